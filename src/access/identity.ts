@@ -1,0 +1,18 @@
+import type { CaptureMode } from '../ledger/record.ts'
+
+/** Who is calling: one valid key as the hot path sees it. Immutable; cached until its revision changes. */
+export interface Identity {
+  keyId: string
+  keyName: string
+  tenantId: string
+  groupId: string
+  capture: CaptureMode
+  usageScope: 'tenant' | 'key'
+  /** Undefined: whatever the group allows. */
+  allowedModels: ReadonlySet<string> | undefined
+  /** Undefined: from anywhere. Parsed CIDR blocks. */
+  allowedCidrs: readonly string[] | undefined
+  /** Milliseconds since the epoch. */
+  expiresAt: number | undefined
+  disabled: boolean
+}

@@ -1,0 +1,69 @@
+/** What the caller should do about it, in one word. Each protocol renders each kind in its vendor's envelope. */
+export type ErrorKind =
+  | 'invalid_request'
+  | 'unsupported_parameter'
+  | 'unauthenticated'
+  | 'permission_denied'
+  | 'insufficient_credit'
+  | 'unknown_path'
+  | 'model_not_found'
+  | 'endpoint_not_supported'
+  | 'request_too_large'
+  | 'rate_limited'
+  | 'upstream_error'
+  | 'upstream_overloaded'
+  | 'upstream_timeout'
+  | 'content_filtered'
+  | 'unavailable'
+  | 'internal'
+
+export interface GatewayErrorOptions {
+  cause?: unknown
+  /** Path of the offending field in the caller's body, such as `messages[2].content`. */
+  field?: string
+  /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
+  retryAfterSeconds?: number
+  /** Who has to act: decides the log level. Default `client` for kinds a client causes, else `gateway`. */
+  fault?: 'client' | 'upstream' | 'gateway'
+  /** The upstream's own status, where one answered. */
+  upstreamStatus?: number
+  /** A machine word that the caller's software acts on, such as `context_length_exceeded`, where the kind is too coarse. */
+  code?: string
+}
+
+const clientKinds: ReadonlySet<ErrorKind> = new Set([
+  'invalid_request',
+  'unsupported_parameter',
+  'unauthenticated',
+  'permission_denied',
+  'insufficient_credit',
+  'unknown_path',
+  'model_not_found',
+  'endpoint_not_supported',
+  'request_too_large',
+  'rate_limited',
+  'content_filtered',
+])
+
+/** The one error a client may see. `message` is public: it says what to change and never holds a secret. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly kind: ErrorKind
+  readonly field: string | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly fault: 'client' | 'upstream' | 'gateway'
+  readonly upstreamStatus: number | undefined
+  readonly code: string | undefined
+
+  constructor(kind: ErrorKind, publicMessage: string, options: GatewayErrorOptions = {}) {
+    super(publicMessage, 'cause' in options ? { cause: options.cause } : undefined)
+    this.kind = kind
+    this.field = options.field
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.fault =
+      options.fault ??
+      (clientKinds.has(kind) ? 'client' : kind.startsWith('upstream_') ? 'upstream' : 'gateway')
+    this.upstreamStatus = options.upstreamStatus
+    this.code = options.code
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Token counts of one request. Each count excludes the others, so they sum to the bill:
+ * total input = input + cacheRead + cacheWrite, total output = output + reasoning.
+ */
+export interface Usage {
+  /** Input tokens at the full rate: neither read from nor written to a cache. */
+  input: number
+  cacheRead: number
+  cacheWrite: number
+  /** Output tokens that the client sees: reasoning excluded. */
+  output: number
+  reasoning: number
+}
+
+/** How far the counts can be trusted: told by the upstream, told in part, our own estimate, or not known. */
+export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none'
+
+/** How the answer ended on the wire. */
+export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'shutdown'
+
+/**
+ * How a request ended, for people: `succeeded` a whole answer was delivered; `refused` we said no before any
+ * upstream call; `failed` the upstream or the gateway failed; `cancelled` the client went away first;
+ * `orphaned` the process died before it could tell.
+ */
+export type Outcome = 'succeeded' | 'refused' | 'failed' | 'cancelled' | 'orphaned'

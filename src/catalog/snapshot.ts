@@ -1,0 +1,77 @@
+import type { ProtocolName } from '../protocols/protocol.ts'
+
+/** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new one. */
+export interface Snapshot {
+  revision: number
+  /** By public id; `*` is not in here. */
+  models: ReadonlyMap<string, Model>
+  /** What unknown names fall to when some channel offers `*`; undefined when none does. */
+  anyModel: Model | undefined
+  channels: ReadonlyMap<string, Channel>
+  groups: ReadonlyMap<string, Group>
+  tenants: ReadonlyMap<string, Tenant>
+}
+
+export interface Tenant {
+  id: string
+  name: string
+  disabled: boolean
+  /** True when the account has a hard budget: requests are admitted by reservation. */
+  limited: boolean
+}
+
+export interface Model {
+  id: string
+  contextLength: number | undefined
+  maxOutputTokens: number | undefined
+  price: Price | undefined
+  /** Enabled channels that serve it, highest priority first, then by name. */
+  offers: readonly Offer[]
+  createdAt: Date
+}
+
+/** One model on one channel. */
+export interface Offer {
+  channel: Channel
+  /** The upstream's name for the model; `*`: the client's own name is passed through. */
+  upstreamModel: string
+}
+
+export interface Channel {
+  id: string
+  name: string
+  protocols: Readonly<Partial<Record<ProtocolName, string>>>
+  priority: number
+  weight: number
+  allowPrivateAddress: boolean
+  /** Decrypted; at least one, in file order. An empty string: the upstream wants none. */
+  credentials: readonly string[]
+}
+
+export interface Group {
+  id: string
+  name: string
+  /** `['*']`: all. */
+  models: readonly string[]
+  channels: readonly string[]
+  /** Decimal string, as written on the row. */
+  priceMultiplier: string
+  clientGone: { policy: 'drain' | 'abort'; seconds: number }
+  limits: {
+    requestsPerMinute: number | undefined
+    tokensPerMinute: number | undefined
+    concurrency: number | undefined
+  }
+}
+
+/** One version of a model's price. Nano-USD per million tokens; undefined: not known, never free. */
+export interface Price {
+  id: string
+  input: bigint | undefined
+  cacheRead: bigint | undefined
+  cacheWrite: bigint | undefined
+  output: bigint | undefined
+  reasoning: bigint | undefined
+  /** Nano-USD per image. */
+  image: bigint | undefined
+}

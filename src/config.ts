@@ -1,0 +1,172 @@
+import { z } from 'zod'
+
+/** Everything the environment decides, read once. Every bound of the process has its name and default here. */
+export interface Config {
+  host: string
+  port: number
+  /** Embedded database, journal and, where we may keep one, the generated secret key. */
+  dataDir: string
+  /** Absent: an embedded Postgres is started below `dataDir`. */
+  databaseUrl: string | undefined
+  /** Path of gateway.yaml. Absent: the built-in demo channel. */
+  gatewayConfig: string | undefined
+  /** 32 bytes or more of key material: encrypts upstream credentials, peppers key hashes. */
+  secretKey: string | undefined
+  publicUrl: string | undefined
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+  /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
+  journalSync: 'process' | 'disk'
+  bounds: Bounds
+}
+
+export interface Bounds {
+  bodyBytesMax: number
+  headerBytesMax: number
+  jsonDepthMax: number
+  sseFrameBytesMax: number
+  /** A whole answer up to this size is held and sent at once; a larger one is streamed through. */
+  heldAnswerBytesMax: number
+  inFlightMax: number
+  requestReadMs: number
+  upstreamConnectMs: number
+  upstreamFirstByteMs: number
+  upstreamIdleMs: number
+  upstreamTotalMs: number
+  attemptsMax: number
+  drainOnShutdownMs: number
+  keyCacheMax: number
+  keyCacheNegativeMs: number
+  revisionPollMs: number
+  databaseWaitMs: number
+  admitMs: number
+  captureBytesMax: number
+  captureStringBytesMax: number
+  journalSegmentBytes: number
+  journalBytesMax: number
+  journalAlarmBytes: number
+  shipIntervalMs: number
+  shipBatchBytes: number
+  shipOnQueryMs: number
+  instanceDeadMs: number
+  requestRetentionDays: number
+  payloadRetentionDays: number
+  partitionsAheadDays: number
+  unauthenticatedRowsPerMinute: number
+}
+
+const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(least).max(most).default(fallback)
+
+const MiB = 1024 * 1024
+const second = 1000
+
+/** The environment's names, their bounds and defaults. An empty string counts as absent. */
+const environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: count(8787, 0, 65_535),
+  DATA_DIR: z.string().default('.tollgate'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+    .optional(),
+  GATEWAY_CONFIG: z.string().optional(),
+  SECRET_KEY: z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)').optional(),
+  PUBLIC_URL: z.url().optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  JOURNAL_SYNC: z.enum(['process', 'disk']).default('process'),
+
+  BODY_BYTES_MAX: count(32 * MiB, 1024),
+  HEADER_BYTES_MAX: count(64 * 1024, 4096),
+  JSON_DEPTH_MAX: count(128, 8, 2000),
+  SSE_FRAME_BYTES_MAX: count(4 * MiB, 1024),
+  HELD_ANSWER_BYTES_MAX: count(64 * 1024),
+  IN_FLIGHT_MAX: count(10_000),
+  REQUEST_READ_MS: count(60 * second),
+  UPSTREAM_CONNECT_MS: count(10 * second),
+  UPSTREAM_FIRST_BYTE_MS: count(600 * second),
+  UPSTREAM_IDLE_MS: count(120 * second),
+  UPSTREAM_TOTAL_MS: count(1800 * second),
+  ATTEMPTS_MAX: count(3, 1, 20),
+  DRAIN_ON_SHUTDOWN_MS: count(30 * second, 0),
+  KEY_CACHE_MAX: count(100_000),
+  KEY_CACHE_NEGATIVE_MS: count(60 * second),
+  REVISION_POLL_MS: count(400, 50, 1000),
+  DATABASE_WAIT_MS: count(60 * second),
+  ADMIT_MS: count(5 * second),
+  CAPTURE_BYTES_MAX: count(64 * 1024, 0),
+  CAPTURE_STRING_BYTES_MAX: count(8 * 1024, 64),
+  JOURNAL_SEGMENT_BYTES: count(16 * MiB, 64 * 1024),
+  JOURNAL_BYTES_MAX: count(2048 * MiB, MiB),
+  JOURNAL_ALARM_BYTES: count(256 * MiB, 64 * 1024),
+  SHIP_INTERVAL_MS: count(200, 1, 10_000),
+  SHIP_BATCH_BYTES: count(8 * MiB, 64 * 1024),
+  SHIP_ON_QUERY_MS: count(2 * second),
+  INSTANCE_DEAD_MS: count(30 * second, 1000),
+  REQUEST_RETENTION_DAYS: count(90),
+  PAYLOAD_RETENTION_DAYS: count(30),
+  PARTITIONS_AHEAD_DAYS: count(7, 1, 60),
+  UNAUTHENTICATED_ROWS_PER_MINUTE: count(60),
+})
+
+/**
+ * Turn an environment into a frozen Config. Pure.
+ * Throws an Error that lists every wrong variable and what it must be.
+ */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = environment.safeParse(present)
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
+    throw new Error(`The environment has wrong values:\n${lines.join('\n')}`)
+  }
+  const e = parsed.data
+  return Object.freeze({
+    host: e.HOST,
+    port: e.PORT,
+    dataDir: e.DATA_DIR,
+    databaseUrl: e.DATABASE_URL,
+    gatewayConfig: e.GATEWAY_CONFIG,
+    secretKey: e.SECRET_KEY,
+    publicUrl: e.PUBLIC_URL,
+    logLevel: e.LOG_LEVEL,
+    journalSync: e.JOURNAL_SYNC,
+    bounds: Object.freeze({
+      bodyBytesMax: e.BODY_BYTES_MAX,
+      headerBytesMax: e.HEADER_BYTES_MAX,
+      jsonDepthMax: e.JSON_DEPTH_MAX,
+      sseFrameBytesMax: e.SSE_FRAME_BYTES_MAX,
+      heldAnswerBytesMax: e.HELD_ANSWER_BYTES_MAX,
+      inFlightMax: e.IN_FLIGHT_MAX,
+      requestReadMs: e.REQUEST_READ_MS,
+      upstreamConnectMs: e.UPSTREAM_CONNECT_MS,
+      upstreamFirstByteMs: e.UPSTREAM_FIRST_BYTE_MS,
+      upstreamIdleMs: e.UPSTREAM_IDLE_MS,
+      upstreamTotalMs: e.UPSTREAM_TOTAL_MS,
+      attemptsMax: e.ATTEMPTS_MAX,
+      drainOnShutdownMs: e.DRAIN_ON_SHUTDOWN_MS,
+      keyCacheMax: e.KEY_CACHE_MAX,
+      keyCacheNegativeMs: e.KEY_CACHE_NEGATIVE_MS,
+      revisionPollMs: e.REVISION_POLL_MS,
+      databaseWaitMs: e.DATABASE_WAIT_MS,
+      admitMs: e.ADMIT_MS,
+      captureBytesMax: e.CAPTURE_BYTES_MAX,
+      captureStringBytesMax: e.CAPTURE_STRING_BYTES_MAX,
+      journalSegmentBytes: e.JOURNAL_SEGMENT_BYTES,
+      journalBytesMax: e.JOURNAL_BYTES_MAX,
+      journalAlarmBytes: e.JOURNAL_ALARM_BYTES,
+      shipIntervalMs: e.SHIP_INTERVAL_MS,
+      shipBatchBytes: e.SHIP_BATCH_BYTES,
+      shipOnQueryMs: e.SHIP_ON_QUERY_MS,
+      instanceDeadMs: e.INSTANCE_DEAD_MS,
+      requestRetentionDays: e.REQUEST_RETENTION_DAYS,
+      payloadRetentionDays: e.PAYLOAD_RETENTION_DAYS,
+      partitionsAheadDays: e.PARTITIONS_AHEAD_DAYS,
+      unauthenticatedRowsPerMinute: e.UNAUTHENTICATED_ROWS_PER_MINUTE,
+    }),
+  })
+}
+
+/** The Config of this process's own environment, and that environment for gateway.yaml's `${NAME}`. */
+export function configFromEnvironment(): { config: Config; environment: Record<string, string | undefined> } {
+  return { config: readConfig(process.env), environment: { ...process.env } }
+}

@@ -1,0 +1,308 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  customType,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
+const nano = (name: string) => bigint(name, { mode: 'bigint' })
+const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
+
+/** Who edits a row: `file` rows are those of gateway.yaml and are disabled when they leave it. */
+const managedBy = () => text('managed_by', { enum: ['file', 'admin'] }).notNull()
+
+export const tenants = pgTable('tenants', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+  createdAt: moment('created_at').notNull().default(sql`now()`),
+})
+
+/** One per tenant, with the tenant's id. `limited` accounts are admitted by reservation, others only recorded. */
+export const accounts = pgTable('accounts', {
+  id: uuid('id')
+    .primaryKey()
+    .references(() => tenants.id),
+  limited: boolean('limited').notNull(),
+  /** Sum of the account's entries, nano-USD. Negative for unlimited accounts: what they spent. */
+  balance: nano('balance_nano').notNull().default(sql`0`),
+  /** Sum of the account's reservations, nano-USD. */
+  reserved: nano('reserved_nano').notNull().default(sql`0`),
+})
+
+export const groups = pgTable('key_groups', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  models: text('models').array().notNull(),
+  channels: text('channels').array().notNull(),
+  /** Decimal string. */
+  priceMultiplier: text('price_multiplier').notNull().default('1'),
+  clientGonePolicy: text('client_gone_policy', { enum: ['drain', 'abort'] })
+    .notNull()
+    .default('drain'),
+  clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
+  requestsPerMinute: integer('requests_per_minute'),
+  tokensPerMinute: integer('tokens_per_minute'),
+  concurrency: integer('concurrency'),
+  managedBy: managedBy(),
+})
+
+export const keys = pgTable(
+  'keys',
+  {
+    id: uuid('id').primaryKey(),
+    tenantId: uuid('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    groupId: uuid('group_id')
+      .notNull()
+      .references(() => groups.id),
+    name: text('name').notNull(),
+    /** HMAC-SHA256(pepper, secret). The secret itself is never stored. */
+    secretHash: bytea('secret_hash').notNull(),
+    /** First characters of the secret, for people who look for a key. */
+    hint: text('hint').notNull(),
+    capture: text('capture', { enum: ['none', 'shape', 'content'] })
+      .notNull()
+      .default('content'),
+    /** Whose rows the key may read from the usage log. */
+    usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
+      .notNull()
+      .default('tenant'),
+    /** NULL: whatever the group allows. */
+    allowedModels: text('allowed_models').array(),
+    /** NULL: from anywhere. */
+    allowedCidrs: text('allowed_cidrs').array(),
+    expiresAt: moment('expires_at'),
+    disabledAt: moment('disabled_at'),
+    managedBy: managedBy(),
+    createdAt: moment('created_at').notNull().default(sql`now()`),
+    /** Value of revision.keys at the last change; set by a trigger. */
+    revision: bigint('revision', { mode: 'number' }).notNull().default(0),
+  },
+  (t) => [
+    uniqueIndex('keys_secret_hash').on(t.secretHash),
+    uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
+    index('keys_revision').on(t.revision),
+  ],
+)
+
+export const models = pgTable('models', {
+  /** Public name, or `*`: any model name that a channel passes through. */
+  id: text('id').primaryKey(),
+  contextLength: integer('context_length'),
+  maxOutputTokens: integer('max_output_tokens'),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+  createdAt: moment('created_at').notNull().default(sql`now()`),
+})
+
+/** Append-only: a new price is a new row; the newest row of a model is in force. Nano-USD per million tokens. */
+export const prices = pgTable(
+  'prices',
+  {
+    id: uuid('id').primaryKey(),
+    modelId: text('model_id')
+      .notNull()
+      .references(() => models.id),
+    input: nano('input_nano'),
+    cacheRead: nano('cache_read_nano'),
+    cacheWrite: nano('cache_write_nano'),
+    output: nano('output_nano'),
+    reasoning: nano('reasoning_nano'),
+    /** Nano-USD per image. */
+    image: nano('image_nano'),
+    createdAt: moment('created_at').notNull().default(sql`clock_timestamp()`),
+  },
+  (t) => [index('prices_model').on(t.modelId, t.createdAt)],
+)
+
+export const channels = pgTable('channels', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  /** Protocol name -> base URL exactly as that vendor's own SDK takes it. */
+  protocols: jsonb('protocols').$type<Record<string, string>>().notNull(),
+  priority: integer('priority').notNull().default(0),
+  weight: integer('weight').notNull().default(1),
+  allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+})
+
+/** Upstream secrets, AES-256-GCM: nonce (12) | tag (16) | ciphertext, with the channel's id as associated data. */
+export const channelCredentials = pgTable(
+  'channel_credentials',
+  {
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    ordinal: smallint('ordinal').notNull(),
+    /** Names the SECRET_KEY that sealed it. */
+    keyId: text('key_id').notNull(),
+    sealed: bytea('sealed').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.ordinal] })],
+)
+
+/** One model on one channel. `*` as model and upstream model: any name, passed through. */
+export const offers = pgTable(
+  'offers',
+  {
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    modelId: text('model_id').notNull(),
+    upstreamModel: text('upstream_model').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.modelId] })],
+)
+
+/** One row. Raised by triggers, in the transaction of the change: `keys` for any key, `catalog` for all else. */
+export const revision = pgTable('revision', {
+  id: smallint('id').primaryKey().default(1),
+  catalog: bigint('catalog', { mode: 'number' }).notNull().default(0),
+  keys: bigint('keys', { mode: 'number' }).notNull().default(0),
+})
+
+/**
+ * The usage log: one row per client call, append-only. In the migration: RANGE partitions by day on created_at,
+ * plus a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
+ * The shipper writes it by binary COPY in this column order (ledger/tuple.ts).
+ */
+export const requests = pgTable(
+  'requests',
+  {
+    id: uuid('id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    tenantId: uuid('tenant_id'),
+    keyId: uuid('key_id'),
+    groupId: uuid('group_id'),
+    endpoint: text('endpoint').notNull(),
+    clientProtocol: text('client_protocol'),
+    upstreamProtocol: text('upstream_protocol'),
+    requestedModel: text('requested_model'),
+    servedModel: text('served_model'),
+    channel: text('channel'),
+    stream: boolean('stream').notNull(),
+    status: smallint('status').notNull(),
+    outcome: text('outcome').notNull(),
+    errorKind: text('error_kind'),
+    errorMessage: text('error_message'),
+    errorUpstreamStatus: smallint('error_upstream_status'),
+    finishReason: text('finish_reason'),
+    inputTokens: integer('input_tokens'),
+    cacheReadTokens: integer('cache_read_tokens'),
+    cacheWriteTokens: integer('cache_write_tokens'),
+    outputTokens: integer('output_tokens'),
+    reasoningTokens: integer('reasoning_tokens'),
+    usageSource: text('usage_source').notNull(),
+    streamEnd: text('stream_end'),
+    /** NULL: not known. */
+    cost: nano('cost_nano'),
+    priceId: uuid('price_id'),
+    priceMultiplier: text('price_multiplier'),
+    queueMs: integer('queue_ms'),
+    firstTokenMs: integer('first_token_ms'),
+    totalMs: integer('total_ms'),
+    attemptCount: smallint('attempt_count').notNull(),
+    /** JSON text of TranslationNote[]; text, because jsonb refuses escaped NUL and lone surrogates. */
+    notes: text('notes'),
+    clientAddress: text('client_address'),
+    userAgent: text('user_agent'),
+    upstreamRequestId: text('upstream_request_id'),
+    idempotencyKey: text('idempotency_key'),
+    /** More than 1: a flood of unauthenticated calls from one address, folded into this row. */
+    folded: integer('folded').notNull().default(1),
+  },
+  (t) => [primaryKey({ columns: [t.id, t.createdAt] }), index('requests_tenant').on(t.tenantId, t.createdAt)],
+)
+
+/** Redacted bodies, apart from the list that people page through. STORAGE EXTERNAL, own partitions and retention. */
+export const requestPayloads = pgTable(
+  'request_payloads',
+  {
+    requestId: uuid('request_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    capture: text('capture').notNull(),
+    body: text('body').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.requestId, t.createdAt] })],
+)
+
+/** Upstream calls made, and candidates passed over, for one request, in order. Partitioned by day as well. */
+export const attempts = pgTable(
+  'attempts',
+  {
+    requestId: uuid('request_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    ordinal: smallint('ordinal').notNull(),
+    channel: text('channel').notNull(),
+    upstreamProtocol: text('upstream_protocol'),
+    upstreamModel: text('upstream_model'),
+    /** Why it was chosen or passed over. */
+    reason: text('reason').notNull(),
+    status: smallint('status'),
+    errorKind: text('error_kind'),
+    errorMessage: text('error_message'),
+    firstByteMs: integer('first_byte_ms'),
+    totalMs: integer('total_ms'),
+    upstreamRequestId: text('upstream_request_id'),
+  },
+  (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
+)
+
+/** Immutable money movements. A charge has the id of its request, so it cannot be booked twice. */
+export const entries = pgTable('entries', {
+  id: uuid('id').primaryKey(),
+  accountId: uuid('account_id').notNull(),
+  createdAt: moment('created_at').notNull(),
+  kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
+  /** Nano-USD; negative takes from the account. */
+  amount: nano('amount_nano').notNull(),
+})
+
+/** Money held for running requests of limited accounts. */
+export const reservations = pgTable(
+  'reservations',
+  {
+    requestId: uuid('request_id').primaryKey(),
+    accountId: uuid('account_id').notNull(),
+    instanceId: uuid('instance_id').notNull(),
+    amount: nano('amount_nano').notNull(),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [index('reservations_instance').on(t.instanceId)],
+)
+
+/** Processes with a journal. */
+export const instances = pgTable('instances', {
+  id: uuid('id').primaryKey(),
+  host: text('host').notNull(),
+  pid: integer('pid').notNull(),
+  startedAt: moment('started_at').notNull(),
+  heartbeatAt: moment('heartbeat_at').notNull(),
+  state: text('state', { enum: ['live', 'closed', 'adopted'] }).notNull(),
+})
+
+/** How far each journal segment has been shipped, in bytes; advanced in the transaction that ships. */
+export const journalPositions = pgTable(
+  'journal_positions',
+  {
+    instanceId: uuid('instance_id').notNull(),
+    segment: integer('segment').notNull(),
+    position: bigint('position', { mode: 'number' }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.instanceId, t.segment] })],
+)

@@ -1,0 +1,111 @@
+import * as fs from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * A journal directory per process: `<dataDir>/journal/<instance id>/` with `owner.json` and the segments
+ * `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
+ */
+
+/** Tells one process from every other, also after its pid is used again. */
+interface Owner {
+  host: string
+  bootId: string
+  pidNamespace: string
+  pid: number
+  /** Clock ticks between boot and the process's start. */
+  startTicks: string
+}
+
+export type OwnerState = 'alive' | 'dead' | 'elsewhere'
+
+/** Make this process's own directory. It appears whole, owner included, or not at all. */
+export function claimJournalDirectory(root: string, instanceId: string): string {
+  const directory = join(root, instanceId)
+  const unborn = join(root, `.${instanceId}`)
+  fs.mkdirSync(unborn, { recursive: true, mode: 0o700 })
+  fs.writeFileSync(join(unborn, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.renameSync(unborn, directory)
+  return directory
+}
+
+/** Ids of all instances that left or keep a directory below `root`. */
+export function listInstances(root: string): string[] {
+  if (!fs.existsSync(root)) return []
+  return fs.readdirSync(root).filter((name) => /^[0-9a-f-]{36}$/.test(name))
+}
+
+/** `elsewhere`: of another host or container, where only its heartbeat can tell. */
+export function ownerState(directory: string): OwnerState {
+  let owner: Owner
+  try {
+    owner = JSON.parse(fs.readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner
+  } catch {
+    // Directories are born with an owner: one without is the rest of a deletion.
+    return 'dead'
+  }
+  const here = ownerOf(process.pid)
+  if (owner.host !== here.host || owner.pidNamespace !== here.pidNamespace) return 'elsewhere'
+  if (owner.bootId !== here.bootId) return 'dead'
+  const now = ownerOf(owner.pid)
+  return now.startTicks !== '' && now.startTicks === owner.startTicks ? 'alive' : 'dead'
+}
+
+export function segmentName(segment: number): string {
+  return `${String(segment).padStart(8, '0')}.log`
+}
+
+/** Numbers of the segments in a directory, ascending. */
+export function listSegments(directory: string): number[] {
+  return fs
+    .readdirSync(directory)
+    .filter((name) => /^\d{8}\.log$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => a - b)
+}
+
+function ownerOf(pid: number): Owner {
+  return {
+    host: hostname(),
+    bootId: readLine('/proc/sys/kernel/random/boot_id'),
+    pidNamespace: readNamespace(),
+    pid,
+    startTicks: startTicks(pid),
+  }
+}
+
+/** Empty for a process that is not there or is only waiting to be reaped. */
+function startTicks(pid: number): string {
+  const stat = readLine(`/proc/${pid}/stat`)
+  if (stat === '') return onWhateverElse(pid)
+  // The command name, in parentheses, may hold spaces: count fields after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
+}
+
+/** Systems without /proc: existence is all that can be asked. */
+function onWhateverElse(pid: number): string {
+  if (process.platform === 'linux') return ''
+  try {
+    process.kill(pid, 0)
+    return 'unknown'
+  } catch {
+    return ''
+  }
+}
+
+function readLine(path: string): string {
+  try {
+    return fs.readFileSync(path, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+function readNamespace(): string {
+  try {
+    return fs.readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}

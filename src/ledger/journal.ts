@@ -1,0 +1,270 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { GatewayError } from '../canonical/error.ts'
+import { writeCloseFrame, writeOpenFrame } from './frame.ts'
+import { segmentName } from './journal-directory.ts'
+import type { CloseRecord, OpenRecord } from './record.ts'
+import { TupleWriter } from './tuple.ts'
+
+export interface JournalOptions {
+  /** This process's own directory, made by claimJournalDirectory. */
+  directory: string
+  sync: 'process' | 'disk'
+  segmentBytes: number
+  /** No new request is admitted while the journal holds this many bytes. */
+  bytesMax: number
+  /** Called when writing starts to fail and when it works again. */
+  onTrouble(message: string | undefined): void
+  /** The calls that touch the disk; tests pass failing ones. */
+  disk?: JournalDisk
+}
+
+export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync'>
+
+const syncIntervalMs = 10
+const retryMs = 200
+/** Freed when the disk is full, so that requests already running can still be closed. */
+const ballastBytes = 1024 * 1024
+/** Closed rows kept in memory while not even the ballast is left; beyond it only open frames tell of a request. */
+const stuckBytesMax = 64 * 1024 * 1024
+
+interface Pending {
+  start: number
+  end: number
+  /** An open frame may be refused when it cannot be written; anything else may not. */
+  refusable: boolean
+  done: (error: GatewayError | undefined) => void
+}
+
+/**
+ * The append-only file in front of the ledger. All frames of one event-loop turn go out in one synchronous
+ * write, after which they survive the death of this process; fdatasync every 10 ms bounds what a power loss
+ * can take (`sync: 'disk'` waits for it).
+ */
+export class Journal {
+  readonly #options: JournalOptions
+  readonly #disk: JournalDisk
+  readonly #out = new TupleWriter(1024 * 1024)
+  #pending: Pending[] = []
+  #scheduled = false
+  #segment = 0
+  #fd: number
+  #offset = 0
+  #written = 0
+  #freed = 0
+  #dirty = false
+  #syncing = false
+  #syncAgain = false
+  #synced: (() => void)[] = []
+  #stuck: Buffer[] = []
+  #stuckBytes = 0
+  #retry: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#disk = options.disk ?? fs
+    this.#fd = this.#openSegment()
+    this.#layBallast()
+  }
+
+  /** Bytes written and not yet shipped and deleted. */
+  get bytes(): number {
+    return this.#written - this.#freed
+  }
+
+  /** The shipper deleted this much. */
+  freed(bytes: number): void {
+    this.#freed += bytes
+  }
+
+  /** Resolves when the request stands in the journal; rejects `unavailable` when it cannot: then nothing may be sent. */
+  open(record: OpenRecord): Promise<void> {
+    if (this.bytes >= this.#options.bytesMax) {
+      return Promise.reject(
+        new GatewayError(
+          'unavailable',
+          'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
+          { retryAfterSeconds: 5 },
+        ),
+      )
+    }
+    if (this.#stuck.length > 0) return Promise.reject(diskFull())
+    return this.#append(true, () => writeOpenFrame(this.#out, record))
+  }
+
+  /** Resolves when the rest of the row stands in the journal. Never rejects: a full disk keeps it in memory. */
+  close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    return this.#append(false, () => writeCloseFrame(this.#out, open, record))
+  }
+
+  /** A whole row at once, for a request that was never admitted. Never rejects. */
+  row(open: OpenRecord, record: CloseRecord): Promise<void> {
+    return this.#append(false, () => {
+      writeOpenFrame(this.#out, open)
+      writeCloseFrame(this.#out, open, record)
+    })
+  }
+
+  /** Write what waits, wait for the disk and let go of the file. */
+  async end(): Promise<void> {
+    this.#flush()
+    clearTimeout(this.#retry)
+    if (this.#stuck.length > 0) this.#writeStuck()
+    this.#closed = true
+    await new Promise<void>((resolve) => fs.fdatasync(this.#fd, () => resolve()))
+    fs.closeSync(this.#fd)
+    fs.rmSync(this.#ballastPath(), { force: true })
+  }
+
+  #append(refusable: boolean, write: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = this.#out.length
+      write()
+      this.#pending.push({
+        start,
+        end: this.#out.length,
+        refusable,
+        done: (error) => (error === undefined ? resolve() : reject(error)),
+      })
+      if (this.#scheduled) return
+      this.#scheduled = true
+      setImmediate(() => this.#flush())
+    })
+  }
+
+  #flush(): void {
+    this.#scheduled = false
+    if (this.#pending.length === 0) return
+    const pending = this.#pending
+    this.#pending = []
+    const bytes = this.#out.buffer.subarray(0, this.#out.length)
+    this.#out.length = 0
+    const failure = this.#stuck.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
+    if (failure !== undefined) this.#keepClosed(pending, bytes)
+    const settle = () => {
+      for (const one of pending) one.done(one.refusable ? failure : undefined)
+    }
+    if (this.#options.sync === 'disk' && failure === undefined) this.#synced.push(settle)
+    else settle()
+    this.#scheduleSync()
+    if (this.#offset >= this.#options.segmentBytes) this.#rotate()
+  }
+
+  /** The frames that may not be refused wait in memory until the disk takes them. */
+  #keepClosed(pending: Pending[], bytes: Buffer): void {
+    for (const one of pending) {
+      if (one.refusable || this.#stuckBytes > stuckBytesMax) continue
+      const copy = Buffer.from(bytes.subarray(one.start, one.end))
+      this.#stuck.push(copy)
+      this.#stuckBytes += copy.length
+    }
+    // Even with nothing to keep, new requests are refused until a write has worked again.
+    if (this.#stuck.length === 0) this.#stuck.push(Buffer.alloc(0))
+    this.#retry ??= setInterval(() => this.#writeStuck(), retryMs).unref()
+  }
+
+  #writeStuck(): void {
+    const bytes = Buffer.concat(this.#stuck)
+    if (this.#write(bytes) !== undefined) return
+    this.#stuck = []
+    this.#stuckBytes = 0
+    clearInterval(this.#retry)
+    this.#retry = undefined
+    this.#layBallast()
+    this.#options.onTrouble(undefined)
+  }
+
+  #writeOrFreeBallast(bytes: Buffer): GatewayError | undefined {
+    const failure = this.#write(bytes)
+    if (failure === undefined) return undefined
+    this.#options.onTrouble(`The journal cannot be written: ${String(failure)}`)
+    fs.rmSync(this.#ballastPath(), { force: true })
+    return this.#write(bytes) === undefined ? undefined : diskFull(failure)
+  }
+
+  /** All of the bytes or none: a part that was written before a failure is cut off again. */
+  #write(bytes: Buffer): unknown {
+    let at = 0
+    try {
+      while (at < bytes.length) {
+        at += this.#disk.writeSync(this.#fd, bytes, at, bytes.length - at, this.#offset + at)
+      }
+      this.#offset += bytes.length
+      this.#written += bytes.length
+      return undefined
+    } catch (error) {
+      try {
+        this.#disk.ftruncateSync(this.#fd, this.#offset)
+      } catch {
+        // Readers stop at the torn frame, and the next write starts at the same offset.
+      }
+      return error
+    }
+  }
+
+  #scheduleSync(): void {
+    if (this.#dirty) return
+    this.#dirty = true
+    if (this.#options.sync === 'disk') this.#sync()
+    else setTimeout(() => this.#sync(), syncIntervalMs).unref()
+  }
+
+  #sync(): void {
+    if (this.#closed) return
+    if (this.#syncing) {
+      this.#syncAgain = true
+      return
+    }
+    this.#syncing = true
+    this.#dirty = false
+    const waiting = this.#synced
+    this.#synced = []
+    this.#disk.fdatasync(this.#fd, (error) => {
+      this.#syncing = false
+      if (error !== null && !this.#closed) this.#options.onTrouble(`fdatasync of the journal failed: ${String(error)}`)
+      for (const settle of waiting) settle()
+      if (!this.#syncAgain) return
+      this.#syncAgain = false
+      this.#sync()
+    })
+  }
+
+  #rotate(): void {
+    const old = this.#fd
+    this.#segment += 1
+    try {
+      this.#fd = this.#openSegment()
+    } catch (error) {
+      // Stay on the long segment until the disk takes a new file.
+      this.#segment -= 1
+      this.#options.onTrouble(`A new journal segment cannot be opened: ${String(error)}`)
+      return
+    }
+    this.#offset = 0
+    fs.fdatasync(old, () => fs.close(old, () => {}))
+  }
+
+  #openSegment(): number {
+    return this.#disk.openSync(join(this.#options.directory, segmentName(this.#segment)), 'wx', 0o600)
+  }
+
+  #layBallast(): void {
+    try {
+      fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
+    } catch {
+      // A disk without room for the ballast will say so again at the first frame.
+    }
+  }
+
+  #ballastPath(): string {
+    return join(this.#options.directory, 'ballast')
+  }
+}
+
+function diskFull(cause?: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The gateway cannot record requests: its disk is full. Try again later.', {
+    cause,
+    retryAfterSeconds: 5,
+  })
+}

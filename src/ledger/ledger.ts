@@ -1,0 +1,218 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { Folding } from './folding.ts'
+import { Journal } from './journal.ts'
+import { claimJournalDirectory } from './journal-directory.ts'
+import type { CloseRecord, OpenRecord } from './record.ts'
+import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
+
+export interface LedgerOptions {
+  dataDir: string
+  databaseUrl: string
+  instanceId: string
+  sync: 'process' | 'disk'
+  bounds: {
+    journalSegmentBytes: number
+    journalBytesMax: number
+    journalAlarmBytes: number
+    shipIntervalMs: number
+    shipBatchBytes: number
+    shipOnQueryMs: number
+    instanceDeadMs: number
+    unauthenticatedRowsPerMinute: number
+  }
+  log: LedgerLog
+  /** Another process has taken this one for dead: it must stop writing at once. */
+  onFenced(message: string): void
+}
+
+export interface LedgerLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** What an operator wants to know about the journal. */
+export interface LedgerHealth {
+  journalBytes: number
+  /** Undefined while Postgres is reached; else why it is not. */
+  postgresAway: string | undefined
+  /** Undefined while the journal can be written; else why it cannot. */
+  trouble: string | undefined
+}
+
+/**
+ * The usage log as the rest of the process sees it: `open` before anything is sent, `close` exactly once.
+ * Behind it a journal file takes every record at once and a thread carries it to Postgres.
+ */
+export class Ledger {
+  readonly #options: LedgerOptions
+  readonly #journal: Journal
+  readonly #folding: Folding
+  readonly #data: ShipperData
+  #worker: Worker
+  #nextToken = 1
+  #waiting = new Map<number, () => void>()
+  #shipping: Promise<boolean> | undefined
+  #postgresAway: string | undefined
+  #trouble: string | undefined
+  #alarmed = false
+  #ended = false
+
+  static start(options: LedgerOptions): Ledger {
+    return new Ledger(options, claimJournalDirectory(join(options.dataDir, 'journal'), options.instanceId))
+  }
+
+  private constructor(options: LedgerOptions, directory: string) {
+    this.#options = options
+    this.#journal = new Journal({
+      directory,
+      sync: options.sync,
+      segmentBytes: options.bounds.journalSegmentBytes,
+      bytesMax: options.bounds.journalBytesMax,
+      onTrouble: (message) => this.#noteTrouble(message),
+    })
+    this.#folding = new Folding(options.bounds.unauthenticatedRowsPerMinute, (open, close) => this.#journal.row(open, close))
+    this.#data = {
+      root: join(options.dataDir, 'journal'),
+      directory,
+      instanceId: options.instanceId,
+      databaseUrl: options.databaseUrl,
+      pid: process.pid,
+      intervalMs: options.bounds.shipIntervalMs,
+      batchBytes: options.bounds.shipBatchBytes,
+      instanceDeadMs: options.bounds.instanceDeadMs,
+    }
+    this.#worker = this.#startWorker()
+  }
+
+  /** The request stands in the journal. Rejects `unavailable` when it cannot: then nothing may be sent upstream. */
+  open(record: OpenRecord): Promise<void> {
+    this.#watchSize()
+    return this.#journal.open(record)
+  }
+
+  /** The row is whole. Await it before the last byte goes to the client. */
+  close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    return this.#journal.close(open, record)
+  }
+
+  /** A row for a request that was never admitted. */
+  refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
+    return this.#journal.row(open, record)
+  }
+
+  /** A row for a caller we do not know; beyond a rate per address they are folded into counted rows. */
+  refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
+    return this.#folding.add(open, record)
+  }
+
+  /**
+   * Ship what this process has written so far. Answers false when that took longer than the bound or Postgres
+   * is away: then the log is behind.
+   */
+  shipNow(): Promise<boolean> {
+    this.#shipping ??= this.#ship().finally(() => {
+      this.#shipping = undefined
+    })
+    return this.#shipping
+  }
+
+  health(): LedgerHealth {
+    return { journalBytes: this.#journal.bytes, postgresAway: this.#postgresAway, trouble: this.#trouble }
+  }
+
+  /** Write and ship what is left, for at most `deadlineMs`; what is then unshipped stays on disk for adoption. */
+  async end(deadlineMs: number): Promise<void> {
+    this.#ended = true
+    await this.#folding.end()
+    await this.#journal.end()
+    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()))
+    this.#post({ type: 'end', deadlineMs })
+    const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
+    await exited
+    clearTimeout(late)
+  }
+
+  async #ship(): Promise<boolean> {
+    // Frames of this turn are written when it ends; only then can they be shipped.
+    await new Promise((resolve) => setImmediate(resolve))
+    const token = this.#nextToken++
+    return new Promise<boolean>((resolve) => {
+      const late = setTimeout(() => settle(false), this.#options.bounds.shipOnQueryMs)
+      const settle = (shipped: boolean) => {
+        clearTimeout(late)
+        this.#waiting.delete(token)
+        resolve(shipped)
+      }
+      this.#waiting.set(token, () => settle(true))
+      this.#post({ type: 'ship', token })
+    })
+  }
+
+  #startWorker(): Worker {
+    const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
+    worker.unref()
+    worker.on('message', (message: FromShipper) => this.#hear(message))
+    worker.on('error', (error) => this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'))
+    worker.on('exit', () => {
+      if (this.#ended) return
+      setTimeout(() => {
+        if (!this.#ended) this.#worker = this.#startWorker()
+      }, 500).unref()
+    })
+    return worker
+  }
+
+  #hear(message: FromShipper): void {
+    const { log } = this.#options
+    switch (message.type) {
+      case 'shipped':
+        this.#waiting.get(message.token)?.()
+        return
+      case 'freed':
+        this.#journal.freed(message.bytes)
+        if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
+        return
+      case 'adopted':
+        log.info({ instance: message.instance, orphans: message.orphans }, 'adopted the journal of a dead process')
+        return
+      case 'away':
+        this.#postgresAway = message.message
+        log.warn({ reason: message.message }, 'the journal cannot be shipped: it grows until Postgres takes it')
+        return
+      case 'back':
+        this.#postgresAway = undefined
+        log.info({}, 'Postgres takes the journal again')
+        return
+      case 'fenced':
+        this.#ended = true
+        this.#options.onFenced(message.message)
+        return
+      case 'log':
+        log[message.level](message.fields, message.message)
+        return
+    }
+  }
+
+  #watchSize(): void {
+    if (this.#alarmed || this.#journal.bytes < this.#options.bounds.journalAlarmBytes) return
+    this.#alarmed = true
+    this.#options.log.error(
+      { journalBytes: this.#journal.bytes, bytesMax: this.#options.bounds.journalBytesMax, host: hostname() },
+      'the journal is growing: Postgres does not take its rows fast enough',
+    )
+  }
+
+  #noteTrouble(message: string | undefined): void {
+    if (message === this.#trouble) return
+    if (message === undefined) this.#options.log.info({}, 'the journal can be written again')
+    else if (this.#trouble === undefined) this.#options.log.error({ reason: message }, 'the journal cannot be written')
+    this.#trouble = message
+  }
+
+  #post(message: ToShipper): void {
+    this.#worker.postMessage(message)
+  }
+}

@@ -1,0 +1,190 @@
+import { existsSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { Client } from 'pg'
+import { listInstances, ownerState } from './journal-directory.ts'
+import { FencedError, Shipment } from './shipment.ts'
+
+/** What the API process tells its shipper thread. */
+export type ToShipper = { type: 'ship'; token: number } | { type: 'end'; deadlineMs: number }
+
+/** What the thread tells back. `shipped` answers `ship`: everything written before it is in Postgres. */
+export type FromShipper =
+  | { type: 'shipped'; token: number }
+  | { type: 'freed'; bytes: number }
+  | { type: 'adopted'; instance: string; orphans: number }
+  | { type: 'fenced'; message: string }
+  | { type: 'away'; message: string }
+  | { type: 'back' }
+  | { type: 'log'; level: 'info' | 'warn' | 'error'; message: string; fields: object }
+
+export interface ShipperData {
+  root: string
+  directory: string
+  instanceId: string
+  databaseUrl: string
+  pid: number
+  intervalMs: number
+  batchBytes: number
+  instanceDeadMs: number
+}
+
+const heartbeatMs = 5_000
+const adoptMs = 5_000
+const reconnectMs = { least: 100, most: 2_000 }
+
+if (parentPort !== null) void run(parentPort, workerData as ShipperData)
+
+/**
+ * The thread that carries journals into Postgres: its own process's all the time, and those of dead processes
+ * on this disk when it finds them. Postgres away means waiting, never losing.
+ */
+async function run(port: MessagePort, data: ShipperData): Promise<void> {
+  const tell = (message: FromShipper) => port.postMessage(message)
+  const log = (level: 'info' | 'warn' | 'error', message: string, fields: object = {}) =>
+    tell({ type: 'log', level, message, fields })
+  const own = new Shipment({ ...data, growing: true, log })
+  let tokens: number[] = []
+  let ending: number | undefined
+  let wake = () => {}
+  port.on('message', (message: ToShipper) => {
+    if (message.type === 'ship') tokens.push(message.token)
+    else ending = Date.now() + message.deadlineMs
+    wake()
+  })
+  const nap = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  let away = false
+  let wait: number = reconnectMs.least
+  for (;; wait = Math.min(wait * 2, reconnectMs.most)) {
+    const client = new Client({
+      connectionString: data.databaseUrl,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      application_name: 'tollgate shipper',
+    })
+    // A lost connection also fails the query under way, which is where it is dealt with.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await register(client, data)
+      await own.resume(client)
+      await shipUntilEnd(client)
+      await client.end()
+      port.close()
+      return
+    } catch (error) {
+      void client.end().catch(() => {})
+      if (error instanceof FencedError) {
+        tell({ type: 'fenced', message: error.message })
+        port.close()
+        return
+      }
+      if (!away) tell({ type: 'away', message: String(error) })
+      away = true
+      if (ending !== undefined && Date.now() >= ending) {
+        log('warn', 'Postgres was away at the end: the journal stays on disk for the next process')
+        port.close()
+        return
+      }
+      await nap(ending === undefined ? wait : Math.min(wait, Math.max(0, ending - Date.now())))
+    }
+  }
+
+  async function shipUntilEnd(client: Client): Promise<void> {
+    let nextHeartbeat = Date.now() + heartbeatMs
+    let nextAdoption = 0
+    for (;;) {
+      const answering = [...tokens]
+      const end = own.end()
+      while (own.isBefore(end) && (await own.shipNext(client))) if (ending !== undefined && Date.now() > ending) break
+      if (away) tell({ type: 'back' })
+      away = false
+      wait = reconnectMs.least
+      for (const token of answering) tell({ type: 'shipped', token })
+      tokens = tokens.filter((token) => !answering.includes(token))
+      const freed = await own.deleteShipped(client)
+      if (freed > 0) tell({ type: 'freed', bytes: freed })
+      if (ending !== undefined) return finishOwn(client)
+      if (Date.now() >= nextHeartbeat) {
+        await heartbeat(client, data.instanceId)
+        nextHeartbeat = Date.now() + heartbeatMs
+      }
+      if (Date.now() >= nextAdoption) {
+        await adoptDead(client)
+        await client.query('SELECT sweep_reservations()')
+        nextAdoption = Date.now() + adoptMs
+      }
+      if (tokens.length === 0 && ending === undefined) await nap(data.intervalMs)
+    }
+  }
+
+  async function finishOwn(client: Client): Promise<void> {
+    own.close()
+    // A request still open at the end (its process ran out of time) is left to adoption.
+    if (own.openCount > 0) return
+    await own.finish(client)
+    rmSync(data.directory, { recursive: true, force: true })
+  }
+
+  async function adoptDead(client: Client): Promise<void> {
+    for (const instance of listInstances(data.root)) {
+      if (instance === data.instanceId) continue
+      const directory = join(data.root, instance)
+      const state = ownerState(directory)
+      if (state === 'alive') continue
+      if (state === 'elsewhere' && !(await isSilent(client, instance, data.instanceDeadMs))) continue
+      await adoptOne(client, instance, directory)
+    }
+  }
+
+  async function adoptOne(client: Client, instance: string, directory: string): Promise<void> {
+    const locked = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok', [instance])
+    if (locked.rows[0]?.ok !== true) return
+    try {
+      const known = await client.query<{ state: string }>('SELECT state FROM instances WHERE id = $1', [instance])
+      const state = known.rows[0]?.state
+      if ((state === undefined || state === 'live') && existsSync(directory)) {
+        const shipment = new Shipment({ ...data, directory, instanceId: instance, growing: false, log })
+        await shipment.resume(client)
+        while (await shipment.shipNext(client));
+        const orphans = await shipment.adopt(client)
+        shipment.close()
+        tell({ type: 'adopted', instance, orphans })
+      }
+      rmSync(directory, { recursive: true, force: true })
+    } finally {
+      await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 7))', [instance]).catch(() => {})
+    }
+  }
+}
+
+async function register(client: Client, data: ShipperData): Promise<void> {
+  await client.query(
+    `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES ($1, $2, $3, now(), now(), 'live')
+     ON CONFLICT (id) DO NOTHING`,
+    [data.instanceId, hostname(), data.pid],
+  )
+  await heartbeat(client, data.instanceId)
+}
+
+async function heartbeat(client: Client, instanceId: string): Promise<void> {
+  const beat = await client.query(`UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`, [instanceId])
+  if (beat.rowCount !== 1) throw new FencedError(`instance ${instanceId} was taken for dead and adopted by another process`)
+}
+
+async function isSilent(client: Client, instanceId: string, deadMs: number): Promise<boolean> {
+  const found = await client.query<{ silent: boolean }>(
+    `SELECT heartbeat_at < now() - make_interval(secs => $2) AS silent FROM instances WHERE id = $1`,
+    [instanceId, deadMs / 1000],
+  )
+  return found.rows[0]?.silent ?? true
+}

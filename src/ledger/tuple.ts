@@ -1,0 +1,222 @@
+import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
+
+/**
+ * Rows as Postgres's binary COPY takes them, made once on the request's own path so that the shipper only
+ * concatenates bytes. https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS-BINARY-FORMAT
+ */
+
+/** Column order of the tuples, by table. */
+export const copyColumns = {
+  requests:
+    'id, created_at, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, ' +
+    'served_model, channel, stream, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, ' +
+    'input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source, stream_end, ' +
+    'cost_nano, price_id, price_multiplier, queue_ms, first_token_ms, total_ms, attempt_count, notes, client_address, ' +
+    'user_agent, upstream_request_id, idempotency_key, folded',
+  request_payloads: 'request_id, created_at, capture, body',
+  attempts:
+    'request_id, created_at, ordinal, channel, upstream_protocol, upstream_model, reason, status, error_kind, ' +
+    'error_message, first_byte_ms, total_ms, upstream_request_id',
+  entries: 'id, account_id, created_at, kind, amount_nano',
+} as const
+
+/** Before the first tuple of a COPY, and after the last. */
+export const copyHeader = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
+export const copyTrailer = Buffer.from('ffff', 'hex')
+
+/** Milliseconds since the epoch inside a uuidv7: the created_at of the row that bears it. */
+export function momentOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+export function writeRequestTuple(out: TupleWriter, open: OpenRecord, close: CloseRecord): void {
+  const { usage, error } = close
+  out.begin(38)
+  out.uuid(open.id)
+  out.moment(momentOf(open.id))
+  out.uuid(open.tenantId)
+  out.uuid(open.keyId)
+  out.uuid(open.groupId)
+  out.text(open.endpoint)
+  out.text(open.clientProtocol)
+  out.text(close.upstreamProtocol)
+  out.text(open.requestedModel)
+  out.text(close.servedModel)
+  out.text(close.channel)
+  out.bool(open.stream)
+  out.int2(close.status)
+  out.text(close.outcome)
+  out.text(error === null ? null : error.kind)
+  out.text(error === null ? null : error.message)
+  out.int2(error === null ? null : error.upstreamStatus)
+  out.text(close.finishReason)
+  out.int4(usage === null ? null : usage.input)
+  out.int4(usage === null ? null : usage.cacheRead)
+  out.int4(usage === null ? null : usage.cacheWrite)
+  out.int4(usage === null ? null : usage.output)
+  out.int4(usage === null ? null : usage.reasoning)
+  out.text(close.usageSource)
+  out.text(close.streamEnd)
+  out.int8(close.costNano)
+  out.uuid(close.priceId)
+  out.text(close.priceMultiplier)
+  out.int4(close.queueMs)
+  out.int4(close.firstTokenMs)
+  out.int4(close.totalMs)
+  out.int2(close.attempts.length)
+  out.text(close.notes)
+  out.text(open.clientAddress)
+  out.text(open.userAgent)
+  out.text(close.upstreamRequestId)
+  out.text(open.idempotencyKey)
+  out.int4(close.folded)
+}
+
+export function writeAttemptTuple(out: TupleWriter, id: string, ordinal: number, attempt: AttemptRecord): void {
+  out.begin(13)
+  out.uuid(id)
+  out.moment(momentOf(id))
+  out.int2(ordinal)
+  out.text(attempt.channel)
+  out.text(attempt.upstreamProtocol)
+  out.text(attempt.upstreamModel)
+  out.text(attempt.reason)
+  out.int2(attempt.status)
+  out.text(attempt.error === null ? null : attempt.error.kind)
+  out.text(attempt.error === null ? null : attempt.error.message)
+  out.int4(attempt.firstByteMs)
+  out.int4(attempt.totalMs)
+  out.text(attempt.upstreamRequestId)
+}
+
+/** `body` must be valid UTF-8 without NUL, which is what redaction answers with. */
+export function writePayloadTuple(out: TupleWriter, id: string, capture: string, body: Buffer): void {
+  out.begin(4)
+  out.uuid(id)
+  out.moment(momentOf(id))
+  out.text(capture)
+  out.bytes(body)
+}
+
+export function writeChargeTuple(out: TupleWriter, id: Buffer, accountId: Buffer, amountNano: bigint): void {
+  out.begin(5)
+  out.bytes(id)
+  out.bytes(accountId)
+  out.moment(id.readUIntBE(0, 6))
+  out.text('charge')
+  out.int8(-amountNano)
+}
+
+const postgresEpochMs = Date.UTC(2000, 0, 1)
+const int2Max = 32_767
+const int4Max = 2_147_483_647
+
+/** Appends to one growing buffer; `start` and `length` are for whoever frames what was written. */
+export class TupleWriter {
+  #buffer: Buffer
+  length = 0
+
+  constructor(capacityBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(capacityBytes)
+  }
+
+  get buffer(): Buffer {
+    return this.#buffer
+  }
+
+  /** Make room; call before any write that could pass the capacity. */
+  reserve(bytes: number): void {
+    const wanted = this.length + bytes
+    if (wanted <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(wanted, this.#buffer.length * 2))
+    this.#buffer.copy(larger, 0, 0, this.length)
+    this.#buffer = larger
+  }
+
+  begin(columns: number): void {
+    // Every column but text and bytes takes at most 20 bytes.
+    this.reserve(2 + columns * 20)
+    this.length = this.#buffer.writeInt16BE(columns, this.length)
+  }
+
+  text(value: string | null): void {
+    if (value === null) return this.#null()
+    const clean = value.includes('\0') ? value.replaceAll('\0', '\\u0000') : value
+    this.reserve(clean.length * 3 + 1024)
+    const written = this.#buffer.write(clean, this.length + 4, 'utf8')
+    this.#buffer.writeInt32BE(written, this.length)
+    this.length += 4 + written
+  }
+
+  bytes(value: Buffer): void {
+    this.reserve(value.length + 1024)
+    this.#buffer.writeInt32BE(value.length, this.length)
+    value.copy(this.#buffer, this.length + 4)
+    this.length += 4 + value.length
+  }
+
+  uuid(value: string | null): void {
+    if (value === null) return this.#null()
+    this.#buffer.writeInt32BE(16, this.length)
+    writeUuid(this.#buffer, value, this.length + 4)
+    this.length += 20
+  }
+
+  bool(value: boolean): void {
+    this.length = this.#buffer.writeInt32BE(1, this.length)
+    this.length = this.#buffer.writeUInt8(value ? 1 : 0, this.length)
+  }
+
+  /** Values beyond the type's range are clamped: a count too large must not cost the row. */
+  int2(value: number | null): void {
+    if (value === null) return this.#null()
+    this.length = this.#buffer.writeInt32BE(2, this.length)
+    this.length = this.#buffer.writeInt16BE(clamp(value, int2Max), this.length)
+  }
+
+  int4(value: number | null): void {
+    if (value === null) return this.#null()
+    this.length = this.#buffer.writeInt32BE(4, this.length)
+    this.length = this.#buffer.writeInt32BE(clamp(value, int4Max), this.length)
+  }
+
+  int8(value: bigint | null): void {
+    if (value === null) return this.#null()
+    this.length = this.#buffer.writeInt32BE(8, this.length)
+    this.length = this.#buffer.writeBigInt64BE(value, this.length)
+  }
+
+  /** A timestamptz from milliseconds since the epoch. */
+  moment(ms: number): void {
+    this.length = this.#buffer.writeInt32BE(8, this.length)
+    const us = (ms - postgresEpochMs) * 1000
+    // Two halves: a BigInt per row costs more than this arithmetic.
+    const high = Math.floor(us / 0x1_0000_0000)
+    this.length = this.#buffer.writeInt32BE(high, this.length)
+    this.length = this.#buffer.writeUInt32BE(us - high * 0x1_0000_0000, this.length)
+  }
+
+  #null(): void {
+    this.length = this.#buffer.writeInt32BE(-1, this.length)
+  }
+}
+
+/** Write the 16 bytes of a uuid given as text. */
+export function writeUuid(out: Buffer, value: string, at: number): void {
+  out.write(value.slice(0, 8), at, 'hex')
+  out.write(value.slice(9, 13), at + 4, 'hex')
+  out.write(value.slice(14, 18), at + 6, 'hex')
+  out.write(value.slice(19, 23), at + 8, 'hex')
+  out.write(value.slice(24, 36), at + 10, 'hex')
+}
+
+/** The text of a uuid given as 16 bytes. */
+export function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+function clamp(value: number, most: number): number {
+  if (!(value > 0)) return 0
+  return value > most ? most : Math.trunc(value)
+}

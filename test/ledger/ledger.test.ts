@@ -1,0 +1,203 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { Ledger } from '../../src/ledger/ledger.ts'
+import { momentOf } from '../../src/ledger/tuple.ts'
+import { freshDatabase } from '../support/database.ts'
+import { aClose, anOpen } from '../support/records.ts'
+
+let home: string
+let url: string
+let drop: () => Promise<void>
+let database: Database
+let ledger: Ledger
+const said: string[] = []
+
+const log = {
+  info: (_fields: object, message: string) => void said.push(message),
+  warn: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
+  error: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
+}
+
+function startLedger(environment: Record<string, string> = {}): Ledger {
+  return Ledger.start({
+    dataDir: home,
+    databaseUrl: url,
+    instanceId: randomUUIDv7(),
+    sync: 'process',
+    bounds: readConfig(environment).bounds,
+    log,
+    onFenced: (message) => said.push(message),
+  })
+}
+
+beforeEach(async () => {
+  said.length = 0
+  home = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
+  ;({ url, drop } = await freshDatabase())
+  database = openDatabase(url)
+})
+
+afterEach(async () => {
+  await ledger.end(2_000)
+  await database.close()
+  await drop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('a request that is opened and closed becomes one row with every column, its body, its attempt and its charge', async () => {
+  ledger = startLedger()
+  const tenantId = await anAccount(1_000_000_000_000n)
+  const open = anOpen({
+    tenantId,
+    keyId: randomUUIDv7(),
+    userAgent: 'snow\u2603 \0 man',
+    body: Buffer.from('{"a":"\u00e9"}'),
+  })
+  await ledger.open(open)
+  await ledger.close(
+    open,
+    aClose({ accountId: tenantId, error: { kind: 'internal', message: 'broke', upstreamStatus: 500 } }),
+  )
+  const shipped = await ledger.shipNow()
+  expect(said).toEqual([])
+  expect(shipped).toBe(true)
+
+  const [row] = await database.sql`SELECT * FROM requests`
+  expect(row).toMatchObject({
+    id: open.id,
+    tenant_id: tenantId,
+    user_agent: 'snow\u2603 \\u0000 man',
+    requested_model: 'gpt-main',
+    served_model: 'gpt-main-2026',
+    status: 200,
+    outcome: 'succeeded',
+    error_kind: 'internal',
+    error_upstream_status: 500,
+    input_tokens: 10,
+    reasoning_tokens: 3,
+    cost_nano: '123456789012',
+    attempt_count: 1,
+    stream: false,
+    folded: 1,
+  })
+  expect(row?.created_at.getTime()).toBe(momentOf(open.id))
+  expect(await database.sql`SELECT request_id, body FROM request_payloads`).toMatchObject([
+    { request_id: open.id, body: '{"a":"\u00e9"}' },
+  ])
+  expect(await database.sql`SELECT ordinal, channel, status FROM attempts`).toMatchObject([
+    { ordinal: 1, channel: 'main', status: 200 },
+  ])
+  expect(await database.sql`SELECT id, kind, amount_nano FROM entries WHERE kind = 'charge'`).toMatchObject([
+    { id: open.id, amount_nano: '-123456789012' },
+  ])
+  expect(await database.sql`SELECT balance_nano FROM accounts`).toMatchObject([
+    { balance_nano: '876543210988' },
+  ])
+})
+
+test('ten thousand rows over many segments are all there once, and the segments are deleted', async () => {
+  ledger = startLedger({ JOURNAL_SEGMENT_BYTES: '65536', SHIP_BATCH_BYTES: '65536' })
+  for (let round = 0; round < 100; round++) {
+    const opens = Array.from({ length: 100 }, () => anOpen())
+    await Promise.all(opens.map((open) => ledger.open(open)))
+    await Promise.all(opens.map((open) => ledger.close(open, aClose())))
+  }
+  while (!(await ledger.shipNow()));
+  const [found] =
+    await database.sql`SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM requests`
+  expect(found).toMatchObject({ rows: 10_000, ids: 10_000 })
+  await waitUntil(() => segments().length <= 2)
+})
+
+test('a long request pins only its own open frame: its segment is compacted and the row comes whole in the end', async () => {
+  ledger = startLedger({ JOURNAL_SEGMENT_BYTES: '65536', SHIP_INTERVAL_MS: '10' })
+  const long = anOpen()
+  await ledger.open(long)
+  for (let round = 0; round < 30; round++) {
+    const opens = Array.from({ length: 20 }, () => anOpen())
+    await Promise.all(opens.map((open) => ledger.open(open)))
+    await Promise.all(opens.map((open) => ledger.close(open, aClose())))
+  }
+  await ledger.shipNow()
+  await waitUntil(() => ledger.health().journalBytes < 140_000)
+  await ledger.close(long, aClose({ finishReason: 'length' }))
+  await ledger.shipNow()
+  expect(await database.sql`SELECT finish_reason FROM requests WHERE id = ${long.id}`).toMatchObject([
+    { finish_reason: 'length' },
+  ])
+  expect(
+    await database.sql`SELECT count(*)::int AS n FROM request_payloads WHERE request_id = ${long.id}`,
+  ).toMatchObject([{ n: 1 }])
+})
+
+test('a frame that Postgres refuses is set aside and all the others arrive', async () => {
+  ledger = startLedger()
+  const bad = anOpen()
+  const opens = [
+    ...Array.from({ length: 10 }, () => anOpen()),
+    bad,
+    bad,
+    ...Array.from({ length: 10 }, () => anOpen()),
+  ]
+  for (const open of opens) {
+    await ledger.open(open)
+    await ledger.close(open, aClose())
+  }
+  await ledger.shipNow()
+  expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toMatchObject([{ n: 21 }])
+  expect(said.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
+})
+
+test('an ended ledger leaves no journal behind and its instance closed', async () => {
+  ledger = startLedger()
+  const open = anOpen()
+  await ledger.open(open)
+  await ledger.close(open, aClose())
+  await ledger.end(5_000)
+  expect(readdirSync(join(home, 'journal'))).toEqual([])
+  expect(await database.sql`SELECT state FROM instances`).toMatchObject([{ state: 'closed' }])
+  expect(await database.sql`SELECT count(*)::int AS n FROM journal_positions`).toMatchObject([{ n: 0 }])
+  ledger = startLedger()
+})
+
+test('a flood of unknown callers from one address is folded into counted rows that add up', async () => {
+  ledger = startLedger({ UNAUTHENTICATED_ROWS_PER_MINUTE: '5' })
+  const unknown = aClose({
+    status: 401,
+    error: { kind: 'unauthenticated', message: 'no', upstreamStatus: null },
+    attempts: [],
+  })
+  for (let i = 0; i < 500; i++) await ledger.refuseUnknown(anOpen({ body: null }), unknown)
+  await ledger.refuseUnknown(anOpen({ body: null, clientAddress: '10.0.0.1' }), unknown)
+  await ledger.end(5_000)
+  const [found] = await database.sql`SELECT count(*)::int AS rows, sum(folded)::int AS calls FROM requests`
+  expect(found?.calls).toBe(501)
+  expect(found?.rows).toBeLessThan(30)
+  ledger = startLedger()
+})
+
+function segments(): string[] {
+  return readdirSync(join(home, 'journal'), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.log'))
+}
+
+async function waitUntil(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it did not come about in 10 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+async function anAccount(balance: bigint): Promise<string> {
+  const id = randomUUIDv7()
+  await database.sql`INSERT INTO tenants (id, name, managed_by) VALUES (${id}, ${id}, 'admin')`
+  await database.sql`INSERT INTO accounts (id, limited, balance_nano) VALUES (${id}, true, ${balance.toString()})`
+  return id
+}

@@ -1,0 +1,95 @@
+import type { Sql } from 'postgres'
+
+/** One thing that must hold, and the rows for which it does not. */
+export interface Finding {
+  rule: string
+  /** How many rows break the rule. */
+  differences: number
+  /** A few of them, to look at. */
+  samples: string[]
+}
+
+export interface Verification {
+  findings: Finding[]
+  /** Rows of requests whose process died: known, but not what they cost. */
+  orphaned: number
+  requests: number
+}
+
+/** Each query answers the rows that break its rule, one text column `sample` each. */
+const rules: readonly { rule: string; query: string }[] = [
+  {
+    rule: "every account's balance is the sum of its entries",
+    query: `SELECT a.id || ': balance ' || a.balance_nano || ', entries ' || coalesce(sum(e.amount_nano), 0) AS sample
+      FROM accounts a LEFT JOIN entries e ON e.account_id = a.id
+      GROUP BY a.id HAVING a.balance_nano <> coalesce(sum(e.amount_nano), 0)`,
+  },
+  {
+    rule: "every account's reserved money is the sum of its reservations",
+    query: `SELECT a.id || ': reserved ' || a.reserved_nano || ', reservations ' || coalesce(sum(v.amount_nano), 0) AS sample
+      FROM accounts a LEFT JOIN reservations v ON v.account_id = a.id
+      GROUP BY a.id HAVING a.reserved_nano <> coalesce(sum(v.amount_nano), 0)`,
+  },
+  {
+    rule: 'no limited account is below zero',
+    query: `SELECT id || ': ' || balance_nano AS sample FROM accounts WHERE limited AND balance_nano < 0`,
+  },
+  {
+    rule: 'every reservation belongs to a live process',
+    query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
+      FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live' WHERE i.id IS NULL`,
+  },
+  {
+    rule: 'every request that cost something was charged that much',
+    query: `SELECT r.id || ': cost ' || r.cost_nano || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
+      FROM requests r LEFT JOIN entries e ON e.id = r.id
+      WHERE r.cost_nano > 0 AND r.tenant_id IS NOT NULL AND e.amount_nano IS DISTINCT FROM -r.cost_nano`,
+  },
+  {
+    rule: 'every charge has its request',
+    query: `SELECT e.id || ': charged ' || -e.amount_nano AS sample
+      FROM entries e LEFT JOIN requests r ON r.id = e.id AND r.created_at = e.created_at
+      WHERE e.kind = 'charge' AND r.id IS NULL
+        AND e.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
+  },
+  {
+    rule: 'every request stands at the moment inside its id',
+    query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at <> uuid_moment(id)`,
+  },
+  {
+    rule: 'every request has the attempts it counts',
+    query: `SELECT r.id || ': counts ' || r.attempt_count || ', has ' || count(a.request_id) AS sample
+      FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at
+      GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id)`,
+  },
+  {
+    rule: 'every attempt has its request',
+    query: `SELECT a.request_id || ' attempt ' || a.ordinal AS sample
+      FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at WHERE r.id IS NULL`,
+  },
+  {
+    // A body is shipped when its request is admitted, so a running request has one before it has a row.
+    rule: 'every body older than two hours has its request',
+    query: `SELECT p.request_id::text AS sample
+      FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
+      WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours'`,
+  },
+]
+
+const samplesMax = 5
+
+/** Recompute the ledger from its immutable parts, as of one moment. */
+export function verifyLedger(sql: Sql): Promise<Verification> {
+  return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
+    const findings: Finding[] = []
+    for (const { rule, query } of rules) {
+      const rows = await tx.unsafe<{ sample: string; differences: string }[]>(
+        `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+      )
+      findings.push({ rule, differences: Number(rows[0]?.differences ?? 0), samples: rows.map((row) => row.sample) })
+    }
+    const [counted] = await tx<{ requests: string; orphaned: string }[]>`
+      SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests`
+    return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
+  })
+}

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path'
+import { configFromEnvironment } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import { startEmbedded } from './db/embedded.ts'
+import { waitForDatabase } from './db/migrate.ts'
+import { verifyLedger } from './ledger/verify.ts'
+
+/** `npm run ledger:verify`: says of each rule of the ledger whether it holds; exits 1 when one does not. */
+async function main(): Promise<void> {
+  const { config } = configFromEnvironment()
+  const quiet = () => {}
+  const embedded =
+    config.databaseUrl === undefined ? await startEmbedded({ dataDir: resolve(config.dataDir), log: quiet }) : undefined
+  const url = config.databaseUrl ?? embedded?.url ?? ''
+  await waitForDatabase(url, config.bounds.databaseWaitMs, quiet)
+  const database = openDatabase(url, { max: 1, applicationName: 'tollgate verify' })
+  try {
+    const { findings, requests, orphaned } = await verifyLedger(database.sql)
+    for (const { rule, differences, samples } of findings) {
+      console.log(`${differences === 0 ? 'holds ' : 'BROKEN'}  ${rule}${differences === 0 ? '' : `: ${differences} differ`}`)
+      for (const sample of samples) console.log(`          ${sample}`)
+    }
+    const broken = findings.filter(({ differences }) => differences > 0).length
+    console.log(`${requests} requests, ${orphaned} of them orphaned; ${broken} of ${findings.length} rules broken`)
+    if (broken > 0) process.exitCode = 1
+  } finally {
+    await database.close()
+    await embedded?.stop()
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(`The ledger cannot be verified: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(2)
+})

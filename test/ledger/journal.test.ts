@@ -1,0 +1,157 @@
+import * as fs from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Frame, openRecordOf, readFrame } from '../../src/ledger/frame.ts'
+import { Journal, type JournalDisk, type JournalOptions } from '../../src/ledger/journal.ts'
+import { listSegments, segmentName } from '../../src/ledger/journal-directory.ts'
+import { aClose, anOpen } from '../support/records.ts'
+
+let directory: string
+const trouble: (string | undefined)[] = []
+
+beforeEach(() => {
+  trouble.length = 0
+  directory = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
+})
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+function start(options: Partial<JournalOptions> = {}): Journal {
+  return new Journal({
+    directory,
+    sync: 'process',
+    segmentBytes: 1024 * 1024,
+    bytesMax: 100 * 1024 * 1024,
+    onTrouble: (message) => trouble.push(message),
+    ...options,
+  })
+}
+
+function framesOnDisk(): Frame[] {
+  const frames: Frame[] = []
+  for (const segment of listSegments(directory)) {
+    const bytes = readFileSync(join(directory, segmentName(segment)))
+    for (let at = 0; ; ) {
+      const frame = readFrame(bytes, at)
+      if (typeof frame === 'string') break
+      frames.push(frame)
+      at += frame.bytes
+    }
+  }
+  return frames
+}
+
+/** The real disk, until it is told to be full. */
+function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
+  const disk = {
+    full: false,
+    writes: 0,
+    openSync: fs.openSync,
+    ftruncateSync: fs.ftruncateSync,
+    fdatasync: fs.fdatasync,
+    writeSync(...parts: Parameters<typeof fs.writeSync>): number {
+      disk.writes += 1
+      if (!disk.full) return fs.writeSync(...parts)
+      // A disk fills in the middle of a write.
+      const [fd, buffer, at, length, position] = parts as unknown as [number, Buffer, number, number, number]
+      if (disk.writes % 2 === 1) return fs.writeSync(fd, buffer, at, Math.ceil(length / 2), position)
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+    },
+  }
+  return disk as JournalDisk & { full: boolean; writes: number }
+}
+
+test('a resolved open is on disk, with everything that an orphaned row needs', async () => {
+  const journal = start()
+  const open = anOpen({ tenantId: '01890a5d-ac96-774b-bcce-b302099a8057', userAgent: 'caf\u00e9 \ud800', stream: true })
+  await journal.open(open)
+  const [frame] = framesOnDisk()
+  expect(frame?.kind).toBe('open')
+  if (frame?.kind !== 'open') return
+  expect(openRecordOf(frame)).toEqual({ ...open, body: null })
+  expect(frame.payloadTuple.includes('gpt-main')).toBe(true)
+  await journal.end()
+})
+
+test('all frames of one turn of the event loop go out in one write', async () => {
+  const disk = fillableDisk()
+  const journal = start({ disk })
+  await Promise.all(Array.from({ length: 200 }, () => journal.open(anOpen())))
+  expect(disk.writes).toBe(1)
+  expect(framesOnDisk()).toHaveLength(200)
+  await journal.end()
+})
+
+test('a torn tail at any byte is found, and every frame before it is read', async () => {
+  const journal = start()
+  const first = anOpen()
+  await journal.open(first)
+  const whole = fs.statSync(join(directory, segmentName(0))).size
+  await journal.close(first, aClose())
+  await journal.end()
+  const bytes = readFileSync(join(directory, segmentName(0)))
+  for (let cut = whole; cut < bytes.length; cut++) {
+    expect(readFrame(bytes.subarray(0, cut), whole)).toBe('incomplete')
+    const torn = Buffer.concat([bytes.subarray(0, cut), Buffer.alloc(bytes.length - cut)])
+    const read = readFrame(torn, whole)
+    expect(read === 'damaged' || read === 'incomplete' || torn.equals(bytes)).toBe(true)
+  }
+  expect(readFrame(bytes, whole)).toMatchObject({ kind: 'close' })
+})
+
+test('a full disk refuses new requests by name, keeps every close, and writes them when there is room again', async () => {
+  const disk = fillableDisk()
+  const journal = start({ disk })
+  const running = Array.from({ length: 20 }, () => anOpen())
+  await Promise.all(running.map((open) => journal.open(open)))
+  disk.full = true
+  const refused = await Promise.allSettled([journal.open(anOpen()), ...running.slice(0, 10).map((open) => journal.close(open, aClose()))])
+  expect(refused[0]).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterSeconds: 5 } })
+  expect(refused.slice(1).every((one) => one.status === 'fulfilled')).toBe(true)
+  expect(String(trouble[0])).toContain('ENOSPC')
+  await expect(journal.open(anOpen())).rejects.toMatchObject({ message: expect.stringContaining('disk is full') })
+  await Promise.all(running.slice(10).map((open) => journal.close(open, aClose())))
+  disk.full = false
+  await expect.poll(() => trouble.at(-1), { timeout: 5_000 }).toBe(undefined)
+  const after = anOpen()
+  await journal.open(after)
+  const frames = framesOnDisk()
+  expect(frames.filter((frame) => frame.kind === 'open')).toHaveLength(21)
+  expect(frames.filter((frame) => frame.kind === 'close')).toHaveLength(20)
+  await journal.end()
+})
+
+test('at its bound the journal refuses new requests and still takes the end of running ones', async () => {
+  const journal = start({ bytesMax: 1000 })
+  const running = anOpen()
+  await journal.open(running)
+  await journal.row(anOpen(), aClose())
+  await expect(journal.open(anOpen())).rejects.toMatchObject({ kind: 'unavailable' })
+  await journal.close(running, aClose())
+  journal.freed(journal.bytes)
+  await journal.open(anOpen())
+  await journal.end()
+})
+
+test('with sync disk a request waits for fdatasync', async () => {
+  let synced = 0
+  const disk = fillableDisk()
+  const journal = start({
+    sync: 'disk',
+    disk: {
+      ...disk,
+      fdatasync: ((fd: number, done: fs.NoParamCallback) =>
+        fs.fdatasync(fd, (error) => {
+          synced += 1
+          done(error)
+        })) as typeof fs.fdatasync,
+    },
+  })
+  await journal.open(anOpen())
+  expect(synced).toBe(1)
+  await Promise.all([journal.open(anOpen()), journal.open(anOpen())])
+  expect(synced).toBe(2)
+  await journal.end()
+})

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Holds the layout and the arrows of docs/architecture.md, and names the offending file in words. */
+
+const root = resolve(import.meta.dirname, '..')
+
+interface Source {
+  file: string
+  text: string
+  /** Paths of our own that it imports, relative to the root; packages by name. */
+  imports: string[]
+}
+
+const sources = ['src', 'bench', 'test'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(join(folder, name))),
+)
+const product = sources.filter(({ file }) => file.startsWith('src/'))
+
+/** Parts of src, and the parts each may import. What a part is for stands in docs/architecture.md. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  canonical: [],
+  protocols: ['canonical'],
+  db: [],
+  telemetry: ['ledger'],
+  demo: [],
+  limits: ['canonical', 'catalog'],
+  access: ['canonical', 'catalog', 'db', 'ledger'],
+  catalog: ['canonical', 'protocols', 'access', 'db'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db'],
+  gateway: ['canonical', 'protocols', 'catalog', 'access', 'limits', 'ledger', 'config.ts'],
+  api: ['canonical', 'protocols', 'catalog', 'access', 'ledger', 'gateway', 'db'],
+  'config.ts': [],
+  'context.ts': ['access', 'catalog', 'db', 'demo', 'gateway', 'ledger', 'limits', 'telemetry', 'config.ts'],
+  'app.ts': ['api', 'gateway', 'context.ts'],
+  'verify-ledger.ts': ['config.ts', 'db', 'ledger'],
+  'server.ts': ['app.ts', 'config.ts', 'context.ts', 'gateway', 'telemetry'],
+}
+
+test('every file of src belongs to a part of the layout', () => {
+  for (const { file } of product) {
+    expect(Object.keys(mayImport), `${file} belongs to no part: see docs/architecture.md`).toContain(partOf(file))
+  }
+})
+
+test('imports follow the arrows', () => {
+  for (const { file, imports } of product) {
+    const part = partOf(file)
+    for (const imported of imports.filter((path) => path.startsWith('src/'))) {
+      const other = partOf(imported)
+      if (other === part) continue
+      expect(mayImport[part] ?? [], `${file} imports ${imported}: ${part} may not know ${other}`).toContain(other)
+    }
+  }
+})
+
+test('no protocol imports another; only protocols/index.ts names them all', () => {
+  for (const { file, imports } of product) {
+    const own = protocolOf(file)
+    for (const imported of imports) {
+      const other = protocolOf(imported)
+      if (other === undefined || other === own || file === 'src/protocols/index.ts') continue
+      expect.fail(`${file} imports ${imported}: protocols are reached through src/protocols/index.ts`)
+    }
+  }
+})
+
+test('only config.ts reads the environment', () => {
+  for (const { file, text } of product) {
+    if (file === 'src/config.ts') continue
+    expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(false)
+  }
+})
+
+test('only app.ts, server.ts, api/ and the entry verbs see Express', () => {
+  const allowed = /^src\/(app|server)\.ts$|^src\/api\/|^src\/gateway\/(chat|images)\.ts$/
+  onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
+})
+
+test('only db/ and files named queries.ts see drizzle; only the shipper sees pg', () => {
+  onlyIn('drizzle-orm', /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+  onlyIn('pg', /^src\/ledger\/(shipment|shipper)\.ts$/, 'the application uses the Database of db/')
+  onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')
+})
+
+test('files say in their name what they are', () => {
+  for (const { file } of sources) {
+    const name = file.slice(file.lastIndexOf('/') + 1)
+    expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/)
+    expect(name, `${file}: a name that says nothing`).not.toMatch(/^(utils?|helpers?|misc|common|manager|service)\.ts$/)
+  }
+})
+
+function onlyIn(packageName: string, allowed: RegExp, advice: string): void {
+  for (const { file, imports } of product) {
+    const seen = imports.some((path) => path === packageName || path.startsWith(`${packageName}/`))
+    if (seen) expect(file, `${file} imports ${packageName}: ${advice}`).toMatch(allowed)
+  }
+}
+
+function read(file: string): Source {
+  const text = readFileSync(join(root, file), 'utf8')
+  const imports = [...text.matchAll(/(?:from|import)\s+'([^']+)'|new URL\('(\.[^']+)'/g)].map((found) => {
+    const path = found[1] ?? found[2] ?? ''
+    return path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path
+  })
+  return { file, text, imports }
+}
+
+function partOf(file: string): string {
+  return file.split('/')[1] ?? ''
+}
+
+function protocolOf(file: string): string | undefined {
+  return /^src\/protocols\/([^/]+)\/./.exec(file)?.[1]
+}

@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import ipaddr from 'ipaddr.js'
+import { GatewayError } from '../canonical/error.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+import type { Identity } from './identity.ts'
+import { keyHint, looksMistyped } from './key-secret.ts'
+import type { Keys } from './keys.ts'
+
+/**
+ * Who is calling. Answers without a promise when the key is in memory.
+ * Throws, or rejects with, GatewayError `unauthenticated`, `permission_denied` or `unavailable`. No message holds
+ * more of the key than its hint.
+ */
+export function authenticate(
+  keys: Keys,
+  snapshot: Snapshot,
+  headers: IncomingHttpHeaders,
+  clientAddress: string | undefined,
+  nowMs: number,
+): Identity | Promise<Identity> {
+  const token = tokenFrom(headers)
+  if (token === undefined) {
+    throw unauthenticated(
+      'No API key was sent. Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".',
+    )
+  }
+  const identity = keys.lookup(token)
+  if (identity instanceof Promise) {
+    return identity.then((found) => permit(found, token, snapshot, clientAddress, nowMs))
+  }
+  return permit(identity, token, snapshot, clientAddress, nowMs)
+}
+
+/**
+ * The credential a client sent: a bearer token, else `x-api-key`. Claude Code sends both with different values
+ * when both of its variables are set; the bearer token then counts.
+ */
+export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
+  const bearer = /^bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim()
+  if (bearer !== undefined) return bearer
+  const header = headers['x-api-key']
+  const apiKey = (Array.isArray(header) ? header[0] : header)?.trim()
+  return apiKey === '' ? undefined : apiKey
+}
+
+function permit(
+  identity: Identity | undefined,
+  token: string,
+  snapshot: Snapshot,
+  clientAddress: string | undefined,
+  nowMs: number,
+): Identity {
+  if (identity === undefined) {
+    throw unauthenticated(
+      looksMistyped(token)
+        ? `The API key ${keyHint(token)} is mistyped or cut: its checksum is wrong. Copy it again.`
+        : `The API key ${keyHint(token)} is not known here. Use a key of this gateway, not one of a provider.`,
+    )
+  }
+  if (identity.disabled) throw unauthenticated(`The API key ${keyHint(token)} is disabled. Use another.`)
+  if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs) {
+    const moment = new Date(identity.expiresAt).toISOString()
+    throw unauthenticated(`The API key ${keyHint(token)} expired at ${moment}. Use another.`)
+  }
+  const tenant = snapshot.tenants.get(identity.tenantId)
+  if (tenant === undefined) {
+    // A tenant made a moment ago: the snapshot follows within a second.
+    throw new GatewayError(
+      'unavailable',
+      `The tenant of the API key ${keyHint(token)} is not loaded yet. Try again.`,
+      {
+        retryAfterSeconds: 1,
+      },
+    )
+  }
+  if (tenant.disabled) {
+    throw new GatewayError('permission_denied', `The tenant of the API key ${keyHint(token)} is disabled.`)
+  }
+  if (identity.allowedCidrs !== undefined && !isWithin(clientAddress, identity.allowedCidrs)) {
+    const place = clientAddress ?? 'an unknown address'
+    throw new GatewayError(
+      'permission_denied',
+      `The API key ${keyHint(token)} may not be used from ${place}.`,
+    )
+  }
+  return identity
+}
+
+const unauthenticated = (message: string) => new GatewayError('unauthenticated', message)
+
+/** IPv4 addresses that arrive on an IPv6 socket (`::ffff:192.0.2.1`) count as IPv4, in blocks as well. */
+function isWithin(address: string | undefined, cidrs: readonly string[]): boolean {
+  if (address === undefined || !ipaddr.isValid(address)) return false
+  const ip = ipaddr.process(address)
+  return blocksOf(cidrs).some(([network, bits]) => network.kind() === ip.kind() && ip.match(network, bits))
+}
+
+type Block = [network: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
+
+/** By the identity's own list, so that a key's blocks are parsed once. */
+const parsedBlocks = new WeakMap<readonly string[], Block[]>()
+
+function blocksOf(cidrs: readonly string[]): Block[] {
+  const parsed = parsedBlocks.get(cidrs)
+  if (parsed !== undefined) return parsed
+  const blocks = cidrs.map((cidr): Block => {
+    const [network, bits] = ipaddr.parseCIDR(cidr)
+    const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
+    return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
+  })
+  parsedBlocks.set(cidrs, blocks)
+  return blocks
+}

@@ -1,0 +1,119 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { eq, inArray, or } from 'drizzle-orm'
+import type { Transaction } from '../catalog/queries.ts'
+import type { Database } from '../db/database.ts'
+import { accounts, entries, keys, tenants } from '../db/schema.ts'
+import type { Identity } from './identity.ts'
+
+export type KeyRow = typeof keys.$inferSelect
+export type NewKey = typeof keys.$inferInsert
+type Id = string
+
+export async function readKeyByHash(database: Database, secretHash: Buffer): Promise<Identity | undefined> {
+  const [row] = await database.db.select().from(keys).where(eq(keys.secretHash, secretHash))
+  if (row === undefined) return undefined
+  return {
+    keyId: row.id,
+    keyName: row.name,
+    tenantId: row.tenantId,
+    groupId: row.groupId,
+    capture: row.capture,
+    usageScope: row.usageScope,
+    allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
+    allowedCidrs: row.allowedCidrs ?? undefined,
+    expiresAt: row.expiresAt?.getTime(),
+    disabled: row.disabledAt !== null,
+  }
+}
+
+/** Where the catalog and the keys stand, and which keys changed after `keysSeen`. One consistent look. */
+export async function readRevision(database: Database, keysSeen: number) {
+  const [row] = await database.sql<{ catalog: string; keys: string; changed: string[] }[]>`
+    SELECT catalog, keys, ARRAY(SELECT id::text FROM keys WHERE revision > ${keysSeen}) AS changed FROM revision`
+  if (row === undefined) throw new Error('the table revision has no row')
+  return { catalog: Number(row.catalog), keys: Number(row.keys), changed: new Set(row.changed) }
+}
+
+export function readTenants(tx: Transaction) {
+  return tx
+    .select({
+      id: tenants.id,
+      name: tenants.name,
+      disabledAt: tenants.disabledAt,
+      managedBy: tenants.managedBy,
+      limited: accounts.limited,
+    })
+    .from(tenants)
+    .innerJoin(accounts, eq(accounts.id, tenants.id))
+}
+
+/** The file's keys, all keys of some tenants, and whoever has one of these secrets. */
+export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[]) {
+  return tx
+    .select()
+    .from(keys)
+    .where(
+      or(
+        eq(keys.managedBy, 'file'),
+        inArray(keys.tenantId, tenantIds),
+        inArray(keys.secretHash, secretHashes),
+      ),
+    )
+}
+
+export async function addTenant(
+  tx: Transaction,
+  row: typeof tenants.$inferInsert,
+  account: { limited: boolean },
+) {
+  await tx.insert(tenants).values(row)
+  await tx.insert(accounts).values({ id: row.id, limited: account.limited })
+}
+
+export async function changeTenant(tx: Transaction, id: Id, row: Partial<typeof tenants.$inferInsert>) {
+  await tx.update(tenants).set(row).where(eq(tenants.id, id))
+}
+
+export async function disableTenants(tx: Transaction, ids: Id[]) {
+  await tx.update(tenants).set({ disabledAt: new Date() }).where(inArray(tenants.id, ids))
+}
+
+export async function setLimited(tx: Transaction, accountId: Id, limited: boolean) {
+  await tx.update(accounts).set({ limited }).where(eq(accounts.id, accountId))
+}
+
+/**
+ * Give an account its opening balance, once: the entry has the account's id. What was recorded while the account was
+ * not limited is evened out first, so that the whole of the balance can be spent.
+ */
+export async function openBalance(tx: Transaction, accountId: Id, amount: bigint) {
+  const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')
+  const [opening] = await tx.select().from(entries).where(eq(entries.id, accountId))
+  if (account === undefined || opening !== undefined) return
+  const createdAt = new Date()
+  if (account.balance !== 0n) {
+    const id = randomUUIDv7()
+    await tx
+      .insert(entries)
+      .values({ id, accountId, createdAt, kind: 'adjustment', amount: -account.balance })
+  }
+  await tx.insert(entries).values({ id: accountId, accountId, createdAt, kind: 'opening', amount })
+  await tx.update(accounts).set({ balance: amount }).where(eq(accounts.id, accountId))
+}
+
+export async function addKey(tx: Transaction, row: NewKey) {
+  await tx.insert(keys).values(row)
+}
+
+export async function changeKey(tx: Transaction, id: Id, row: Partial<NewKey>) {
+  await tx.update(keys).set(row).where(eq(keys.id, id))
+}
+
+export async function disableKeys(tx: Transaction, ids: Id[]) {
+  await tx.update(keys).set({ disabledAt: new Date() }).where(inArray(keys.id, ids))
+}
+
+export async function hasTenants(tx: Transaction): Promise<boolean> {
+  const rows = await tx.select({ id: tenants.id }).from(tenants).limit(1)
+  return rows.length > 0
+}

@@ -1,0 +1,24 @@
+import type { Request, Response } from 'express'
+import type { Gateway } from '../gateway/gateway.ts'
+
+/** `GET /healthz`: the process runs. */
+export function health() {
+  return (_request: Request, response: Response): void => {
+    response.json({ status: 'ok' })
+  }
+}
+
+/**
+ * `GET /readyz`: 200 while this process takes work, 503 while it drains. Postgres being away does not make it
+ * unready, since requests are still served and recorded; the body says so.
+ */
+export function ready(gateway: Gateway) {
+  return (_request: Request, response: Response): void => {
+    const { journalBytes, postgresAway, trouble } = gateway.ledger.health()
+    response.status(gateway.draining || trouble !== undefined ? 503 : 200).json({
+      status: gateway.draining ? 'draining' : trouble !== undefined ? 'journal_unwritable' : 'ready',
+      postgres: postgresAway === undefined ? 'reached' : 'away',
+      journal_bytes: journalBytes,
+    })
+  }
+}

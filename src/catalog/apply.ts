@@ -1,0 +1,178 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { applyTenants, type GeneratedKey } from '../access/apply-tenants.ts'
+import type { SecretKeeper } from '../access/secret-key.ts'
+import type { Database } from '../db/database.ts'
+import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
+import {
+  addPrice,
+  type ChannelRow,
+  changeRows,
+  deleteGroups,
+  disableChannels,
+  disableModels,
+  groupsInUse,
+  putChannel,
+  putGroup,
+  putModel,
+  readAllRows,
+  replaceCredentials,
+  replaceOffers,
+  type Transaction,
+} from './queries.ts'
+
+/**
+ * Make the database say what the file says, in one transaction. Rows are matched by name. Rows of an earlier file
+ * that this one leaves out are disabled, unless `others` is `keep`; rows made in another way are left alone.
+ * Applied again, a file changes no row. Returns the keys that were generated; their secrets are shown only here.
+ */
+export function applyGatewayFile(
+  database: Database,
+  file: GatewayFile,
+  keeper: SecretKeeper,
+  { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
+): Promise<GeneratedKey[]> {
+  return changeRows(database, async (tx) => {
+    const rows = await readAllRows(tx)
+    await applyModels(tx, rows, file.models)
+    await applyChannels(tx, rows, file.channels, keeper)
+    const groupIds = await applyGroups(tx, rows, file.groups)
+    const generated = await applyTenants(tx, file.tenants, { groupIds, pepper: keeper.pepper, others })
+    if (others === 'disable') await retire(tx, rows, file)
+    return generated
+  })
+}
+
+type Rows = Awaited<ReturnType<typeof readAllRows>>
+
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
+  for (const model of models) {
+    const wanted = {
+      id: model.id,
+      contextLength: model.contextLength ?? null,
+      maxOutputTokens: model.maxOutputTokens ?? null,
+      disabledAt: null,
+      managedBy: 'file' as const,
+    }
+    const existing = rows.models.find((row) => row.id === model.id)
+    if (differs(existing, wanted)) await putModel(tx, wanted)
+
+    // A model without a price gets a row that says so, but only where an older row says something else.
+    const price = priceRow(model.price)
+    const newest = rows.prices.find((row) => row.modelId === model.id)
+    if (newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)) {
+      await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
+    }
+  }
+}
+
+const priceRow = (price: ModelEntry['price']) => ({
+  input: price?.input ?? null,
+  cacheRead: price?.cacheRead ?? null,
+  cacheWrite: price?.cacheWrite ?? null,
+  output: price?.output ?? null,
+  reasoning: price?.reasoning ?? null,
+  image: price?.image ?? null,
+})
+
+async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry[], keeper: SecretKeeper) {
+  for (const channel of channels) {
+    const existing = rows.channels.find((row) => row.name === channel.name)
+    const id = existing?.id ?? randomUUIDv7()
+    const wanted: ChannelRow = {
+      id,
+      name: channel.name,
+      protocols: channel.protocols,
+      priority: channel.priority,
+      weight: channel.weight,
+      allowPrivateAddress: channel.allowPrivateAddress,
+      disabledAt: null,
+      managedBy: 'file',
+    }
+    if (differs(existing, wanted)) await putChannel(tx, wanted)
+
+    const sealed = rows.credentials.filter((row) => row.channelId === id)
+    // Sealing the same text twice gives different bytes, so what counts is what they open to.
+    if (!isDeepStrictEqual(openAll(sealed, keeper), channel.credentials)) {
+      const credentials = channel.credentials.map((credential, ordinal) => ({
+        channelId: id,
+        ordinal,
+        ...keeper.seal(credential, id),
+      }))
+      await replaceCredentials(tx, id, credentials)
+    }
+
+    const offers = channel.offers.map(({ model, upstreamModel }) => ({
+      channelId: id,
+      modelId: model,
+      upstreamModel,
+    }))
+    const known = rows.offers.filter((row) => row.channelId === id)
+    if (!isDeepStrictEqual(byModel(known), byModel(offers))) await replaceOffers(tx, id, offers)
+  }
+}
+
+function openAll(sealed: Rows['credentials'], keeper: SecretKeeper): string[] | undefined {
+  try {
+    return sealed.map((row) => keeper.open(row, row.channelId))
+  } catch {
+    // Sealed with another SECRET_KEY: the file has the text, so it is sealed anew.
+    return undefined
+  }
+}
+
+const byModel = (offers: { modelId: string; upstreamModel: string }[]) =>
+  Object.fromEntries(offers.map((offer) => [offer.modelId, offer.upstreamModel]))
+
+/** Answers with the id of every group by name, also of those that are not the file's. */
+async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): Promise<Map<string, string>> {
+  const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
+  for (const group of groups) {
+    const id = ids.get(group.name) ?? randomUUIDv7()
+    const wanted = {
+      id,
+      name: group.name,
+      models: group.models,
+      channels: group.channels,
+      priceMultiplier: group.priceMultiplier,
+      clientGonePolicy: group.clientGone.policy,
+      clientGoneSeconds: group.clientGone.seconds,
+      requestsPerMinute: group.limits.requestsPerMinute ?? null,
+      tokensPerMinute: group.limits.tokensPerMinute ?? null,
+      concurrency: group.limits.concurrency ?? null,
+      managedBy: 'file' as const,
+    }
+    const existing = rows.groups.find((row) => row.id === id)
+    if (differs(existing, wanted)) await putGroup(tx, wanted)
+    ids.set(group.name, id)
+  }
+  return ids
+}
+
+/** Disable what an earlier file made and this one leaves out. Runs last: keys must have let go of their groups. */
+async function retire(tx: Transaction, rows: Rows, file: GatewayFile) {
+  const modelIds = new Set(file.models.map((model) => model.id))
+  const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)
+  if (models.length > 0) await disableModels(tx, models)
+
+  const channelNames = new Set(file.channels.map((channel) => channel.name))
+  const channels = rows.channels
+    .filter((row) => isLive(row) && !channelNames.has(row.name))
+    .map((row) => row.id)
+  if (channels.length > 0) await disableChannels(tx, channels)
+
+  const groupNames = new Set(file.groups.map((group) => group.name))
+  const left = rows.groups
+    .filter((row) => row.managedBy === 'file' && !groupNames.has(row.name))
+    .map((row) => row.id)
+  const inUse = await groupsInUse(tx, left)
+  const unused = left.filter((id) => !inUse.has(id))
+  if (unused.length > 0) await deleteGroups(tx, unused)
+}
+
+const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
+  row.managedBy === 'file' && row.disabledAt === null
+
+function differs<T extends object>(existing: T | undefined, wanted: Partial<T>): boolean {
+  return existing === undefined || !isDeepStrictEqual({ ...existing, ...wanted }, { ...existing })
+}

@@ -1,0 +1,102 @@
+import type { SecretKeeper } from '../access/secret-key.ts'
+import type { CatalogRows } from './queries.ts'
+import type { Channel, Group, Model, Offer, Price, Snapshot } from './snapshot.ts'
+
+/** Put rows together. Pure but for the log line about each channel whose credentials do not open. */
+export function buildSnapshot(
+  rows: CatalogRows,
+  keeper: SecretKeeper,
+  log: (message: string) => void,
+): Snapshot {
+  const channels = new Map(openChannels(rows, keeper, log).map((channel) => [channel.id, channel]))
+  const prices = new Map(rows.prices.map((row) => [row.modelId, priceOf(row)]))
+  const offers = Map.groupBy(rows.offers, (row) => row.modelId)
+  // A model that no channel offers by name, disabled ones included, is served by those that pass any name through.
+  const offersOf = (id: string) => listOffers(offers.get(id) ?? offers.get('*') ?? [], channels)
+  const models = rows.models.map(
+    (row): Model => ({
+      id: row.id,
+      contextLength: row.contextLength ?? undefined,
+      maxOutputTokens: row.maxOutputTokens ?? undefined,
+      price: prices.get(row.id),
+      offers: offersOf(row.id),
+      createdAt: row.createdAt,
+    }),
+  )
+  const anyModel = models.find((model) => model.id === '*')
+  return {
+    revision: rows.revision,
+    models: new Map(models.filter((model) => model !== anyModel).map((model) => [model.id, model])),
+    anyModel: anyModel?.offers.length === 0 ? undefined : anyModel,
+    channels,
+    groups: new Map(rows.groups.map((row) => [row.id, groupOf(row)])),
+    tenants: new Map(
+      rows.tenants.map(({ id, name, disabledAt, limited }) => [
+        id,
+        { id, name, disabled: disabledAt !== null, limited },
+      ]),
+    ),
+  }
+}
+
+function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: string) => void): Channel[] {
+  const credentials = Map.groupBy(rows.credentials, (row) => row.channelId)
+  return rows.channels.flatMap((row) => {
+    try {
+      const sealed = credentials.get(row.id) ?? []
+      if (sealed.length === 0) throw new Error('it has no credential')
+      const channel: Channel = {
+        id: row.id,
+        name: row.name,
+        protocols: row.protocols,
+        priority: row.priority,
+        weight: row.weight,
+        allowPrivateAddress: row.allowPrivateAddress,
+        credentials: sealed.map((one) => keeper.open(one, row.id)),
+      }
+      return [channel]
+    } catch (error) {
+      log(`Channel "${row.name}" is left out: ${error instanceof Error ? error.message : String(error)}`)
+      return []
+    }
+  })
+}
+
+function listOffers(rows: CatalogRows['offers'], channels: ReadonlyMap<string, Channel>): Offer[] {
+  return rows
+    .flatMap((row) => {
+      const channel = channels.get(row.channelId)
+      return channel === undefined ? [] : [{ channel, upstreamModel: row.upstreamModel }]
+    })
+    .toSorted((a, b) => b.channel.priority - a.channel.priority || (a.channel.name < b.channel.name ? -1 : 1))
+}
+
+/** Undefined when nothing of it is known. */
+function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
+  const { input, cacheRead, cacheWrite, output, reasoning, image } = row
+  const parts = { input, cacheRead, cacheWrite, output, reasoning, image }
+  if (Object.values(parts).every((part) => part === null)) return undefined
+  return {
+    id: row.id,
+    input: input ?? undefined,
+    cacheRead: cacheRead ?? undefined,
+    cacheWrite: cacheWrite ?? undefined,
+    output: output ?? undefined,
+    reasoning: reasoning ?? undefined,
+    image: image ?? undefined,
+  }
+}
+
+const groupOf = (row: CatalogRows['groups'][number]): Group => ({
+  id: row.id,
+  name: row.name,
+  models: row.models,
+  channels: row.channels,
+  priceMultiplier: row.priceMultiplier,
+  clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+  limits: {
+    requestsPerMinute: row.requestsPerMinute ?? undefined,
+    tokensPerMinute: row.tokensPerMinute ?? undefined,
+    concurrency: row.concurrency ?? undefined,
+  },
+})

@@ -1,0 +1,53 @@
+import type { SecretKeeper } from '../access/secret-key.ts'
+import type { Database } from '../db/database.ts'
+import { buildSnapshot } from './build-snapshot.ts'
+import { readCatalogRows } from './queries.ts'
+import type { Model, Snapshot } from './snapshot.ts'
+
+/** Holds the snapshot of this process and swaps it whole. Kept fresh by `followRevisions`. */
+export class Catalog {
+  #snapshot: Snapshot
+  readonly #read: () => Promise<Snapshot>
+  #refreshesBegun = 0
+  #refreshShown = 0
+
+  private constructor(snapshot: Snapshot, read: () => Promise<Snapshot>) {
+    this.#snapshot = snapshot
+    this.#read = read
+  }
+
+  /** `log` is told of channels that had to be left out, once for each reason. */
+  static async load(
+    database: Database,
+    keeper: SecretKeeper,
+    log: (message: string) => void,
+  ): Promise<Catalog> {
+    const told = new Set<string>()
+    const logOnce = (message: string) => {
+      if (!told.has(message)) log(message)
+      told.add(message)
+    }
+    const read = async () => buildSnapshot(await readCatalogRows(database), keeper, logOnce)
+    return new Catalog(await read(), read)
+  }
+
+  /** Of the last successful load. Take it once per request: the next look may find another. */
+  get snapshot(): Snapshot {
+    return this.#snapshot
+  }
+
+  /** Load it again. Rejects, and keeps the one it has, when the database does not answer. */
+  async refresh(): Promise<void> {
+    const ticket = ++this.#refreshesBegun
+    const snapshot = await this.#read()
+    // One that began later and ended sooner has seen more.
+    if (ticket < this.#refreshShown) return
+    this.#refreshShown = ticket
+    this.#snapshot = snapshot
+  }
+}
+
+/** The model a client means by this name: exactly that one, else whatever stands for any name. */
+export function findModel(snapshot: Snapshot, name: string): Model | undefined {
+  return snapshot.models.get(name) ?? snapshot.anyModel
+}

@@ -1,0 +1,56 @@
+import type { SecretKeeper } from '../access/secret-key.ts'
+import type { Database } from '../db/database.ts'
+import { applyGatewayFile } from './apply.ts'
+import type { GatewayFile } from './gateway-file.ts'
+import { changeRows, readGroups } from './queries.ts'
+
+/** Base URL of the demo channel. Not a real host: where it is called, the built-in demo upstream answers. */
+export const demoBaseUrl = 'http://tollgate-demo.internal/v1'
+
+/** What a gateway without a configuration serves: one channel that answers without a model behind it. */
+export const demoGatewayFile: GatewayFile = {
+  models: [
+    {
+      id: 'demo-chat',
+      contextLength: 128_000,
+      maxOutputTokens: 4096,
+      price: {
+        input: 100_000_000n,
+        cacheRead: 10_000_000n,
+        cacheWrite: 125_000_000n,
+        output: 400_000_000n,
+        reasoning: undefined,
+        image: undefined,
+      },
+    },
+  ],
+  channels: [
+    {
+      name: 'demo',
+      protocols: { 'openai-chat': demoBaseUrl },
+      credentials: [''],
+      offers: [{ model: 'demo-chat', upstreamModel: 'demo-chat' }],
+      priority: 0,
+      weight: 1,
+      allowPrivateAddress: true,
+    },
+  ],
+  groups: [
+    {
+      name: 'default',
+      models: ['*'],
+      channels: ['*'],
+      priceMultiplier: '1',
+      clientGone: { policy: 'drain', seconds: 30 },
+      limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
+    },
+  ],
+  tenants: [],
+}
+
+/** Add the demo to a database. Disables nothing, and a group `default` that is there stays as it is. */
+export async function applyDemo(database: Database, keeper: SecretKeeper): Promise<void> {
+  const names = new Set((await changeRows(database, readGroups)).map((group) => group.name))
+  const groups = demoGatewayFile.groups.filter((group) => !names.has(group.name))
+  await applyGatewayFile(database, { ...demoGatewayFile, groups }, keeper, { others: 'keep' })
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { Path, Problem, YamlSource } from './yaml-source.ts'
+
+/** One checked entry of a list and where it stands. */
+export interface Entry<T> {
+  entry: T
+  path: Path
+}
+
+export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unknown[]>
+
+/** Checks parts of the file one by one and collects what is wrong, at most one problem for each place. */
+export class EntryReader {
+  readonly problems: Problem[]
+  readonly source: YamlSource
+
+  constructor(source: YamlSource) {
+    this.source = source
+    this.problems = [...source.problems]
+  }
+
+  report(path: Path, message: string) {
+    // A value whose variable is not set would be reported again as too short, too long or not a URL.
+    const place = JSON.stringify(path)
+    if (this.problems.some((problem) => JSON.stringify(problem.path) === place)) return
+    this.problems.push({ path, line: this.source.lineOf(path), message })
+  }
+
+  sections(): Sections {
+    const none: Sections = { models: [], channels: [], groups: [], tenants: [] }
+    if (this.problems.some((problem) => problem.path.length === 0)) return none
+    // An empty file would disable everything that an earlier one made.
+    if (this.source.data === null) this.report([], 'the file is empty')
+    return this.#check([], this.source.data, sectionsSchema) ?? none
+  }
+
+  entries<S extends z.ZodType>(section: string, items: unknown[], schema: S): Entry<z.output<S>>[] {
+    return items.flatMap((item, index) => {
+      const path = [section, index]
+      const entry = this.#check(path, item, schema)
+      return entry === undefined ? [] : [{ entry, path }]
+    })
+  }
+
+  #check<S extends z.ZodType>(path: Path, value: unknown, schema: S): z.output<S> | undefined {
+    const result = schema.safeParse(value, { error: explain })
+    if (result.success) return result.data
+    for (const issue of result.error.issues) {
+      const place = [...path, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
+      if (issue.code === 'unrecognized_keys') {
+        for (const key of issue.keys) this.report([...place, key], 'is not a known setting')
+      } else if (issue.code === 'invalid_key') {
+        this.report(place, issue.issues[0]?.message ?? issue.message)
+      } else this.report(place, issue.message)
+    }
+    return undefined
+  }
+}
+
+const section = z
+  .array(z.unknown())
+  .nullish()
+  .transform((list) => list ?? [])
+const sectionsSchema = z.strictObject({
+  models: section,
+  channels: section,
+  groups: section,
+  tenants: section,
+})
+
+/** Our words for what zod finds; undefined where a schema has its own. */
+const explain: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is missing'
+      return `must be ${typeWords[issue.expected] ?? issue.expected}`
+    case 'too_small':
+      return issue.origin === 'array' ? 'must not be an empty list' : `must be ${issue.minimum} or more`
+    case 'too_big':
+      return `must be ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''} or less`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+const typeWords: Record<string, string> = {
+  string: 'text, in quotes if it looks like something else',
+  number: 'a whole number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+}

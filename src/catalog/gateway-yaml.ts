@@ -1,0 +1,47 @@
+import { EntryReader } from './entry-reader.ts'
+import { channelEntry, type GatewayFile, groupEntry, modelEntry, tenantEntry } from './gateway-file.ts'
+import { checkNames, checkReferences, checkSecrets } from './references.ts'
+import { type Problem, readYaml, renderPath } from './yaml-source.ts'
+
+/**
+ * Read gateway.yaml. Pure: `path` is only how messages name the file, `env` is where `${NAME}` is looked up.
+ * Throws one Error with a line for each thing that is wrong: `gateway.yaml:12: channels[0].weight: must be …`.
+ */
+export function readGatewayYaml(
+  text: string,
+  { path, env }: { path: string; env: Record<string, string | undefined> },
+): GatewayFile {
+  const reader = new EntryReader(readYaml(text, env))
+  const sections = reader.sections()
+  const file = {
+    models: reader.entries('models', sections.models, modelEntry),
+    channels: reader.entries('channels', sections.channels, channelEntry),
+    groups: reader.entries('groups', sections.groups, groupEntry),
+    tenants: reader.entries('tenants', sections.tenants, tenantEntry),
+  }
+  checkNames(reader, sections)
+  checkReferences(reader, sections, file)
+  checkSecrets(reader, file)
+  if (reader.problems.length > 0) throw new Error(render(path, reader.problems))
+
+  const models = file.models.map(({ entry }) => entry)
+  const channels = file.channels.map(({ entry }) => entry)
+  // A channel that passes any name through needs no word about it in `models`; its price is then not known.
+  const passesAny = channels.some((channel) => channel.offers.some((offer) => offer.model === '*'))
+  if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
+  return {
+    models,
+    channels,
+    groups: file.groups.map(({ entry }) => entry),
+    tenants: file.tenants.map(({ entry }) => entry),
+  }
+}
+
+function render(file: string, problems: Problem[]): string {
+  return problems
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ path, line, message }) =>
+      path.length === 0 ? `${file}:${line}: ${message}` : `${file}:${line}: ${renderPath(path)}: ${message}`,
+    )
+    .join('\n')
+}

@@ -1,0 +1,28 @@
+import type { Identity } from '../access/identity.ts'
+import type { Group, Model, Snapshot } from './snapshot.ts'
+
+/** True when the key may name this model: by its own list, its group's list, and a channel of the group that serves it. */
+export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
+  const group = snapshot.groups.get(identity.groupId)
+  if (group === undefined || !isNamed(group, identity, modelName)) return false
+  const model = snapshot.models.get(modelName) ?? snapshot.anyModel
+  return model !== undefined && isOffered(model, group)
+}
+
+/** The named models of the catalog that the key may use, by id. */
+export function modelsFor(snapshot: Snapshot, identity: Identity): Model[] {
+  const group = snapshot.groups.get(identity.groupId)
+  if (group === undefined) return []
+  return [...snapshot.models.values()]
+    .filter((model) => isNamed(group, identity, model.id) && isOffered(model, group))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function isNamed(group: Group, identity: Identity, modelName: string): boolean {
+  if (identity.allowedModels !== undefined && !identity.allowedModels.has(modelName)) return false
+  return group.models.includes('*') || group.models.includes(modelName)
+}
+
+function isOffered(model: Model, group: Group): boolean {
+  return group.channels.includes('*') || model.offers.some((offer) => group.channels.includes(offer.channel.name))
+}

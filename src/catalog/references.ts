@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import type { Entry, EntryReader, Sections } from './entry-reader.ts'
+import type { GatewayFile } from './gateway-file.ts'
+import { type Path, renderPath } from './yaml-source.ts'
+
+export function checkNames(reader: EntryReader, sections: Sections) {
+  const check = (path: Path, items: unknown[], property: 'id' | 'name') => {
+    const seen = new Map<string, number>()
+    for (const { name, index } of namesIn(items, property)) {
+      const first = seen.get(name)
+      if (first === undefined) seen.set(name, index)
+      else reader.report([...path, index, property], `"${name}" is taken by ${renderPath([...path, first])}`)
+    }
+  }
+  check(['models'], sections.models, 'id')
+  check(['channels'], sections.channels, 'name')
+  check(['groups'], sections.groups, 'name')
+  check(['tenants'], sections.tenants, 'name')
+  sections.tenants.forEach((tenant, index) => {
+    const parsed = z.looseObject({ keys: z.array(z.unknown()) }).safeParse(tenant)
+    if (parsed.success) check(['tenants', index, 'keys'], parsed.data.keys, 'name')
+  })
+}
+
+interface Entries {
+  channels: Entry<GatewayFile['channels'][number]>[]
+  groups: Entry<GatewayFile['groups'][number]>[]
+  tenants: Entry<GatewayFile['tenants'][number]>[]
+}
+
+export function checkReferences(reader: EntryReader, sections: Sections, file: Entries) {
+  const models = new Set(['*', ...namesIn(sections.models, 'id').map(({ name }) => name)])
+  const channels = new Set(['*', ...namesIn(sections.channels, 'name').map(({ name }) => name)])
+  const groups = new Set(namesIn(sections.groups, 'name').map(({ name }) => name))
+  const check = (path: Path, name: string, known: Set<string>, where: string) => {
+    if (!known.has(name)) reader.report(path, `"${name}" is not in ${where}`)
+  }
+
+  for (const { entry, path } of file.channels) {
+    entry.offers.forEach(({ model }, index) => {
+      const asMap = [...path, 'models', model]
+      check(reader.source.has(asMap) ? asMap : [...path, 'models', index], model, models, 'models')
+    })
+  }
+  for (const { entry, path } of file.groups) {
+    entry.models.forEach((model, index) => {
+      check([...path, 'models', index], model, models, 'models')
+    })
+    entry.channels.forEach((channel, index) => {
+      check([...path, 'channels', index], channel, channels, 'channels')
+    })
+  }
+  for (const { entry, path } of file.tenants) {
+    entry.keys.forEach((key, index) => {
+      const keyPath = [...path, 'keys', index]
+      check([...keyPath, 'group'], key.group, groups, 'groups')
+      key.allowedModels?.forEach((model, at) => {
+        check([...keyPath, 'allowed_models', at], model, models, 'models')
+      })
+    })
+  }
+}
+
+export function checkSecrets(reader: EntryReader, file: Entries) {
+  const owners = new Map<string, Path>()
+  for (const { entry, path } of file.tenants) {
+    entry.keys.forEach(({ secret }, index) => {
+      if (secret === undefined) return
+      const keyPath = [...path, 'keys', index]
+      const owner = owners.get(secret)
+      if (owner === undefined) owners.set(secret, keyPath)
+      else reader.report([...keyPath, 'secret'], `is the same as that of ${renderPath(owner)}`)
+    })
+  }
+}
+
+/** Names are looked up in the raw data, so that an entry with a fault elsewhere still counts as there. */
+function namesIn(items: unknown[], property: 'id' | 'name'): { name: string; index: number }[] {
+  return items.flatMap((item, index) => {
+    const named = z.looseObject({ [property]: z.string() }).safeParse(item)
+    const name = named.success ? named.data[property] : undefined
+    return typeof name === 'string' ? [{ name, index }] : []
+  })
+}

@@ -1,0 +1,10 @@
+/**
+ * Read a decimal USD amount exactly, in nano-USD: `2.50` is 2500000000n.
+ * Undefined unless it is a plain decimal from 0 to 999999999 with at most 9 decimals.
+ */
+export function nanoFromUsd(text: string): bigint | undefined {
+  const parts = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text)
+  if (parts === null) return undefined
+  const [, whole = '', decimals = ''] = parts
+  return BigInt(whole + decimals.padEnd(9, '0'))
+}

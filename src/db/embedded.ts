@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { findBinaries, giveTo, makeCluster, postgresUser } from './embedded-home.ts'
+import { withFileLock } from './file-lock.ts'
+import type { Postmaster } from './postmaster.ts'
+import {
+  answers,
+  findPostmaster,
+  isFree,
+  isPostmaster,
+  StartError,
+  startPostmaster,
+  stopPostmaster,
+} from './postmaster.ts'
+
+/** The Postgres of a data directory, kept running until `stop`. */
+export interface EmbeddedPostgres {
+  /** Superuser, database `postgres`. Stays valid when Postgres has to be restarted. */
+  url: string
+  /** Stops Postgres if this process started it. Another process on the same data directory then starts it again. */
+  stop(): Promise<void>
+}
+
+export interface EmbeddedOptions {
+  dataDir: string
+  log(message: string): void
+  /** Server settings, e.g. `{ fsync: 'off' }`. Only those of the process that starts Postgres count. */
+  settings?: Record<string, string>
+}
+
+/**
+ * Start the Postgres that came with the packages, or attach to the one that another process on this `dataDir` started.
+ *
+ * It ends when its owner ends, even by kill -9, and comes back while any process on the directory lives. For
+ * development and small installations: loopback only, one machine.
+ * Throws an Error that says what to do when it cannot run here.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  mkdirSync(options.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+  const dataDir = realpathSync(options.dataDir)
+  const lock = join(dataDir, 'postgres.lock')
+  let { postmaster, record } = await withFileLock(lock, async () => {
+    const record = await prepareCluster(dataDir, options.log)
+    return bringUp({ ...options, dataDir }, record)
+  })
+
+  let stopping = false
+  let healing: Promise<void> | undefined
+  let complaint = ''
+  const heal = async () => {
+    try {
+      const up = await withFileLock(lock, async () =>
+        stopping ? undefined : bringUp({ ...options, dataDir }, record, 'same'),
+      )
+      if (up === undefined) return
+      postmaster.leash?.destroy()
+      postmaster = up.postmaster
+      complaint = ''
+      if (postmaster.leash) options.log(`Postgres was gone and is started again on port ${postmaster.port}`)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (message !== complaint) options.log(`Postgres is gone and does not start: ${message}`)
+      complaint = message
+    }
+  }
+  const supervisor = setInterval(() => {
+    if (healing || isPostmaster(postmaster.pid, record.cluster)) return
+    healing = heal().finally(() => {
+      healing = undefined
+    })
+  }, superviseMs)
+  supervisor.unref()
+
+  return {
+    url: `postgres://${superuser}:${record.password}@127.0.0.1:${postmaster.port}/postgres`,
+    async stop() {
+      stopping = true
+      clearInterval(supervisor)
+      await healing
+      if (postmaster.leash) await stopPostmaster(postmaster, record.cluster)
+    },
+  }
+}
+
+const superuser = 'tollgate'
+const superviseMs = 300
+const startMs = 30_000
+
+/** `postgres.json`: how to reach the cluster of a data directory. */
+interface ClusterRecord {
+  port: number
+  password: string
+  /** Absolute here; relative to the data directory in the file when it is inside, so that the directory may move. */
+  cluster: string
+  initialized: boolean
+}
+
+async function prepareCluster(dataDir: string, log: (message: string) => void): Promise<ClusterRecord> {
+  let record = readRecord(dataDir)
+  if (record === undefined) {
+    if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
+      throw new Error(
+        `${join(dataDir, 'postgres.json')} is gone, and with it the password of the database beside it. ` +
+          'Restore it, or move the directory `postgres` away to begin with an empty database',
+      )
+    }
+    record = {
+      port: await pickPort(),
+      password: randomBytes(24).toString('base64url'),
+      cluster: await makeCluster(dataDir),
+      initialized: false,
+    }
+    writeRecord(dataDir, record)
+    if (dirname(record.cluster) !== dataDir) {
+      log(
+        `Postgres does not run as root and its user cannot enter ${dataDir}: the database is in ${record.cluster}`,
+      )
+    }
+  }
+  if (!record.initialized) {
+    await initialize(record)
+    record = { ...record, initialized: true }
+    writeRecord(dataDir, record)
+  }
+  if (!existsSync(join(record.cluster, 'PG_VERSION'))) {
+    throw new Error(
+      `the database of ${dataDir} was in ${record.cluster} and is gone. ` +
+        `Restore it, or remove ${join(dataDir, 'postgres.json')} to begin with an empty database`,
+    )
+  }
+  return record
+}
+
+/** Run initdb aside and rename: a cluster is whole or not there, whenever this process dies. */
+async function initialize(record: ClusterRecord): Promise<void> {
+  const draft = `${record.cluster}.new`
+  const passwordFile = `${record.cluster}.password`
+  const user = postgresUser(record.cluster)
+  const bin = await findBinaries(dirname(record.cluster), user)
+  rmSync(draft, { recursive: true, force: true })
+  mkdirSync(draft, { mode: 0o700 })
+  giveTo(user, draft)
+  writeFileSync(passwordFile, record.password, { mode: 0o600 })
+  giveTo(user, passwordFile)
+  const args = ['-D', draft, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
+  try {
+    await promisify(execFile)(join(bin, 'initdb'), [...args, ...locale, ...initdbSync], {
+      cwd: '/',
+      env: { LC_ALL: 'C' },
+      ...user,
+    })
+    rmSync(record.cluster, { recursive: true, force: true })
+    renameSync(draft, record.cluster)
+  } catch (cause) {
+    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause)
+    throw new Error(
+      `cannot make the embedded database (set DATABASE_URL to a Postgres of your own): ${said}`,
+      {
+        cause,
+      },
+    )
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+}
+
+// One syncfs instead of a thousand fsyncs.
+const initdbSync = process.platform === 'linux' ? ['--sync-method=syncfs'] : []
+
+/** Attach to the running Postgres of the cluster, or start it. Call it with the lock held. */
+async function bringUp(
+  { dataDir, settings = {} }: EmbeddedOptions,
+  record: ClusterRecord,
+  port: 'same' | 'any' = 'any',
+): Promise<{ postmaster: Postmaster; record: ClusterRecord }> {
+  const { cluster } = record
+  const deadline = Date.now() + startMs
+  for (;;) {
+    const running = findPostmaster(cluster)
+    if (running?.ready && (await answers(running.port))) {
+      return { postmaster: { pid: running.pid, port: running.port, leash: undefined }, record }
+    }
+    if (Date.now() > deadline)
+      throw new Error(
+        `Postgres neither starts nor ends within ${startMs} ms; see ${join(dataDir, 'postgres.log')}`,
+      )
+    // Coming up, or going down because its owner has gone.
+    if (running) {
+      await sleep(20)
+      continue
+    }
+    if (port === 'any' && !(await isFree(record.port))) {
+      record = { ...record, port: await pickPort() }
+      writeRecord(dataDir, record)
+    }
+    const user = postgresUser(cluster)
+    if (user && statSync(cluster).uid !== user.uid) giveTo(user, cluster)
+    // A data directory restored from a copy is often open to others, which Postgres refuses.
+    if (statSync(cluster).mode & 0o077) chmodSync(cluster, 0o700)
+    const binary = join(await findBinaries(dirname(cluster), user), 'postgres')
+    const logFile = join(dataDir, 'postgres.log')
+    try {
+      return {
+        postmaster: await startPostmaster({ binary, cluster, port: record.port, user, logFile, settings }),
+        record,
+      }
+    } catch (error) {
+      if (!(error instanceof StartError && error.retry) || Date.now() > deadline) throw error
+      await sleep(100)
+    }
+  }
+}
+
+/** Below the range from which systems take the ports of outgoing connections, so that it is free at the next start. */
+async function pickPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_432, 32_000)
+    if (await isFree(port)) return port
+  }
+}
+
+function readRecord(dataDir: string): ClusterRecord | undefined {
+  const path = join(dataDir, 'postgres.json')
+  if (!existsSync(path)) return undefined
+  const record: ClusterRecord = JSON.parse(readFileSync(path, 'utf8'))
+  return { ...record, cluster: resolve(dataDir, record.cluster) }
+}
+
+function writeRecord(dataDir: string, record: ClusterRecord): void {
+  const path = join(dataDir, 'postgres.json')
+  const inside = dirname(record.cluster) === dataDir
+  const cluster = inside ? relative(dataDir, record.cluster) : record.cluster
+  writeFileSync(`${path}.new`, `${JSON.stringify({ ...record, cluster }, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}

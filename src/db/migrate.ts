@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+import type { Database } from './database.ts'
+import { clientSettings, openDatabase } from './database.ts'
+
+/**
+ * Bring the database to what this version of the program needs, then run `then`, which may write the catalog.
+ *
+ * Any number of processes may start at once: one works at a time, under an advisory lock, and the others find it done.
+ * Throws when another process holds the lock for two minutes.
+ */
+export async function prepareDatabase(
+  url: string,
+  then?: (database: Database) => Promise<void>,
+): Promise<void> {
+  // The lock belongs to a session, so there is only one, and it must not be renewed.
+  const session = postgres(url, {
+    ...clientSettings({ max: 1, applicationName: 'tollgate-prepare' }),
+    max_lifetime: null,
+  })
+  try {
+    await session`set lock_timeout = '120s'`
+    await session`select pg_advisory_lock(${prepareLock})`
+    await migrate(drizzle({ client: session }), { migrationsFolder })
+    // Enough to write rows now; keepPartitions makes those of the days to come.
+    await session`select ensure_partitions(1)`
+    if (then) await withDatabase(url, then)
+  } finally {
+    // Ending the session releases the lock.
+    await session.end({ timeout: 2 })
+  }
+}
+
+/** Any fixed number: the same in all versions, used for nothing else. */
+const prepareLock = 7_023_911
+const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+
+async function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
+  const database = openDatabase(url, { max: 2, applicationName: 'tollgate-prepare' })
+  try {
+    await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/**
+ * Wait until the database answers a query, at most `waitMs`. What waiting cannot mend (password, name of the database)
+ * fails at once. The Error says in one line what is wrong and where; it never holds the password.
+ */
+export async function waitForDatabase(
+  url: string,
+  waitMs: number,
+  log: (message: string) => void,
+): Promise<void> {
+  const deadline = Date.now() + waitMs
+  let complaint = ''
+  for (;;) {
+    const problem = await findProblem(url)
+    if (problem === undefined) return
+    const message = `cannot use the database ${describe(url)}: ${problem.message}`
+    if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
+    if (message !== complaint)
+      log(`${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
+    complaint = message
+    await sleep(retryMs)
+  }
+}
+
+const retryMs = 250
+
+async function findProblem(url: string): Promise<{ message: string; final: boolean } | undefined> {
+  const session = postgres(url, clientSettings({ max: 1 }))
+  try {
+    await session`select 1`
+    return undefined
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const message = error instanceof Error ? error.message || code : String(error)
+    return { message, final: /^(28...|3D000)$/.test(code) }
+  } finally {
+    await session.end({ timeout: 0 })
+  }
+}
+
+function describe(url: string): string {
+  const { hostname, port, pathname, username } = new URL(url)
+  const database = decodeURIComponent(pathname.slice(1)) || username
+  return `"${database}" on ${hostname}:${port || 5432} as ${decodeURIComponent(username) || 'the default user'}`
+}

@@ -1,0 +1,190 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer, Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SystemUser } from './embedded-home.ts'
+
+/** How to start the Postgres of one cluster. */
+export interface Launch {
+  /** Absolute path of the postgres binary. */
+  binary: string
+  cluster: string
+  port: number
+  /** Undefined: the user of this process. */
+  user: SystemUser | undefined
+  logFile: string
+  settings: Record<string, string>
+}
+
+/** A running Postgres: its process, and the pipe whose end stops it when this process started it. */
+export interface Postmaster {
+  pid: number
+  port: number
+  leash: Socket | undefined
+}
+
+/** A Postgres that would not start. `retry` when what held it up passes by itself. */
+export class StartError extends Error {
+  readonly retry: boolean
+  constructor(message: string, retry: boolean) {
+    super(message)
+    this.retry = retry
+  }
+}
+
+// Postgres outlives a Ctrl-C in the terminal (its own session), but never its owner: fd 3 is a pipe that ends when
+// the owner ends, however it ends.
+const leashed = `
+"$@" 3<&- &
+postgres=$!
+{ read -r _ <&3; kill -INT $postgres; } 2>/dev/null &
+leash=$!
+wait $postgres
+status=$?
+kill $leash 2>/dev/null
+exit $status`
+
+/** Start Postgres and wait until it accepts connections, crash recovery included. Throws StartError. */
+export async function startPostmaster(launch: Launch): Promise<Postmaster> {
+  replaceDeadPid(launch.cluster)
+  const log = openSync(launch.logFile, 'w', 0o600)
+  const settings = {
+    ...quiet,
+    ...launch.settings,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(
+    '/bin/sh',
+    ['-c', leashed, 'sh', launch.binary, '-D', launch.cluster, '-p', String(launch.port), ...args],
+    { cwd: '/', detached: true, env: { LC_ALL: 'C' }, stdio: ['ignore', log, log, 'pipe'], ...launch.user },
+  )
+  closeSync(log)
+  let ended = false
+  let failure = ''
+  child.on('exit', () => {
+    ended = true
+  })
+  child.on('error', (error) => {
+    ended = true
+    failure = error.message
+  })
+  const leash = child.stdio[3] instanceof Socket ? child.stdio[3] : undefined
+  leash?.on('error', () => {})
+  child.unref()
+  leash?.unref()
+  for (;;) {
+    const running = findPostmaster(launch.cluster)
+    if (running?.ready) return { pid: running.pid, port: running.port, leash }
+    if (ended) break
+    await sleep(10)
+  }
+  leash?.destroy()
+  const said = failure || readFileSync(launch.logFile, 'utf8').trim().split('\n').slice(-5).join('\n')
+  throw new StartError(`Postgres did not start: ${said}`, passing.test(said))
+}
+
+// ERROR lines and DETAILs may quote rows, and with them what people wrote: the server's log keeps to its own life.
+const quiet = {
+  max_connections: '100',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+}
+
+// Backends of a killed postmaster hold its shared memory for a moment.
+const passing = /still in use|lock file .* already exists|could not bind|Address already in use/
+
+/** The live Postgres of this cluster, from the pid file it keeps. Undefined: none, or only its remains. */
+export function findPostmaster(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
+  const lines = readLines(join(cluster, 'postmaster.pid'))
+  const pid = Number(lines[0])
+  if (!isPostmaster(pid, cluster)) return undefined
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
+}
+
+/** True while this pid is the Postgres that serves this cluster; false for its zombie and for a recycled pid. */
+export function isPostmaster(pid: number, cluster: string): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    // A zombie's command line is empty. That of a backend is its title and does not name the cluster.
+    const command =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : execFileSync('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return command.includes(` -D ${cluster} `)
+  } catch {
+    return false
+  }
+}
+
+/** Stop Postgres fast: running statements are aborted, everything committed is kept. */
+export async function stopPostmaster(postmaster: Postmaster, cluster: string): Promise<void> {
+  const immediateAt = Date.now() + 10_000
+  signal(postmaster.pid, 'SIGINT')
+  postmaster.leash?.destroy()
+  let forced = false
+  while (isPostmaster(postmaster.pid, cluster)) {
+    if (!forced && Date.now() > immediateAt) {
+      signal(postmaster.pid, 'SIGQUIT')
+      forced = true
+    }
+    await sleep(10)
+  }
+}
+
+/** True when something accepts connections on this loopback port. */
+export function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
+    const settle = (open: boolean) => {
+      socket.destroy()
+      resolve(open)
+    }
+    socket.on('connect', () => settle(true))
+    socket.on('error', () => settle(false))
+    socket.on('timeout', () => settle(false))
+  })
+}
+
+/** True when this process could listen on this loopback port. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.on('error', () => resolve(false))
+    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(true)))
+  })
+}
+
+/**
+ * Postgres takes any process with the pid in its pid file for its predecessor, a zombie or a stranger too, and
+ * refuses to start. A pid that cannot exist settles that; the rest of the file stays, because with it Postgres finds
+ * backends that still hold the shared memory.
+ */
+function replaceDeadPid(cluster: string): void {
+  const path = join(cluster, 'postmaster.pid')
+  const lines = readLines(path)
+  if (lines.length < 7 || isPostmaster(Number(lines[0]), cluster)) return
+  writeFileSync(path, ['4194305', ...lines.slice(1)].join('\n'))
+}
+
+function signal(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // Gone already.
+  }
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,117 @@
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
+import { worstCaseNano } from '../ledger/price.ts'
+import { redactBody, redactText } from '../ledger/redact.ts'
+import type { OpenRecord } from '../ledger/record.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+import type { Call } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import { addLimitHeaders } from './limit-headers.ts'
+
+export interface Admission {
+  identity: Identity
+  group: Group
+  model: Model
+  facts: RequestFacts
+  body: Buffer
+}
+
+const userAgentCharactersMax = 256
+const idempotencyKeyCharactersMax = 256
+
+/**
+ * Say yes to a request, durably: within its limits, its worst case held where money is limited, and standing in
+ * the journal. Nothing may be sent upstream before this resolves.
+ * Throws `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
+ */
+export async function admit(gateway: Gateway, call: Call, snapshot: Snapshot, admission: Admission): Promise<void> {
+  takeLimits(gateway, call, admission)
+  if (snapshot.tenants.get(admission.identity.tenantId)?.limited === true) await reserve(gateway, call, admission)
+  const open = openRecordOf(gateway, call, admission.body)
+  const standing = gateway.ledger.open(open)
+  // It is written; the memory behind the body is about to be used again.
+  open.body = null
+  await standing
+  call.opened = open
+}
+
+/** The first half of the row, as far as the request has come. `body`: what was read of it, or null. */
+export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null): OpenRecord {
+  const { identity, request } = call
+  const capture = identity?.capture ?? 'none'
+  return {
+    id: call.id,
+    tenantId: identity?.tenantId ?? null,
+    keyId: identity?.keyId ?? null,
+    groupId: identity?.groupId ?? null,
+    endpoint: call.endpoint.path,
+    clientProtocol: call.endpoint.protocol,
+    requestedModel: call.facts === null ? null : redactText(call.facts.model),
+    stream: call.facts?.stream ?? false,
+    clientAddress: call.clientAddress,
+    userAgent: headerText(request.headers['user-agent'], userAgentCharactersMax),
+    idempotencyKey: headerText(request.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    reservedAccountId: call.reservedAccountId,
+    capture,
+    body:
+      body === null
+        ? null
+        : redactBody(body, capture, {
+            key: gateway.redactionKey,
+            bytesMax: gateway.bounds.captureBytesMax,
+            stringBytesMax: gateway.bounds.captureStringBytesMax,
+            exact: call.token === null ? [] : [call.token],
+          }),
+  }
+}
+
+function takeLimits(gateway: Gateway, call: Call, { identity, group, facts, body }: Admission): void {
+  const tokens = Math.ceil(body.length / 4) + (facts.maxOutputTokens ?? 0)
+  const lease = gateway.limits.take(identity.keyId, group.limits, tokens, call.startedAt)
+  addLimitHeaders(call.headers, lease)
+  if (!lease.granted) {
+    throw new GatewayError('rate_limited', refusalText[lease.limit], { retryAfterSeconds: lease.retryAfterSeconds })
+  }
+  call.lease = lease
+}
+
+const refusalText = {
+  requests: 'This key has used up its requests per minute. Wait as long as retry-after says.',
+  tokens: 'This key has used up its tokens per minute. Wait as long as retry-after says, or send less.',
+  concurrency: 'This key has as many requests running as it may have. Wait for one of them to end.',
+} as const
+
+async function reserve(gateway: Gateway, call: Call, { identity, group, model, facts, body }: Admission): Promise<void> {
+  const amount = worstCaseNano(
+    { bodyBytes: body.length, hasMedia: facts.hasMedia, maxOutputTokens: facts.maxOutputTokens, choices: facts.choices },
+    model,
+    group.priceMultiplier,
+  )
+  if (amount === undefined) {
+    throw new GatewayError(
+      'permission_denied',
+      `This key has a spending limit and what model "${facts.model}" may cost is not bounded: it has no price, or neither max_completion_tokens nor a limit of the model bounds its answer.`,
+      { field: 'model' },
+    )
+  }
+  call.reservedAccountId = identity.tenantId
+  if (await gateway.reservations.reserve(call.id, identity.tenantId, amount)) return
+  // What ended moments ago may still be held: ship it, and ask once more.
+  await gateway.ledger.shipNow()
+  if (await gateway.reservations.reserve(call.id, identity.tenantId, amount)) return
+  throw new GatewayError(
+    'insufficient_credit',
+    `This request could cost up to $${usd(amount)}, which the balance cannot bear beside what is running. Lower max_completion_tokens, wait for running requests, or add credit.`,
+  )
+}
+
+function usd(nano: bigint): string {
+  const digits = nano.toString().padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/0+$/, '').replace(/\.$/, '')
+}
+
+function headerText(value: string | string[] | undefined, charactersMax: number): string | null {
+  const text = Array.isArray(value) ? value[0] : value
+  return text === undefined ? null : redactText(text.slice(0, charactersMax))
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Outcome, StreamEnd } from '../canonical/usage.ts'
+import type { Group, Model } from '../catalog/snapshot.ts'
+import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts'
+import type { Lease } from '../limits/limits.ts'
+import type { ClientSide, Observation, ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import { type Metered, nothingMetered } from './meter.ts'
+import type { Target } from './route.ts'
+import type { UpstreamCall } from './upstream.ts'
+
+/** One public path and the protocol its clients speak. */
+export interface Endpoint {
+  path: string
+  protocol: ProtocolName
+  client: ClientSide
+}
+
+/** What a request brought so far. Filled in the order of its journey; null is "not got there". */
+export interface Call {
+  /** uuidv7; the client's x-request-id. */
+  readonly id: string
+  readonly endpoint: Endpoint
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly clientAddress: string
+  /** The credential the client sent, so that it can be told apart in texts that must not show it. */
+  token: string | null
+  identity: Identity | null
+  facts: RequestFacts | null
+  /** Whole, as it came; not to be read once the call is settled. */
+  body: Buffer | null
+  /** What metering and a leaving client go by, fixed at admission. */
+  price: { model: Model; multiplier: string; clientGone: Group['clientGone'] } | null
+  lease: Lease | null
+  /** The account whose money is limited, from the moment a reservation may exist. */
+  reservedAccountId: string | null
+  /** Set once the request stands in the journal. */
+  opened: OpenRecord | null
+  sentAt: number | null
+  firstTokenAt: number | null
+  readonly attempts: AttemptRecord[]
+  /** Set by whoever writes the row: a request has one. */
+  settled: boolean
+  clientGone: boolean
+  shuttingDown: boolean
+  /** The upstream call that runs now. */
+  running: UpstreamCall | undefined
+  /** Run when the row is written: buffers and timers to give back. */
+  readonly releases: (() => void)[]
+  /** Extra response headers, such as rate limits. */
+  readonly headers: Record<string, string>
+}
+
+/** How a call ended, as the relay or a refusal saw it. */
+export interface Ending {
+  status: number
+  outcome: Outcome
+  error: GatewayError | null
+  observation: Observation | null
+  streamEnd: StreamEnd | null
+  target: Target | null
+  metered: Metered
+}
+
+/** What a row says of how far a request came. */
+type Progress = Pick<Call, 'identity' | 'sentAt' | 'startedAt' | 'firstTokenAt' | 'attempts'>
+
+export function closeRecordOf(call: Progress, ending: Ending): CloseRecord {
+  const { error, observation, target, metered } = ending
+  return {
+    upstreamProtocol: target?.protocol ?? null,
+    servedModel: observation?.servedModel ?? null,
+    channel: target?.channel.name ?? null,
+    status: ending.status,
+    outcome: ending.outcome,
+    error: error === null ? null : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
+    finishReason: observation?.finishReason ?? null,
+    usage: metered.usage,
+    usageSource: metered.usageSource,
+    streamEnd: ending.streamEnd,
+    costNano: metered.costNano,
+    accountId: call.identity?.tenantId ?? null,
+    priceId: metered.priceId,
+    priceMultiplier: metered.priceMultiplier,
+    queueMs: call.sentAt === null ? null : call.sentAt - call.startedAt,
+    firstTokenMs: call.firstTokenAt === null ? null : call.firstTokenAt - call.startedAt,
+    totalMs: Date.now() - call.startedAt,
+    upstreamRequestId: call.attempts.at(-1)?.upstreamRequestId ?? null,
+    attempts: call.attempts,
+    notes: null,
+    folded: 1,
+  }
+}
+
+/** The ending of a request that no upstream has seen: it cost nothing, and that is known. */
+export function refusalOf(error: GatewayError, status: number): Ending {
+  return {
+    status,
+    outcome: error.fault === 'client' ? 'refused' : 'failed',
+    error,
+    observation: null,
+    streamEnd: null,
+    target: null,
+    metered: nothingMetered,
+  }
+}
+
+/** Anything thrown becomes something a client may see. */
+export function asGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return new GatewayError('internal', 'The gateway failed to handle this request. The request id tells its operators why.', {
+    cause: error,
+  })
+}
+

@@ -1,0 +1,170 @@
+import type { Request, Response } from 'express'
+import { authenticate, tokenFrom } from '../access/authenticate.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { findModel } from '../catalog/catalog.ts'
+import { mayUse } from '../catalog/permitted.ts'
+import { redactText } from '../ledger/redact.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import { admit } from './admit.ts'
+import { readBody } from './body.ts'
+import { asGatewayError, type Call, type Endpoint, type Ending } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import { meter, nothingMetered, unknownMetered } from './meter.ts'
+import { type Answer, type Attempted, Relay } from './relay.ts'
+import { groupOf, planRoute, type Target } from './route.ts'
+import { beginCall, refuse, settle } from './settle.ts'
+
+/**
+ * A chat request's journey, for every endpoint that is one: read, authenticate, decode, resolve, admit; then one
+ * target after the other until the client has an answer. Whatever happens, one row is written.
+ */
+export function chat(gateway: Gateway, endpoint: Endpoint) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const call = beginCall(gateway, endpoint, request, response)
+    try {
+      await serve(gateway, call)
+    } catch (error) {
+      await refuse(gateway, call, asGatewayError(error))
+    }
+  }
+}
+
+async function serve(gateway: Gateway, call: Call): Promise<void> {
+  if (gateway.draining) throw shuttingDown()
+  const snapshot = gateway.catalog.snapshot
+  call.token = tokenFrom(call.request.headers) ?? null
+  const found = authenticate(gateway.keys, snapshot, call.request.headers, call.clientAddress, call.startedAt)
+  const identity = found instanceof Promise ? await found : found
+  call.identity = identity
+  const group = groupOf(snapshot, identity.groupId)
+  const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
+  if (body === undefined) return settle(gateway, call, leftBeforeSending)
+  call.body = body.bytes
+  call.releases.push(body.release)
+  const facts = call.endpoint.client.readRequest(body.bytes, gateway.bounds)
+  call.facts = facts
+  const model = findModel(snapshot, facts.model)
+  if (model === undefined) throw modelNotFound(facts.model)
+  if (!mayUse(snapshot, identity, facts.model)) throw notPermitted(facts.model)
+  const targets = planRoute(model, facts.model, group, call.endpoint.protocol)
+  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes })
+  call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
+  await deliver(gateway, call, targets)
+}
+
+/** Try the targets in order until one has answered or none may be tried any more. */
+async function deliver(gateway: Gateway, call: Call, targets: Target[]): Promise<void> {
+  let last: Attempted & { kind: 'unanswered' } = nothingTried
+  let paid = false
+  for (const target of targets.slice(0, gateway.bounds.attemptsMax)) {
+    if (call.clientGone) return settle(gateway, call, leftBeforeSending)
+    const attempted = await attempt(gateway, call, target)
+    if (attempted.kind === 'answered') return
+    last = attempted
+    paid ||= attempted.paid === 'unknown'
+    if (!mayTryAnother(attempted.error) || gateway.draining) break
+  }
+  await refuse(gateway, call, last.error, {
+    target: targets[call.attempts.length - 1] ?? null,
+    metered: paid ? unknownMetered : nothingMetered,
+    refusal: last.refusal,
+  })
+}
+
+function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempted> {
+  const { facts, body } = call
+  if (facts === null || body === null) throw new Error('an attempt needs a decoded request')
+  const side = upstreamSide(target.protocol)
+  const record: AttemptRecord = {
+    channel: target.channel.name,
+    upstreamProtocol: target.protocol,
+    upstreamModel: redactText(target.upstreamModel),
+    reason: target.reason,
+    status: null,
+    error: null,
+    firstByteMs: null,
+    totalMs: null,
+    upstreamRequestId: null,
+  }
+  call.attempts.push(record)
+  call.sentAt ??= Date.now()
+  return new Promise((done) => {
+    const relay = new Relay({
+      call,
+      target,
+      side,
+      attempt: record,
+      dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
+      heldAnswerBytesMax: gateway.bounds.heldAnswerBytesMax,
+      frameBytesMax: gateway.bounds.sseFrameBytesMax,
+      settle: (answer) => settle(gateway, call, endingOf(call, target, answer)),
+      done: (attempted) => {
+        call.running = undefined
+        done(attempted)
+      },
+    })
+    const bytes = side.patchRequest(body, facts, { model: target.upstreamModel })
+    call.running = gateway.upstreams.call(target, side, bytes, facts.stream, relay)
+  })
+}
+
+function endingOf(call: Call, target: Target, answer: Answer): Ending {
+  const { observation, streamEnd } = answer
+  const gone = streamEnd === 'client_gone'
+  const error = gone ? null : (answer.error ?? observation.error ?? null)
+  return {
+    status: answer.status,
+    outcome: gone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
+    error,
+    observation,
+    streamEnd,
+    target,
+    metered: call.price === null ? unknownMetered : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
+  }
+}
+
+/** The client left before anything was sent upstream: nothing was bought. */
+const leftBeforeSending: Ending = {
+  status: 499,
+  outcome: 'cancelled',
+  error: null,
+  observation: null,
+  streamEnd: 'client_gone',
+  target: null,
+  metered: nothingMetered,
+}
+
+const nothingTried: Attempted & { kind: 'unanswered' } = {
+  kind: 'unanswered',
+  error: new GatewayError('unavailable', 'No channel could be tried.'),
+  refusal: undefined,
+  paid: 'no',
+}
+
+/** Another channel may do better with what was the first one's fault; never with what the client got wrong. */
+function mayTryAnother(error: GatewayError): boolean {
+  return error.fault === 'upstream'
+}
+
+function modelNotFound(model: string): GatewayError {
+  return new GatewayError(
+    'model_not_found',
+    `Model "${redactText(model)}" does not exist here. GET /v1/models lists what this key may use.`,
+    { field: 'model' },
+  )
+}
+
+function notPermitted(model: string): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    `This key may not use model "${redactText(model)}". GET /v1/models lists what it may use.`,
+    { field: 'model' },
+  )
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError('unavailable', 'This gateway process is shutting down. Try again: another one will answer.', {
+    retryAfterSeconds: 1,
+  })
+}

@@ -1,0 +1,32 @@
+import type { Keys } from '../access/keys.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Bounds } from '../config.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Reservations } from '../ledger/reservations.ts'
+import type { Limits } from '../limits/limits.ts'
+import type { Call } from './call.ts'
+import type { Upstreams } from './upstream.ts'
+
+/** What the gateway's verbs need of a process. The context has it all and more. */
+export interface Gateway {
+  bounds: Bounds
+  log: GatewayLog
+  catalog: Catalog
+  keys: Keys
+  limits: Limits
+  ledger: Ledger
+  reservations: Reservations
+  upstreams: Upstreams
+  /** Keys the hashes of bodies that are kept as shape. */
+  redactionKey: Buffer
+  /** Requests that run now. */
+  calls: Set<Call>
+  /** Set once by the drain: no new work. */
+  draining: boolean
+}
+
+export interface GatewayLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}

@@ -1,0 +1,58 @@
+import type { Usage, UsageSource } from '../canonical/usage.ts'
+import type { Model } from '../catalog/snapshot.ts'
+import { priceRequest } from '../ledger/price.ts'
+import type { Observation } from '../protocols/protocol.ts'
+
+/** What a request used and cost, and how far that can be trusted. */
+export interface Metered {
+  usage: Usage | null
+  usageSource: UsageSource
+  /** Nano-USD; null: not known. */
+  costNano: bigint | null
+  priceId: string | null
+  priceMultiplier: string | null
+}
+
+/** No upstream was paid. */
+export const nothingMetered: Metered = {
+  usage: null,
+  usageSource: 'none',
+  costNano: 0n,
+  priceId: null,
+  priceMultiplier: null,
+}
+
+/** An upstream may have been paid, and nobody can tell how much. */
+export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
+
+/** English text has about four bytes to a token. */
+const bytesPerToken = 4
+
+/**
+ * The one place where an answer becomes tokens and money, for every protocol. What the upstream told is taken;
+ * an answer that ends without usage is estimated from what was delivered, and marked so.
+ */
+export function meter(observation: Observation, bodyBytes: number, model: Model, multiplier: string): Metered {
+  const usage = observation.usage ?? estimate(observation, bodyBytes)
+  if (usage === undefined) return unknownMetered
+  const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
+  return {
+    usage,
+    usageSource: observation.usage === undefined ? 'estimated' : observation.complete ? 'upstream' : 'partial',
+    costNano: cost?.total ?? null,
+    priceId: model.price?.id ?? null,
+    priceMultiplier: multiplier,
+  }
+}
+
+function estimate(observation: Observation, bodyBytes: number): Usage | undefined {
+  // Nothing came back: whether the upstream charges for the input is its secret.
+  if (observation.outputTokensEstimate === 0 && !observation.complete) return undefined
+  return {
+    input: Math.ceil(bodyBytes / bytesPerToken),
+    cacheRead: 0,
+    cacheWrite: 0,
+    output: observation.outputTokensEstimate,
+    reasoning: 0,
+  }
+}

@@ -1,0 +1,297 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { StreamEnd } from '../canonical/usage.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import type { Call } from './call.ts'
+import type { Target } from './route.ts'
+import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
+
+/** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
+export type Attempted =
+  | { kind: 'answered' }
+  | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
+
+/** An upstream's own error answer, for clients that speak its protocol. */
+export interface UpstreamRefusal {
+  status: number
+  contentType: string
+  body: Buffer
+}
+
+/** What the relay tells when the answer has ended, before its last bytes go out. */
+export interface Answer {
+  status: number
+  observation: Observation
+  streamEnd: StreamEnd
+  error: GatewayError | null
+}
+
+export interface RelayOptions {
+  call: Call
+  target: Target
+  side: UpstreamSide
+  attempt: AttemptRecord
+  dropUsageFrame: boolean
+  heldAnswerBytesMax: number
+  frameBytesMax: number
+  /** Write the row; the last bytes wait for it. */
+  settle(answer: Answer): Promise<void>
+  done(attempted: Attempted): void
+}
+
+const refusalBytesMax = 64 * 1024
+/** Kept of an answer too large to hold, for the usage at its end. */
+const tailBytes = 64 * 1024
+
+/** Upstream answer headers that mean something to a client of ours. */
+const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
+
+/**
+ * Carries one upstream answer to the client as it comes, while the protocol's watcher reads it. Backpressure,
+ * a client that leaves, a cut upstream and the exact end of the answer are dealt with here and nowhere else.
+ */
+export class Relay implements Listener {
+  readonly #options: RelayOptions
+  readonly #sentAt = Date.now()
+  #status = 0
+  #headers: ResponseHeaders = {}
+  #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
+  #watcher: StreamWatcher | undefined
+  #chunks: Buffer[] = []
+  #length = 0
+  #begun = false
+  #finished = false
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+  }
+
+  start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
+    const { attempt, side, dropUsageFrame, frameBytesMax } = this.#options
+    this.#status = status
+    this.#headers = headers
+    attempt.status = status
+    attempt.firstByteMs = Date.now() - this.#sentAt
+    attempt.upstreamRequestId = textOf(headers['x-request-id'])
+    const encoding = textOf(headers['content-encoding'])
+    if (encoding !== null && encoding !== 'identity') {
+      upstream.abort(new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'))
+      return
+    }
+    if (status < 200 || status > 299) {
+      this.#mode = 'refusal'
+    } else if (textOf(headers['content-type'])?.startsWith('text/event-stream') === true) {
+      this.#mode = 'stream'
+      this.#watcher = side.watchStream({ dropUsageFrame, frameBytesMax })
+    }
+  }
+
+  data(upstream: UpstreamCall, chunk: Buffer): void {
+    if (this.#finished) return
+    switch (this.#mode) {
+      case 'stream':
+        return this.#pushStream(upstream, chunk)
+      case 'refusal':
+        if (this.#length < refusalBytesMax) this.#hold(chunk)
+        return
+      case 'whole':
+        this.#hold(chunk)
+        if (this.#length > this.#options.heldAnswerBytesMax) this.#passHeld(upstream)
+        return
+      case 'passing':
+        this.#keepTail(chunk)
+        this.#write(upstream, chunk)
+        return
+    }
+  }
+
+  end(): void {
+    if (this.#finished) return
+    this.#noteEnd(null)
+    switch (this.#mode) {
+      case 'refusal':
+        return this.#refuse()
+      case 'stream':
+        return this.#endStream()
+      case 'whole':
+        return this.#endWhole()
+      case 'passing':
+        return this.#finish({ ...this.#watchHeld(), complete: true }, 'complete', null, undefined)
+    }
+  }
+
+  fail(error: GatewayError, sent: boolean): void {
+    if (this.#finished) return
+    const { call } = this.#options
+    this.#noteEnd(error)
+    if (!this.#begun && !call.clientGone) {
+      this.#finished = true
+      this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: sent ? 'unknown' : 'no' })
+      return
+    }
+    const observation = this.#watcher?.observe() ?? nothingObserved
+    this.#finish(observation, endOf(error), error, undefined)
+  }
+
+  #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
+    const { call } = this.#options
+    if (this.#watcher === undefined) return
+    const watched = this.#watcher.push(chunk)
+    if (call.firstTokenAt === null && watched.hasContent) call.firstTokenAt = Date.now()
+    if (watched.terminal) {
+      // The row is written before the client can know that the answer is whole.
+      this.#noteEnd(null)
+      this.#finish(this.#watcher.observe(), 'complete', null, watched.forward)
+    } else if (watched.forward !== undefined) {
+      this.#write(upstream, watched.forward)
+    }
+  }
+
+  #endStream(): void {
+    const rest = this.#watcher?.end()
+    const observation = this.#watcher?.observe() ?? nothingObserved
+    if (observation.complete || observation.error !== undefined) {
+      return this.#finish(observation, observation.complete ? 'complete' : 'upstream_cut', observation.error ?? null, rest)
+    }
+    const error = new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
+    if (this.#begun || this.#options.call.clientGone) return this.#finish(observation, 'upstream_cut', error, undefined)
+    this.#finished = true
+    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
+  }
+
+  #endWhole(): void {
+    const body = this.#held()
+    const observation = this.#options.side.watchResponse(body)
+    if (observation.complete || this.#options.call.clientGone) {
+      this.#options.call.firstTokenAt ??= Date.now()
+      return this.#finish(observation, 'complete', null, body)
+    }
+    this.#finished = true
+    const error = new GatewayError('upstream_error', 'The upstream answered with something that is not a whole JSON document.')
+    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
+  }
+
+  #refuse(): void {
+    this.#finished = true
+    const body = this.#held()
+    const error = this.#options.side.decodeError(this.#status, this.#headers, body)
+    const contentType = textOf(this.#headers['content-type']) ?? ''
+    this.#options.attempt.error = { kind: error.kind, message: error.message }
+    this.#options.done({
+      kind: 'unanswered',
+      error,
+      refusal: { status: this.#status, contentType, body },
+      paid: 'no',
+    })
+  }
+
+  /** Settle, then send what is left and end the answer. Runs once. */
+  #finish(observation: Observation, streamEnd: StreamEnd, error: GatewayError | null, last: Buffer | undefined): void {
+    this.#finished = true
+    const { call } = this.#options
+    const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
+    const status = this.#begun || !call.clientGone ? this.#status : 499
+    void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
+      this.#sendLast(error, last)
+      this.#options.done({ kind: 'answered' })
+    })
+  }
+
+  #sendLast(error: GatewayError | null, last: Buffer | undefined): void {
+    const { call } = this.#options
+    if (call.clientGone || call.response.destroyed) return
+    if (error !== null && this.#mode !== 'stream') {
+      // An answer cut in its middle has no other sign than the broken connection.
+      call.response.destroy()
+      return
+    }
+    const inStream = error !== null && last === undefined
+    this.#begin(last?.length)
+    if (inStream) call.response.end(call.endpoint.client.encodeStreamError(error, call.id))
+    else call.response.end(last)
+  }
+
+  #write(upstream: UpstreamCall, chunk: Buffer): void {
+    const { call } = this.#options
+    if (call.clientGone) return
+    this.#begin(undefined)
+    if (call.response.write(chunk)) return
+    upstream.pause()
+    call.response.once('drain', () => upstream.resume())
+  }
+
+  #begin(wholeBytes: number | undefined): void {
+    if (this.#begun) return
+    this.#begun = true
+    const { call } = this.#options
+    const headers: Record<string, string | number> = { 'x-request-id': call.id, ...call.headers }
+    for (const name of forwardedHeaders) {
+      const value = textOf(this.#headers[name])
+      if (value !== null) headers[name] = value
+    }
+    if (this.#mode === 'stream') {
+      headers['cache-control'] = 'no-cache'
+      headers['x-accel-buffering'] = 'no'
+    } else if (wholeBytes !== undefined) {
+      headers['content-length'] = wholeBytes
+    } else {
+      const declared = textOf(this.#headers['content-length'])
+      if (declared !== null) headers['content-length'] = declared
+    }
+    call.response.writeHead(this.#status, headers)
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+  }
+
+  #held(): Buffer {
+    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined
+    return only ?? Buffer.concat(this.#chunks)
+  }
+
+  #passHeld(upstream: UpstreamCall): void {
+    const held = this.#chunks
+    this.#mode = 'passing'
+    this.#options.call.firstTokenAt ??= Date.now()
+    for (const chunk of held) this.#write(upstream, chunk)
+  }
+
+  #keepTail(chunk: Buffer): void {
+    this.#hold(chunk)
+    for (let first = this.#chunks[0]; first !== undefined; first = this.#chunks[0]) {
+      if (this.#length - first.length < tailBytes) return
+      this.#length -= first.length
+      this.#chunks.shift()
+    }
+  }
+
+  #watchHeld(): Observation {
+    return this.#options.side.watchResponse(this.#held())
+  }
+
+  #noteEnd(error: GatewayError | null): void {
+    const { attempt, call } = this.#options
+    attempt.totalMs = Date.now() - this.#sentAt
+    if (error !== null && !call.clientGone) attempt.error = { kind: error.kind, message: error.message }
+  }
+}
+
+const nothingObserved: Observation = {
+  usage: undefined,
+  finishReason: undefined,
+  servedModel: undefined,
+  error: undefined,
+  complete: false,
+  outputTokensEstimate: 0,
+}
+
+function endOf(error: GatewayError): StreamEnd {
+  return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  return typeof header === 'string' ? header : (header[0] ?? null)
+}

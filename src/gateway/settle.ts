@@ -1,0 +1,142 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatewayError } from '../canonical/error.ts'
+import { redactText } from '../ledger/redact.ts'
+import { openRecordOf } from './admit.ts'
+import { type Call, closeRecordOf, type Endpoint, type Ending, refusalOf } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import type { Metered } from './meter.ts'
+import type { UpstreamRefusal } from './relay.ts'
+import type { Target } from './route.ts'
+
+/** Statuses of an upstream's own refusal that are the client's to see as they came. */
+const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
+
+export function beginCall(gateway: Gateway, endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Call {
+  const call: Call = {
+    id: randomUUIDv7(),
+    endpoint,
+    request,
+    response,
+    startedAt: Date.now(),
+    clientAddress: request.socket.remoteAddress ?? '',
+    token: null,
+    identity: null,
+    facts: null,
+    body: null,
+    price: null,
+    lease: null,
+    reservedAccountId: null,
+    opened: null,
+    sentAt: null,
+    firstTokenAt: null,
+    attempts: [],
+    settled: false,
+    clientGone: false,
+    shuttingDown: false,
+    running: undefined,
+    releases: [],
+    headers: {},
+  }
+  gateway.calls.add(call)
+  response.once('close', () => {
+    if (!response.writableFinished) leave(call)
+    if (call.settled) gateway.calls.delete(call)
+  })
+  return call
+}
+
+/** Write the request's one row. Whoever comes second finds it written. */
+export async function settle(gateway: Gateway, call: Call, ending: Ending): Promise<void> {
+  if (call.settled) return
+  call.settled = true
+  const record = closeRecordOf(call, scrubbed(call, ending))
+  const open = call.opened ?? openRecordOf(gateway, call, call.body)
+  call.lease?.settle(ending.metered.usage === null ? 0 : tokensOf(ending.metered))
+  for (const release of call.releases) release()
+  try {
+    if (call.opened !== null) await gateway.ledger.close(open, record)
+    else if (call.identity !== null) await gateway.ledger.refuse(open, record)
+    else await gateway.ledger.refuseUnknown(open, record)
+  } finally {
+    gateway.calls.delete(call)
+  }
+}
+
+/** What is known of a request that no upstream answered. */
+export interface Unanswered {
+  target: Target | null
+  metered: Metered
+  refusal: UpstreamRefusal | undefined
+}
+
+/** Write the row of a request that gets an error for an answer, then send it in the client's own format. */
+export async function refuse(gateway: Gateway, call: Call, error: GatewayError, unanswered?: Unanswered): Promise<void> {
+  const rendered = call.endpoint.client.encodeError(error, call.id)
+  const own = unanswered?.refusal
+  const asItCame = own !== undefined && clientStatuses.has(own.status) && own.contentType.includes('json')
+  const status = asItCame ? own.status : rendered.status
+  if (error.fault !== 'client') {
+    const fields = { request: call.id, kind: error.kind, upstreamStatus: error.upstreamStatus, cause: causeOf(error) }
+    gateway.log[error.kind === 'internal' ? 'error' : 'warn'](fields, error.message)
+  }
+  const ending: Ending = { ...refusalOf(error, status), streamEnd: call.shuttingDown ? 'shutdown' : null }
+  await settle(gateway, call, unanswered === undefined ? ending : { ...ending, ...endingOf(unanswered, ending) })
+  const { response } = call
+  if (call.clientGone || response.destroyed || response.headersSent) return
+  const body = asItCame
+    ? Buffer.from(redactText(own.body.toString('utf8'), secretsOf(call, unanswered?.target ?? null)))
+    : Buffer.from(JSON.stringify(rendered.body))
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': call.id,
+    ...call.headers,
+    ...rendered.headers,
+  })
+  response.end(body)
+}
+
+function endingOf({ target, metered }: Unanswered, ending: Ending): Partial<Ending> {
+  return { target, metered, outcome: ending.error?.fault === 'client' ? 'refused' : 'failed' }
+}
+
+/** The client is gone: its group's policy says whether the upstream is read to its end, and for how long. */
+function leave(call: Call): void {
+  if (call.settled) return
+  call.clientGone = true
+  const { running, price } = call
+  if (running === undefined || price === null) return
+  const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', { fault: 'client' })
+  if (price.clientGone.policy === 'abort') return running.abort(reason)
+  running.resume()
+  const timer = setTimeout(() => call.running?.abort(reason), price.clientGone.seconds * 1000)
+  call.releases.push(() => clearTimeout(timer))
+}
+
+/** Error texts come from upstreams and may hold anything; no secret of theirs or the client's may reach the log. */
+function scrubbed(call: Call, ending: Ending): Ending {
+  const secrets = secretsOf(call, ending.target)
+  for (const attempt of call.attempts) {
+    if (attempt.error !== null) attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
+  }
+  if (ending.error === null) return ending
+  const { error } = ending
+  const message = redactText(error.message, secrets)
+  if (message === error.message) return ending
+  const options = error.upstreamStatus === undefined ? {} : { upstreamStatus: error.upstreamStatus }
+  return { ...ending, error: new GatewayError(error.kind, message, { ...options, fault: error.fault }) }
+}
+
+function secretsOf(call: Call, target: Target | null): string[] {
+  const secrets = target === null ? [] : target.channel.credentials.filter((secret) => secret !== '')
+  return call.token === null ? secrets : [...secrets, call.token]
+}
+
+function tokensOf({ usage }: Metered): number {
+  return usage === null ? 0 : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+}
+
+function causeOf(error: GatewayError): string | undefined {
+  return error.cause === undefined ? undefined : redactText(String(error.cause))
+}

@@ -1,0 +1,208 @@
+import { type Dispatcher, Pool } from 'undici'
+import { GatewayError } from '../canonical/error.ts'
+import type { Channel } from '../catalog/snapshot.ts'
+import type { UpstreamSide } from '../protocols/protocol.ts'
+import { checkHost, guardedLookup } from './address.ts'
+import type { Target } from './route.ts'
+
+export interface UpstreamBounds {
+  upstreamConnectMs: number
+  upstreamFirstByteMs: number
+  upstreamIdleMs: number
+  upstreamTotalMs: number
+}
+
+/** Hears one upstream call. `start` comes once, then `data` any number of times, then exactly one of `end` and `fail`. */
+export interface Listener {
+  start(call: UpstreamCall, status: number, headers: ResponseHeaders): void
+  data(call: UpstreamCall, chunk: Buffer): void
+  end(): void
+  /** `sent`: the request may have reached the upstream. */
+  fail(error: GatewayError, sent: boolean): void
+}
+
+export type ResponseHeaders = Record<string, string | string[] | undefined>
+
+/** Handle on a running call. */
+export interface UpstreamCall {
+  pause(): void
+  resume(): void
+  abort(reason: GatewayError): void
+}
+
+const keepAliveMs = 30_000
+
+/** Connections to all upstreams of this process: one pool per origin and address policy. */
+export class Upstreams {
+  readonly #bounds: UpstreamBounds
+  /** Origins that are served by this process itself, such as the demo channel: reserved name -> where it listens. */
+  readonly #ownOrigins: ReadonlyMap<string, string>
+  readonly #places = new Map<string, Place>()
+  readonly #turns = new Map<string, number>()
+
+  constructor(bounds: UpstreamBounds, ownOrigins: ReadonlyMap<string, string> = new Map()) {
+    this.#bounds = bounds
+    this.#ownOrigins = ownOrigins
+  }
+
+  /** Send `body` to the target. Nothing is followed: a redirect is an answer like any other. */
+  call(target: Target, side: UpstreamSide, body: Buffer, stream: boolean, listener: Listener): UpstreamCall {
+    const handler = new CallHandler(listener, this.#bounds.upstreamTotalMs)
+    let place: Place
+    try {
+      place = this.#placeOf(target)
+    } catch (error) {
+      // Told later, as every other failure is: the caller has not returned yet.
+      queueMicrotask(() => handler.onResponseError(undefined, error))
+      return handler
+    }
+    place.pool.dispatch(
+      {
+        method: 'POST',
+        path: place.path + side.path,
+        headers: this.#headersOf(target.channel, side, stream),
+        body,
+        headersTimeout: this.#bounds.upstreamFirstByteMs,
+        bodyTimeout: this.#bounds.upstreamIdleMs,
+      },
+      handler,
+    )
+    return handler
+  }
+
+  /** Let running calls end, then close every connection. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#places.values()].map((place) => place.pool.close()))
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#places.values()].map((place) => place.pool.destroy()))
+  }
+
+  #placeOf(target: Target): Place {
+    const key = `${target.channel.allowPrivateAddress ? '+' : '-'}${target.baseUrl}`
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const url = new URL(target.baseUrl)
+    const own = this.#ownOrigins.get(url.origin)
+    const allowPrivate = target.channel.allowPrivateAddress || own !== undefined
+    if (own === undefined) checkHost(url.hostname, allowPrivate)
+    const pool = new Pool(own ?? url.origin, {
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      allowH2: false,
+      connect: { timeout: this.#bounds.upstreamConnectMs, lookup: guardedLookup(allowPrivate) },
+    })
+    const place = { pool, path: url.pathname.replace(/\/$/, '') }
+    this.#places.set(key, place)
+    return place
+  }
+
+  /** Credentials of a channel take turns. */
+  #headersOf(channel: Channel, side: UpstreamSide, stream: boolean): string[] {
+    const turn = this.#turns.get(channel.id) ?? 0
+    this.#turns.set(channel.id, turn + 1)
+    const secret = channel.credentials[turn % channel.credentials.length] ?? ''
+    const headers = [
+      'content-type',
+      'application/json',
+      'accept',
+      stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding',
+      'identity',
+      'user-agent',
+      'tollgate/0.1',
+    ]
+    if (secret === '') return headers
+    for (const [name, value] of Object.entries(side.authHeaders(secret))) headers.push(name, value)
+    return headers
+  }
+}
+
+interface Place {
+  pool: Pool
+  /** Path of the base URL, without a trailing slash. */
+  path: string
+}
+
+/** undici's handler for one call: callbacks without promises or streams, which cost more than the call itself. */
+class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall {
+  readonly #listener: Listener
+  readonly #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #aborted: GatewayError | undefined
+  #done = false
+
+  constructor(listener: Listener, totalMs: number) {
+    this.#listener = listener
+    this.#timer = setTimeout(() => this.abort(tookTooLong(totalMs)), totalMs)
+  }
+
+  pause(): void {
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  abort(reason: GatewayError): void {
+    if (this.#done || this.#aborted !== undefined) return
+    this.#aborted = reason
+    // A request that still waits for a connection has no controller yet: onRequestStart will see the reason.
+    this.#controller?.abort(reason)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted !== undefined) controller.abort(this.#aborted)
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200) return
+    this.#listener.start(this, status, headers)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#listener.data(this, chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#finish()
+    this.#listener.end()
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    if (this.#done) return
+    this.#finish()
+    this.#listener.fail(this.#aborted ?? explain(error), this.#controller !== undefined)
+  }
+
+  #finish(): void {
+    this.#done = true
+    clearTimeout(this.#timer)
+  }
+}
+
+function tookTooLong(totalMs: number): GatewayError {
+  return new GatewayError('upstream_timeout', `The upstream took longer than ${totalMs} ms in all.`)
+}
+
+/** What a failed connection means for the caller. The cause, which may name hosts, stays in our own log. */
+function explain(error: unknown): GatewayError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.', { cause: error })
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.', { cause: error })
+    case 'UND_ERR_BODY_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream stopped in the middle of its answer.', { cause: error })
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new GatewayError('upstream_error', 'The upstream could not be reached.', { cause: error })
+    default:
+      return new GatewayError('upstream_error', 'The connection to the upstream broke.', { cause: error })
+  }
+}

@@ -1,0 +1,23 @@
+// A process that owns, or shares, the embedded Postgres of a data directory: `node embedded-process.ts DIRECTORY`.
+// Writes one JSON line when it serves, then one for each thing it logs; stops when its input ends.
+import { pathToFileURL } from 'node:url'
+import type { startEmbedded as Start } from '../../src/db/embedded.ts'
+
+const [dataDir = '', program = new URL('../../src/db/embedded.ts', import.meta.url).href] =
+  process.argv.slice(2)
+const { startEmbedded }: { startEmbedded: typeof Start } = await import(
+  program.startsWith('file:') ? program : pathToFileURL(program).href
+)
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+try {
+  const startedAt = performance.now()
+  const embedded = await startEmbedded({
+    dataDir,
+    log: (log) => say({ log }),
+    settings: { shared_buffers: '16MB' },
+  })
+  say({ url: embedded.url, startMs: Math.round(performance.now() - startedAt) })
+  process.stdin.resume().on('end', () => embedded.stop())
+} catch (error) {
+  say({ failed: error instanceof Error ? error.message : String(error) })
+}

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { onTestFinished } from 'vitest'
+import { findPostmaster } from '../../src/db/postmaster.ts'
+
+/** A process of its own with an embedded Postgres, started in a test and killed when the test ends. */
+export interface Owner {
+  pid: number
+  url: string
+  /** How long startEmbedded took. */
+  startMs: number
+  logs: string[]
+  stop(): Promise<void>
+  kill(): Promise<void>
+}
+
+export interface OwnerOptions {
+  /** Default: this repository's src/db/embedded.ts. */
+  program?: string
+  node?: string
+  script?: string
+  user?: { uid: number; gid: number }
+}
+
+/** Throws with the message of startEmbedded when that failed. */
+export async function startOwner(dataDir: string, options: OwnerOptions = {}): Promise<Owner> {
+  const script = options.script ?? fileURLToPath(new URL('embedded-process.ts', import.meta.url))
+  const args = [script, dataDir, ...(options.program ? [options.program] : [])]
+  const child = spawn(options.node ?? process.execPath, args, {
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...options.user,
+  })
+  const exited = new Promise<void>((done) => child.on('exit', () => done()))
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(kill)
+  const logs: string[] = []
+  const lines = createInterface(child.stdout)
+  const { url, startMs } = await new Promise<{ url: string; startMs: number }>((ready, fail) => {
+    lines.on('line', (line) => {
+      const said = JSON.parse(line)
+      if (said.log) logs.push(said.log)
+      if (said.failed) fail(new Error(said.failed))
+      if (said.url) ready(said)
+    })
+    child.on('error', fail)
+    child.on('exit', () => fail(new Error('the process ended before Postgres answered')))
+  })
+  return {
+    pid: child.pid ?? 0,
+    url,
+    startMs,
+    logs,
+    kill,
+    async stop() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+/** A directory for one test. Removed when the test ends, with the cluster that stands outside for want of access. */
+export function temporaryDirectory(mode: 0o700 | 0o711 = 0o711): string {
+  const path = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'))
+  chmodSync(path, mode)
+  onTestFinished(async () => {
+    const dataDir = join(path, 'data')
+    const cluster = clusterOf(dataDir)
+    // The Postgres of a killed owner is about to end; until then it writes.
+    await until(() => findPostmaster(cluster) === undefined)
+    if (cluster && !cluster.startsWith(path)) rmSync(dirname(cluster), { recursive: true, force: true })
+    rmSync(path, { recursive: true, force: true })
+  })
+  return path
+}
+
+/** Where the cluster of a data directory is. */
+export function clusterOf(dataDir: string): string {
+  try {
+    return resolve(dataDir, JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')).cluster)
+  } catch {
+    return ''
+  }
+}
+
+/** The process id of the running Postgres. */
+export function postmasterOf(dataDir: string): number {
+  return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+/** Run one statement on a connection of its own, again until Postgres answers or 20 seconds have passed. */
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })
+    try {
+      return [...(await sql.unsafe(statement))]
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await sleep(50)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+}
+
+/** Wait until a condition holds. Throws after 20 seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for: ${condition}`)
+    await sleep(20)
+  }
+}

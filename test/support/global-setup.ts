@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
+import { administer } from './administer.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A Postgres on which tests may make databases, and the migrated database they copy. */
+    postgres: { url: string; template: string }
+  }
+}
+
+/** One Postgres for the whole run, and in it one migrated database that every `freshDatabase` is a copy of. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer()
+  const template = `tollgate_template_${randomUUID().slice(0, 8)}`
+  await administer(server.url, `create database ${template}`)
+  const url = new URL(server.url)
+  url.pathname = `/${template}`
+  await prepareDatabase(url.href)
+  project.provide('postgres', { url: server.url, template })
+  return async () => {
+    if (server.shared) await administer(server.url, `drop database if exists ${template} with (force)`)
+    await server.stop()
+  }
+}
+
+interface Server {
+  url: string
+  /** It outlives the run, so nothing may be left in it. */
+  shared: boolean
+  stop(): Promise<void>
+}
+
+function startServer(): Promise<Server> {
+  const url = process.env.TEST_DATABASE_URL
+  if (url) return useServer(url)
+  return process.env.TEST_CONTAINERS === '1' ? startContainer() : startLocal()
+}
+
+async function useServer(url: string): Promise<Server> {
+  await waitForDatabase(url, 20_000, console.log)
+  return { url, shared: true, stop: async () => {} }
+}
+
+async function startContainer(): Promise<Server> {
+  const { GenericContainer, Wait } = await import('testcontainers')
+  const container = await new GenericContainer('postgres:18')
+    .withEnvironment({ POSTGRES_PASSWORD: 'test' })
+    .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'])
+    .withExposedPorts(5432)
+    // It comes up twice: once to initialize itself, without a port.
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .start()
+  const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`
+  await waitForDatabase(url, 20_000, console.log)
+  return {
+    url,
+    shared: false,
+    async stop() {
+      await container.stop()
+    },
+  }
+}
+
+async function startLocal(): Promise<Server> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+  // Postgres runs as another user when this is root.
+  chmodSync(dataDir, 0o711)
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '300',
+  }
+  const embedded = await startEmbedded({ dataDir, log: console.log, settings })
+  return {
+    url: embedded.url,
+    shared: false,
+    async stop() {
+      await embedded.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

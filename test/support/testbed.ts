@@ -1,0 +1,100 @@
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from './database.ts'
+import { startTollgate, type TollgateProcess } from './tollgate.ts'
+import { type ScriptedUpstream, startUpstream } from './upstream.ts'
+
+/** A real Tollgate between a real Postgres and a scripted upstream. */
+export interface Testbed {
+  tollgate: TollgateProcess
+  upstream: ScriptedUpstream
+  database: Database
+  databaseUrl: string
+  /** POST to /v1/chat/completions with the unlimited key, or another. */
+  chat(body: unknown, options?: { key?: string; headers?: Record<string, string>; signal?: AbortSignal }): Promise<Response>
+  /** The usage-log row with this id, once it is shipped. Rejects after 10 s. */
+  row(id: string | null): Promise<Record<string, unknown>>
+  rows(): Promise<Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+export const secretKey = 'a-secret-key-for-tests-of-32-characters'
+/** Of tenant `free`, whose money is recorded and not limited. */
+export const freeKey = 'free-key-for-tests-0001'
+/** Of tenant `paid`, which has one dollar. */
+export const paidKey = 'paid-key-for-tests-0001'
+/** Of tenant `free`, in group `abort`: a leaving client ends the upstream call. */
+export const abortKey = 'abort-key-for-tests-001'
+
+/** One channel that takes any name, `main` under another name upstream, one dollar for tenant `paid`. */
+export function gatewayYaml(upstreamUrl: string, extra = ''): string {
+  return `
+models:
+  - id: main
+    context_length: 1000
+    max_output_tokens: 100
+    price: { input: "1000", output: "2000", cache_read: "500" }
+  - id: priced
+    context_length: 1000
+    max_output_tokens: 100
+    price: { input: "1", output: "2" }
+  - id: '*'
+channels:
+  - name: scripted
+    protocols: { openai-chat: ${upstreamUrl} }
+    api_keys: [ "upstream-credential-0001" ]
+    models: { main: upstream-main, priced: priced, '*': '*' }
+    allow_private_address: true
+groups:
+  - { name: default, models: ['*'], channels: ['*'], client_gone: { policy: drain, seconds: 5 } }
+  - { name: abort, models: ['*'], channels: ['*'], client_gone: { policy: abort, seconds: 0 } }
+tenants:
+  - name: free
+    keys:
+      - { name: free, group: default, secret: ${freeKey} }
+      - { name: abort, group: abort, secret: ${abortKey} }
+  - name: paid
+    balance_usd: "1.00"
+    keys:
+      - { name: paid, group: default, secret: ${paidKey} }
+${extra}`
+}
+
+export async function startTestbed(options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string } = {}): Promise<Testbed> {
+  const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
+  const tollgate = await startTollgate({
+    databaseUrl: url,
+    gatewayYaml: (options.yaml ?? gatewayYaml)(upstream.url),
+    env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ...options.env },
+  })
+  const database = openDatabase(url)
+  const rows = async () => [...(await database.sql`SELECT * FROM requests ORDER BY id`)]
+  return {
+    tollgate,
+    upstream,
+    database,
+    databaseUrl: url,
+    chat: (body, { key = freeKey, headers = {}, signal } = {}) =>
+      fetch(`${tollgate.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    async row(id) {
+      const deadline = Date.now() + 10_000
+      for (;;) {
+        const [row] = await database.sql`SELECT * FROM requests WHERE id = ${id}`
+        if (row !== undefined) return row
+        if (Date.now() > deadline) throw new Error(`no row ${id} after 10 s\n${tollgate.stderr()}`)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
+    rows,
+    async close() {
+      await tollgate.stop()
+      await upstream.close()
+      await database.close()
+      await drop()
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** A real Tollgate in a process of its own. */
+export interface TollgateProcess {
+  /** Origin, without `/v1`. */
+  url: string
+  port: number
+  pid: number
+  child: ChildProcess
+  /** Give it to the next start to go on with the same journal. Removed when this process exits, if made here. */
+  dataDir: string
+  stdout(): string
+  stderr(): string
+  /** SIGTERM; the exit code, null when a signal ended it. Rejects when it still runs after 60 s. */
+  stop(): Promise<number | null>
+  /** SIGKILL; resolves when the process is gone. */
+  kill9(): Promise<void>
+}
+
+export interface TollgateOptions {
+  /** Absent: Tollgate starts its embedded Postgres below `dataDir`. */
+  databaseUrl?: string
+  gatewayYaml: string
+  /** On top of nothing but PATH, HOME and TMPDIR of this process. */
+  env?: Record<string, string>
+  /** Default: a new temporary directory. */
+  dataDir?: string
+  /** Arguments for Node itself, such as `--cpu-prof`. */
+  nodeArgs?: string[]
+}
+
+/** Resolves when it answers `GET /readyz` with 200. Rejects with its output when it exits or takes over 60 s. */
+export async function startTollgate(options: TollgateOptions): Promise<TollgateProcess> {
+  const home = temporaryDirectory()
+  const dataDir = options.dataDir ?? join(home, 'data')
+  const gatewayConfig = join(home, 'gateway.yaml')
+  writeFileSync(gatewayConfig, options.gatewayYaml)
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), 'src/server.ts'], {
+    cwd: repository,
+    env: environment({ ...options, dataDir, gatewayConfig }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  void exited.then(() => running.delete(child))
+
+  const url = await readyUrl(child, output)
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: child.pid ?? 0,
+    child,
+    dataDir,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    async stop() {
+      child.kill('SIGTERM')
+      const late = new AbortController()
+      const tooLate = delay(60_000, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`Tollgate did not stop within 60 s of SIGTERM.\n${tail(output)}`)
+      })
+      return await Promise.race([exited, tooLate]).finally(() => late.abort())
+    },
+    async kill9() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const running = new Set<ChildProcess>()
+const directories = new Set<string>()
+
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+})
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+  directories.add(directory)
+  return directory
+}
+
+function environment(
+  options: TollgateOptions & { dataDir: string; gatewayConfig: string },
+): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env
+  return {
+    PATH,
+    HOME,
+    ...(TMPDIR && { TMPDIR }),
+    PORT: '0',
+    DATA_DIR: options.dataDir,
+    GATEWAY_CONFIG: options.gatewayConfig,
+    ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),
+    SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
+    ...options.env,
+  }
+}
+
+/** The printed line carries the base URL, since the port was ours to choose freely. */
+async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    const url = /base URL:\s*(http:\/\/\S+?)\/v1/i.exec(output.stdout)?.[1]
+    if (url && (await isReady(url))) return url
+    if (child.exitCode !== null || child.signalCode !== null) break
+    await delay(10)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`Tollgate did not become ready.\n${tail(output)}`)
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`)
+    await answer.arrayBuffer()
+    return answer.status === 200
+  } catch {
+    return false
+  }
+}
+
+function tail(output: { stdout: string; stderr: string }): string {
+  return `stdout: ${output.stdout.slice(-4000)}\nstderr: ${output.stderr.slice(-4000)}`
+}

@@ -1,0 +1,234 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { planByModel } from './upstream-plans.ts'
+
+/** An openai-chat upstream on a real socket that keeps what it saw and answers as scripted. */
+export interface ScriptedUpstream {
+  /** Base URL as a channel takes it, with `/v1`. */
+  url: string
+  port: number
+  /** In order of arrival, each kept from its headers on, so a caller that dies mid-body is seen as well. */
+  requests: SeenRequest[]
+  /** Answer from now on by this rule. Until then: `planByModel`. */
+  script(rule: Script): void
+  /** Resolves once `count` requests have arrived whole. Rejects after 10 s. */
+  arrived(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SeenRequest {
+  /** The JSON member `marker` or `metadata.marker` of the body. */
+  marker: string | undefined
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  /** The bytes as they came; empty when `keepBodies` is false. */
+  body: Buffer
+  bodyComplete: boolean
+  model: string | undefined
+  stream: boolean
+  includeUsage: boolean
+  /** Bytes of the answer's body that the socket has taken. */
+  bytesSent: number
+  /** True when the caller closed before the answer was whole. */
+  closedEarly: boolean
+  /** Resolves when the answer is over, however it ended. */
+  closed: Promise<void>
+}
+
+export type Script = (request: SeenRequest) => Plan | Promise<Plan>
+
+/** One answer. `headers` replace the defaults of the same name. */
+export type Plan = WholePlan | ChunkedPlan
+
+export interface WholePlan {
+  /** Default 200. */
+  status?: number
+  headers?: Record<string, string>
+  body: Buffer | string
+  /** Wait before the headers. Default 0. */
+  delayMs?: number
+}
+
+export interface ChunkedPlan {
+  /** Default 200. */
+  status?: number
+  /** Default: `text/event-stream`. */
+  headers?: Record<string, string>
+  /** Written one by one; a caller that does not read holds the next one back. */
+  chunks: Iterable<Step> | AsyncIterable<Step>
+  /** end: a proper end of the body; cut: the connection closes without one; reset: TCP RST; stall: silence. */
+  ending: 'end' | 'cut' | 'reset' | 'stall'
+}
+
+export type Step = Buffer | string | { waitMs: number } | { waitFor: Promise<unknown> }
+
+export async function startUpstream(
+  options: { keepBodies?: boolean; onPlainGet?: (path: string) => unknown } = {},
+): Promise<ScriptedUpstream> {
+  const keepBodies = options.keepBodies ?? true
+  const requests: SeenRequest[] = []
+  let script: Script = planByModel
+  const server = createServer(async (incoming, response) => {
+    const path = incoming.url ?? '/'
+    const page = incoming.method === 'GET' ? options.onPlainGet?.(path) : undefined
+    if (page !== undefined) return void response.end(JSON.stringify(page))
+    const request = see(incoming)
+    requests.push(request)
+    const answer = watchClose(request, response)
+    if (!(await readBody(incoming, request, keepBodies))) return
+    await play(await script(request), request, answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    port,
+    requests,
+    script(rule) {
+      script = rule
+    },
+    async arrived(count) {
+      const deadline = Date.now() + 10_000
+      const whole = () => requests.filter((request) => request.bodyComplete).length
+      while (whole() < count) {
+        if (Date.now() > deadline) throw new Error(`${whole()} of ${count} requests arrived within 10 s`)
+        await delay(2)
+      }
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function see(incoming: IncomingMessage): SeenRequest {
+  return {
+    marker: undefined,
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: incoming.headers,
+    body: Buffer.alloc(0),
+    bodyComplete: false,
+    model: undefined,
+    stream: false,
+    includeUsage: false,
+    bytesSent: 0,
+    closedEarly: false,
+    closed: Promise.resolve(),
+  }
+}
+
+/** False when the caller went away before the body was whole; what came of it is kept all the same. */
+async function readBody(
+  incoming: IncomingMessage,
+  request: SeenRequest,
+  keepBodies: boolean,
+): Promise<boolean> {
+  const parts: Buffer[] = []
+  try {
+    for await (const part of incoming) parts.push(part)
+    request.bodyComplete = true
+  } catch {
+    request.closedEarly = true
+  }
+  const body = Buffer.concat(parts)
+  if (keepBodies) request.body = body
+  describe(request, body.toString())
+  return request.bodyComplete
+}
+
+function describe(request: SeenRequest, text: string): void {
+  request.marker = /"marker"\s*:\s*"([^"]*)"/.exec(text)?.[1]
+  try {
+    const json = JSON.parse(text)
+    request.marker = json.marker ?? json.metadata?.marker
+    request.model = json.model
+    request.stream = json.stream === true
+    request.includeUsage = json.stream_options?.include_usage === true
+  } catch {
+    // Not JSON, or only a part of it: the marker found by its name is all there is to know.
+  }
+}
+
+interface Answer {
+  response: ServerResponse
+  /** Aborted when the connection is gone. */
+  signal: AbortSignal
+  /** Close in an improper way that is ours, not the caller's. */
+  breakOff(how: (response: ServerResponse) => void): void
+}
+
+function watchClose(request: SeenRequest, response: ServerResponse): Answer {
+  const gone = new AbortController()
+  let weClosed = false
+  request.closed = new Promise((resolve) =>
+    response.once('close', () => {
+      if (!response.writableFinished && !weClosed) request.closedEarly = true
+      gone.abort()
+      resolve()
+    }),
+  )
+  return {
+    response,
+    signal: gone.signal,
+    breakOff(how) {
+      weClosed = true
+      how(response)
+    },
+  }
+}
+
+async function play(plan: Plan, request: SeenRequest, answer: Answer): Promise<void> {
+  const { response, signal } = answer
+  try {
+    if ('body' in plan) return await sendWhole(plan, request, answer)
+    response.writeHead(plan.status ?? 200, { 'content-type': 'text/event-stream', ...plan.headers })
+    response.flushHeaders()
+    for await (const step of plan.chunks) {
+      await take(step, request, answer)
+      if (signal.aborted) return
+    }
+    if (plan.ending === 'end') response.end()
+    if (plan.ending === 'cut') answer.breakOff((r) => r.socket?.end())
+    if (plan.ending === 'reset') answer.breakOff((r) => r.socket?.resetAndDestroy())
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+async function sendWhole(plan: WholePlan, request: SeenRequest, { response, signal }: Answer): Promise<void> {
+  if (plan.delayMs) await delay(plan.delayMs, undefined, { signal })
+  const body = Buffer.from(plan.body)
+  response.writeHead(plan.status ?? 200, {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    ...plan.headers,
+  })
+  response.end(body, () => {
+    request.bytesSent += body.length
+  })
+}
+
+async function take(step: Step, request: SeenRequest, { response, signal }: Answer): Promise<void> {
+  if (typeof step === 'string' || Buffer.isBuffer(step)) {
+    const flows = response.write(step)
+    request.bytesSent += Buffer.byteLength(step)
+    if (!flows) await settledOrGone(new Promise<void>((resolve) => response.once('drain', resolve)), signal)
+  } else if ('waitMs' in step) {
+    await delay(step.waitMs, undefined, { signal })
+  } else {
+    await settledOrGone(step.waitFor, signal)
+  }
+}
+
+function settledOrGone(promise: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  if (signal.aborted) return Promise.resolve()
+  const gone = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  return Promise.race([promise, gone])
+}

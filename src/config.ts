@@ -26,6 +26,8 @@ export interface Bounds {
   sseFrameBytesMax: number
   /** A whole answer up to this size is held and sent at once; a larger one is streamed through. */
   heldAnswerBytesMax: number
+  /** A streamed-through answer beyond this is delivered, but its usage is estimated. */
+  watchedAnswerBytesMax: number
   inFlightMax: number
   requestReadMs: number
   upstreamConnectMs: number
@@ -80,6 +82,7 @@ const environment = z.object({
   JSON_DEPTH_MAX: count(128, 8, 2000),
   SSE_FRAME_BYTES_MAX: count(4 * MiB, 1024),
   HELD_ANSWER_BYTES_MAX: count(64 * 1024),
+  WATCHED_ANSWER_BYTES_MAX: count(32 * MiB),
   IN_FLIGHT_MAX: count(10_000),
   REQUEST_READ_MS: count(60 * second),
   UPSTREAM_CONNECT_MS: count(10 * second),
@@ -136,6 +139,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       jsonDepthMax: e.JSON_DEPTH_MAX,
       sseFrameBytesMax: e.SSE_FRAME_BYTES_MAX,
       heldAnswerBytesMax: e.HELD_ANSWER_BYTES_MAX,
+      watchedAnswerBytesMax: e.WATCHED_ANSWER_BYTES_MAX,
       inFlightMax: e.IN_FLIGHT_MAX,
       requestReadMs: e.REQUEST_READ_MS,
       upstreamConnectMs: e.UPSTREAM_CONNECT_MS,

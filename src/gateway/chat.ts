@@ -97,6 +97,7 @@ function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempte
       attempt: record,
       dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       heldAnswerBytesMax: gateway.bounds.heldAnswerBytesMax,
+      watchedAnswerBytesMax: gateway.bounds.watchedAnswerBytesMax,
       frameBytesMax: gateway.bounds.sseFrameBytesMax,
       settle: (answer) => settle(gateway, call, endingOf(call, target, answer)),
       done: (attempted) => {

@@ -33,6 +33,7 @@ export interface RelayOptions {
   attempt: AttemptRecord
   dropUsageFrame: boolean
   heldAnswerBytesMax: number
+  watchedAnswerBytesMax: number
   frameBytesMax: number
   /** Write the row; the last bytes wait for it. */
   settle(answer: Answer): Promise<void>
@@ -40,8 +41,6 @@ export interface RelayOptions {
 }
 
 const refusalBytesMax = 64 * 1024
-/** Kept of an answer too large to hold, for the usage at its end. */
-const tailBytes = 64 * 1024
 
 /** Upstream answer headers that mean something to a client of ours. */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
@@ -99,7 +98,7 @@ export class Relay implements Listener {
         if (this.#length > this.#options.heldAnswerBytesMax) this.#passHeld(upstream)
         return
       case 'passing':
-        this.#keepTail(chunk)
+        this.#keep(chunk)
         this.#write(upstream, chunk)
         return
     }
@@ -116,7 +115,7 @@ export class Relay implements Listener {
       case 'whole':
         return this.#endWhole()
       case 'passing':
-        return this.#finish({ ...this.#watchHeld(), complete: true }, 'complete', null, undefined)
+        return this.#finish({ ...this.#watchPassed(), complete: true }, 'complete', null, undefined)
     }
   }
 
@@ -258,17 +257,16 @@ export class Relay implements Listener {
     for (const chunk of held) this.#write(upstream, chunk)
   }
 
-  #keepTail(chunk: Buffer): void {
-    this.#hold(chunk)
-    for (let first = this.#chunks[0]; first !== undefined; first = this.#chunks[0]) {
-      if (this.#length - first.length < tailBytes) return
-      this.#length -= first.length
-      this.#chunks.shift()
-    }
+  /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
+  #keep(chunk: Buffer): void {
+    if (this.#length <= this.#options.watchedAnswerBytesMax) this.#chunks.push(chunk)
+    else this.#chunks = []
+    this.#length += chunk.length
   }
 
-  #watchHeld(): Observation {
-    return this.#options.side.watchResponse(this.#held())
+  #watchPassed(): Observation {
+    if (this.#chunks.length > 0) return this.#options.side.watchResponse(this.#held())
+    return { ...nothingObserved, outputTokensEstimate: Math.ceil(this.#length / 4) }
   }
 
   #noteEnd(error: GatewayError | null): void {

@@ -281,8 +281,9 @@ export class Shipment {
       [this.#options.instanceId, batch.segment, batch.from, batch.to],
     )
     if (moved.rowCount !== 1) throw new FencedError(`journal ${this.#options.instanceId} is shipped by another process`)
-    await copy(client, 'request_payloads', batch.tuples.request_payloads)
+    // In this order, because rolling the partitions locks the tables in it.
     await copy(client, 'requests', batch.tuples.requests)
+    await copy(client, 'request_payloads', batch.tuples.request_payloads)
     await copy(client, 'attempts', batch.tuples.attempts)
     await copy(client, 'entries', batch.tuples.entries)
     // Last, because it locks accounts that admissions wait for.

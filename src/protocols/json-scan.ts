@@ -1,0 +1,384 @@
+import { isUtf8 } from 'node:buffer'
+import { GatewayError } from '../canonical/error.ts'
+
+/** Byte range of one JSON value: its first byte and the one past its last. */
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface ScanOptions<Name extends string = string> {
+  /** Deepest nesting allowed, the scanned object itself being 1. */
+  depthMax: number
+  /** Path of the object in the body, for messages; empty for the body itself. */
+  path?: string
+  watch?: Watch<Name>
+}
+
+/** Notes in `found` whether one of the words stands as a whole string, key or value, anywhere inside a member. */
+export interface Watch<Name extends string = string> {
+  member: Name
+  words: WordSet
+  found: boolean
+}
+
+/**
+ * Find named members of a JSON object in one pass over its bytes, without building the document.
+ *
+ * The grammar of JSON is checked as JSON.parse does, with one exception: in documents over 32 KB long strings are
+ * hopped over, so that a stray control character or escape in them is left to the upstream. UTF-8 is `checkText`'s.
+ * Throws GatewayError `invalid_request` for what is not JSON (with line and column, never quoting the body, which may
+ * hold a secret), for nesting over `depthMax`, and for a named member that is given twice, because readers disagree
+ * about which one counts.
+ */
+export function scanMembers<Name extends string>(
+  bytes: Buffer,
+  span: Span,
+  names: readonly Name[],
+  options: ScanOptions<Name>,
+): Partial<Record<Name, Span>> {
+  const members: Partial<Record<Name, Span>> = {}
+  const path = options.path ?? ''
+  const text = textOf(bytes, span, options.depthMax - 1)
+  let at = skipSpace(bytes, span.start, span.end)
+  if (at === span.end) throw fault(text, at, 'expected an object, got nothing')
+  if (bytes[at] !== openBrace) {
+    throw invalid(path || 'body', `expected a JSON object, got ${kindAt(bytes, at)}`)
+  }
+  at = skipSpace(bytes, at + 1, span.end)
+  if (byteAt(text, at) === closeBrace) return finish(text, at + 1, members)
+  for (;;) {
+    const keyStart = skipSpace(bytes, at, span.end)
+    const keyEnd = endOfKey(text, keyStart)
+    const name = nameAt(bytes, keyStart, keyEnd, names)
+    const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
+    text.watch = options.watch && options.watch.member === name ? options.watch : undefined
+    const end = endOfValue(text, start)
+    if (name !== undefined) {
+      if (members[name]) throw invalid(path ? `${path}.${name}` : name, 'given twice in one object')
+      members[name] = { start, end }
+    }
+    at = skipSpace(bytes, end, span.end)
+    const byte = byteAt(text, at)
+    if (byte === closeBrace) return finish(text, at + 1, members)
+    if (byte !== comma) throw fault(text, at, "expected ',' or '}' after a property value")
+    at++
+  }
+}
+
+/** Spans of the elements of a JSON array; none for what is not an array. Throws as `scanMembers` does. */
+export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): Span[] {
+  const elements: Span[] = []
+  const text = textOf(bytes, span, options.depthMax - 1)
+  if (bytes[span.start] !== openBracket) return elements
+  let at = skipSpace(bytes, span.start + 1, span.end)
+  if (byteAt(text, at) === closeBracket) return elements
+  for (;;) {
+    const start = skipSpace(bytes, at, span.end)
+    const end = endOfValue(text, start)
+    elements.push({ start, end })
+    at = skipSpace(bytes, end, span.end)
+    const byte = byteAt(text, at)
+    if (byte === closeBracket) return elements
+    if (byte !== comma) throw fault(text, at, "expected ',' or ']' after an element")
+    at++
+  }
+}
+
+/** Throws GatewayError `invalid_request` for a body that is not UTF-8, or that starts with a byte order mark. */
+export function checkText(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw invalid('body', 'not valid UTF-8')
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw invalid('body', 'starts with a byte order mark; send plain UTF-8')
+  }
+}
+
+/** ASCII words to look for among the strings of a document, made ready once. */
+export interface WordSet {
+  words: ReadonlySet<string>
+  bytesMax: number
+  /** 1 at each byte that a word, escaped or not, starts with: spares a look at most strings. */
+  starts: Uint8Array
+}
+
+/** Make a WordSet. */
+export function wordSet(...words: string[]): WordSet {
+  const starts = new Uint8Array(256)
+  for (const word of words) starts[word.charCodeAt(0)] = 1
+  starts[backslash] = 1
+  return { words: new Set(words), bytesMax: Math.max(...words.map((word) => word.length)), starts }
+}
+
+/** The value of a span, parsed. Throws GatewayError `invalid_request` naming `path`. */
+export function parseSpan(bytes: Buffer, span: Span, path: string): unknown {
+  const text = bytes.toString('utf8', span.start, span.end)
+  if (text === 'true') return true
+  if (text === 'false') return false
+  if (text === 'null') return null
+  if (plainString.test(text)) return text.slice(1, -1)
+  const value = parsedOrNothing(text)
+  if (value === undefined) throw invalid(path, 'not valid JSON')
+  return value
+}
+
+/** What kind of JSON value starts at this byte, in words for an error message. */
+export function kindAt(bytes: Buffer, at: number): string {
+  switch (bytes[at]) {
+    case quote:
+      return 'string'
+    case openBrace:
+      return 'object'
+    case openBracket:
+      return 'array'
+    case 0x74:
+    case 0x66:
+      return 'boolean'
+    case 0x6e:
+      return 'null'
+    default:
+      return 'number'
+  }
+}
+
+/** Offset of the first byte at or after `at` that is not JSON white space. */
+export function skipSpace(bytes: Buffer, at: number, end: number): number {
+  let i = at
+  while (i < end) {
+    const byte = bytes[i]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break
+    i++
+  }
+  return i
+}
+
+/** A GatewayError `invalid_request` about one field. */
+export function invalid(path: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `${path}: ${problem}`, path === 'body' ? {} : { field: path })
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Up to this size every byte is looked at. */
+const strictBytesMax = 32 * 1024
+
+/** A string that needs no unescaping: most model names. */
+const plainString = /^"[\w.:/@-]*"$/
+
+/** What is being scanned. */
+interface Text {
+  bytes: Buffer
+  end: number
+  /** Nesting still allowed. */
+  depthMax: number
+  strict: boolean
+  watch: { words: WordSet; found: boolean } | undefined
+}
+
+function textOf(bytes: Buffer, span: Span, depthMax: number): Text {
+  return { bytes, end: span.end, depthMax, strict: bytes.length <= strictBytesMax, watch: undefined }
+}
+
+function byteAt(text: Text, at: number): number | undefined {
+  return at < text.end ? text.bytes[at] : undefined
+}
+
+function finish<T>(text: Text, from: number, members: T): T {
+  const at = skipSpace(text.bytes, from, text.end)
+  if (at < text.end) throw fault(text, at, 'unexpected text after the end of the object')
+  return members
+}
+
+/** Offset past one value, which is walked without recursion. */
+function endOfValue(text: Text, from: number): number {
+  const { bytes, end } = text
+  const first = bytes[from]
+  if (first !== openBrace && first !== openBracket) return endOfScalar(text, from)
+  const closers: number[] = []
+  let at = from
+  for (;;) {
+    const byte = byteAt(text, at)
+    if (byte === openBrace || byte === openBracket) {
+      if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
+      // Both closing brackets stand two places behind their opening ones in ASCII.
+      closers.push(byte + 2)
+      at = skipSpace(bytes, at + 1, end)
+      if (byteAt(text, at) !== byte + 2) {
+        if (byte === openBrace) at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+        continue
+      }
+      closers.pop()
+      at++
+    } else at = endOfScalar(text, at)
+
+    for (;;) {
+      const closer = closers.at(-1)
+      if (closer === undefined) return at
+      at = skipSpace(bytes, at, end)
+      const next = byteAt(text, at)
+      if (next === closer) {
+        closers.pop()
+        at++
+      } else if (next === comma) {
+        at = skipSpace(bytes, at + 1, end)
+        if (closer === closeBrace) at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+        break
+      } else throw fault(text, at, `expected ',' or '${String.fromCharCode(closer)}' after a value`)
+    }
+  }
+}
+
+function endOfKey(text: Text, at: number): number {
+  if (byteAt(text, at) !== quote) throw fault(text, at, 'expected a property name in double quotes')
+  return endOfString(text, at)
+}
+
+function afterColon(text: Text, from: number): number {
+  const at = skipSpace(text.bytes, from, text.end)
+  if (byteAt(text, at) !== colon) throw fault(text, at, "expected ':' after a property name")
+  return at + 1
+}
+
+function endOfScalar(text: Text, at: number): number {
+  const byte = byteAt(text, at)
+  if (byte === quote) return endOfString(text, at)
+  if (byte === 0x74) return endOfLiteral(text, at, 'true')
+  if (byte === 0x66) return endOfLiteral(text, at, 'false')
+  if (byte === 0x6e) return endOfLiteral(text, at, 'null')
+  return endOfNumber(text, at)
+}
+
+function endOfLiteral(text: Text, at: number, literal: string): number {
+  for (let i = 0; i < literal.length; i++) {
+    if (byteAt(text, at + i) !== literal.charCodeAt(i)) throw fault(text, at + i, 'expected a value')
+  }
+  return at + literal.length
+}
+
+function endOfNumber(text: Text, from: number): number {
+  let at = byteAt(text, from) === 0x2d ? from + 1 : from
+  at = byteAt(text, at) === 0x30 ? at + 1 : endOfDigits(text, at)
+  if (byteAt(text, at) === 0x2e) at = endOfDigits(text, at + 1)
+  const exponent = byteAt(text, at)
+  if (exponent === 0x65 || exponent === 0x45) {
+    const sign = byteAt(text, at + 1)
+    at = endOfDigits(text, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1)
+  }
+  return at
+}
+
+function endOfDigits(text: Text, from: number): number {
+  let at = from
+  for (;;) {
+    const byte = byteAt(text, at)
+    if (byte === undefined || byte < 0x30 || byte > 0x39) break
+    at++
+  }
+  if (at === from) throw fault(text, at, 'expected a value')
+  return at
+}
+
+/** Offset past the closing quote of the string that starts at `start`. */
+function endOfString(text: Text, start: number): number {
+  const { bytes, end, strict, watch } = text
+  let at = start + 1
+  let stride = strict ? end : strideLeast
+  for (;;) {
+    // Most strings are short, and a native search costs as much as some thirty steps of a loop.
+    const near = Math.min(at + stride, end)
+    while (at < near) {
+      const byte = bytes[at] ?? 0
+      if (byte === quote) {
+        if (watch && !watch.found) watch.found = isWord(bytes, start, at + 1, watch.words)
+        return at + 1
+      }
+      if (byte === backslash) at += escapeBytes(text, at)
+      else if (byte < 0x20) throw fault(text, at, 'control character in a string')
+      else at++
+    }
+    const found = at >= end ? -1 : bytes.indexOf(quote, at)
+    if (found === -1 || found >= end) throw fault(text, end, 'a string is not closed')
+    let before = found - 1
+    while (before >= at && bytes[before] === backslash) before--
+    if ((found - before) % 2 === 1) return found + 1
+    // Text full of escaped quotes is read by the loop for longer.
+    stride = found - at < 100 ? Math.min(stride * 2, strideMost) : strideLeast
+    at = found + 1
+  }
+}
+
+const strideLeast = 100
+const strideMost = 4096
+
+function escapeBytes(text: Text, at: number): number {
+  const byte = byteAt(text, at + 1)
+  if (byte !== undefined && escapes[byte] === 1) return 2
+  if (byte !== 0x75) throw fault(text, at + 1, 'unknown escape in a string')
+  for (let i = at + 2; i < at + 6; i++) {
+    const digit = byteAt(text, i)
+    if (digit === undefined || hexDigits[digit] !== 1) throw fault(text, i, 'expected four hex digits')
+  }
+  return 6
+}
+
+const escapes = bytesOf('"\\/bfnrt')
+const hexDigits = bytesOf('0123456789abcdefABCDEF')
+
+function bytesOf(characters: string): Uint8Array {
+  const set = new Uint8Array(256)
+  for (const character of characters) set[character.charCodeAt(0)] = 1
+  return set
+}
+
+/** Whether the string between these quotes is one of the words. */
+function isWord(bytes: Buffer, start: number, end: number, set: WordSet): boolean {
+  const length = end - start - 2
+  // Six bytes spell one escaped character.
+  if (length > 6 * set.bytesMax || set.starts[bytes[start + 1] ?? 0] === 0) return false
+  if (length <= set.bytesMax && set.words.has(bytes.toString('latin1', start + 1, end - 1))) return true
+  if (!bytes.subarray(start, end).includes('\\u')) return false
+  const word = parsedOrNothing(bytes.toString('utf8', start, end))
+  return typeof word === 'string' && set.words.has(word)
+}
+
+/** Which of the names the key between these quotes is; keys may spell letters as escapes. */
+function nameAt<Name extends string>(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  names: readonly Name[],
+): Name | undefined {
+  const length = end - start - 2
+  for (let i = start + 1; i < end - 1; i++) {
+    if (bytes[i] !== backslash) continue
+    const key = parsedOrNothing(bytes.toString('utf8', start, end))
+    return names.find((name) => name === key)
+  }
+  for (const name of names) {
+    if (name.length !== length) continue
+    let i = 0
+    while (i < length && bytes[start + 1 + i] === name.charCodeAt(i)) i++
+    if (i === length) return name
+  }
+  return undefined
+}
+
+function fault(text: Text, at: number, problem: string): GatewayError {
+  const before = text.bytes.toString('utf8', 0, Math.min(at, text.end)).split('\n')
+  const place = `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
+  return invalid('body', `not valid JSON: ${problem} (${place})`)
+}
+
+function parsedOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

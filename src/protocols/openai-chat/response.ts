@@ -1,0 +1,53 @@
+import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
+import type { Observation } from '../protocol.ts'
+import { decodeStreamError } from './errors.ts'
+import { readUsage } from './wire.ts'
+
+/**
+ * Watch a whole answer. Never throws, and never builds the document: members are found by scanning, so that megabytes
+ * of audio cost no more than a search. `complete` is false for a body that was cut.
+ */
+export function watchResponse(body: Buffer): Observation {
+  const observation: Observation = {
+    usage: undefined,
+    finishReason: undefined,
+    servedModel: undefined,
+    error: undefined,
+    complete: false,
+    outputTokensEstimate: 0,
+  }
+  try {
+    const members = scanMembers(body, whole(body), ['model', 'choices', 'usage', 'error'], options)
+    if (members.usage) observation.usage = readUsage(parseSpan(body, members.usage, 'usage'))
+    if (members.model) observation.servedModel = textOf(parseSpan(body, members.model, 'model'))
+    const error = members.error && parseSpan(body, members.error, 'error')
+    if (error) observation.error = decodeStreamError(error)
+    if (members.choices) readChoices(body, members.choices, observation)
+    observation.complete = true
+  } catch {
+    // Not one whole JSON object: what was read so far stands, the answer does not count as complete.
+  }
+  return observation
+}
+
+const options = { depthMax: 2000 }
+
+function readChoices(body: Buffer, span: Span, observation: Observation): void {
+  for (const choice of scanElements(body, span, options)) {
+    const members = scanMembers(body, choice, ['finish_reason', 'message'], options)
+    const reason = members.finish_reason && parseSpan(body, members.finish_reason, 'finish_reason')
+    observation.finishReason ??= textOf(reason)
+    // A token per four bytes, as for text in a stream.
+    if (members.message) {
+      observation.outputTokensEstimate += Math.ceil((members.message.end - members.message.start) / 4)
+    }
+  }
+}
+
+function whole(body: Buffer): Span {
+  return { start: 0, end: body.length }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,104 @@
+/**
+ * Finds where server-sent event frames end, in any split of the bytes and for every line end (LF, CRLF, CR, mixed).
+ * A frame ends behind its blank line; a blank line where a frame would start is a frame of its own.
+ *
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, read 2026-11-21
+ */
+export class FrameEnds {
+  #bytes: Buffer = nothing
+  #place: Place = lineStart
+  #simple = true
+
+  /** Take the next bytes of the stream. The end of the bytes before must have been reached (`next` told -1). */
+  begin(bytes: Buffer): void {
+    this.#bytes = bytes
+    this.#simple = this.#place <= lineStart && bytes.indexOf(carriageReturn) === -1
+  }
+
+  /**
+   * Offset past the frame that ends first at or behind `from`; -1 when none does in these bytes. It can be `from`
+   * itself: a lone CR at the end of the bytes before closed the frame.
+   */
+  next(from: number): number {
+    return this.#simple ? this.#nextSimple(from) : this.#nextMixed(from)
+  }
+
+  /** The quick way for bytes without CR: one native search per line. */
+  #nextSimple(from: number): number {
+    const bytes = this.#bytes
+    if (from >= bytes.length) return -1
+    if (this.#place === lineStart && bytes[from] === lineFeed) return from + 1
+    let at = from
+    for (;;) {
+      const end = bytes.indexOf(lineFeed, at)
+      if (end === -1) {
+        this.#place = inLine
+        return -1
+      }
+      at = end + 1
+      if (bytes[at] === lineFeed) {
+        this.#place = lineStart
+        return at + 1
+      }
+      if (at === bytes.length) {
+        this.#place = lineStart
+        return -1
+      }
+    }
+  }
+
+  #nextMixed(from: number): number {
+    const bytes = this.#bytes
+    let place = this.#place
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at]
+      // A trailing CR may be half of a CRLF: the frame is whole only when the byte behind it is known.
+      if (place === afterBlankCr) {
+        this.#place = lineStart
+        return byte === lineFeed ? at + 1 : at
+      }
+      if (byte === lineFeed) {
+        if (place === lineStart) {
+          this.#place = lineStart
+          return at + 1
+        }
+        place = lineStart
+      } else if (byte === carriageReturn) {
+        place = place === lineStart || place === afterCr ? afterBlankCr : afterCr
+      } else place = inLine
+    }
+    this.#place = place
+    return -1
+  }
+}
+
+/** The `data:` lines of one frame, joined as the standard says; undefined for a frame without any, such as a comment. */
+export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
+  const text = bytes.toString('utf8', start, end)
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
+  let data: string | undefined
+  for (const line of lines) {
+    if (!line.startsWith('data')) continue
+    const value = line === 'data' ? '' : line[4] === ':' ? line.slice(line[5] === ' ' ? 6 : 5) : undefined
+    if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
+  }
+  return data
+}
+
+/** Whether a frame is only a blank line or a comment, such as a keep-alive. */
+export function isBlankOrComment(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start]
+  return end - start <= 2 || (first === 0x3a && !bytes.subarray(start, end).includes('data'))
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const nothing = Buffer.alloc(0)
+
+type Place = 0 | 1 | 2 | 3
+const inLine = 0
+const lineStart = 1
+/** Behind a CR that ended a line: a LF now belongs to it. */
+const afterCr = 2
+/** Behind a CR that was the blank line. */
+const afterBlankCr = 3

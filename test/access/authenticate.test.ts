@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import { authenticate, tokenFrom } from '../../src/access/authenticate.ts'
+import type { Identity } from '../../src/access/identity.ts'
+import { hashKeySecret, makeKeySecret } from '../../src/access/key-secret.ts'
+import { Keys } from '../../src/access/keys.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { Snapshot } from '../../src/catalog/snapshot.ts'
+
+const pepper = Buffer.from('pepper')
+const secret = makeKeySecret()
+const anna: Identity = {
+  keyId: 'key-1',
+  keyName: 'anna',
+  tenantId: 'tenant-1',
+  groupId: 'group-1',
+  capture: 'content',
+  usageScope: 'tenant',
+  allowedModels: undefined,
+  allowedCidrs: undefined,
+  expiresAt: undefined,
+  disabled: false,
+}
+const snapshot: Snapshot = {
+  revision: 1,
+  models: new Map(),
+  anyModel: undefined,
+  channels: new Map(),
+  groups: new Map(),
+  tenants: new Map([
+    ['tenant-1', { id: 'tenant-1', name: 'acme', disabled: false, limited: false }],
+    ['tenant-2', { id: 'tenant-2', name: 'gone', disabled: true, limited: false }],
+  ]),
+}
+
+/** Keys over a list of secrets, with a count of what was read. */
+function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promise<Identity | undefined>) {
+  const byHash = new Map(Object.entries(rows).map(([text, row]) => [hashOf(text), row]))
+  const hashes: string[] = []
+  const keys = new Keys({
+    async read(hash) {
+      hashes.push(hash.toString('hex'))
+      return read === undefined ? byHash.get(hash.toString('hex')) : read(hash)
+    },
+    pepper,
+    cacheMax: 3,
+    negativeMs: 60_000,
+    waitMs: 50,
+  })
+  return { keys, hashes, byHash }
+}
+const hashOf = (text: string) => hashKeySecret(text, pepper).toString('hex')
+
+describe('the token', () => {
+  test.each([
+    [{ authorization: 'Bearer abc' }, 'abc'],
+    [{ authorization: 'bearer   abc ' }, 'abc'],
+    [{ 'x-api-key': ' abc ' }, 'abc'],
+    [{ 'x-api-key': ['abc', 'def'] }, 'abc'],
+    [{ authorization: 'Bearer abc', 'x-api-key': 'def' }, 'abc'],
+    [{ authorization: 'Bearer ', 'x-api-key': 'def' }, 'def'],
+    [{ authorization: 'Basic YTpi', 'x-api-key': 'def' }, 'def'],
+    [{ authorization: 'Basic YTpi' }, undefined],
+    [{ 'x-api-key': '' }, undefined],
+    [{}, undefined],
+  ])('of %j is %s', (headers, token) => {
+    expect(tokenFrom(headers)).toBe(token)
+  })
+})
+
+describe('a caller', () => {
+  const nowMs = Date.parse('2026-11-21T12:00:00Z')
+  const call = (identity: Partial<Identity>, token: string, address: string | undefined = '192.0.2.1') => {
+    const { keys } = fakeKeys({ [secret]: { ...anna, ...identity } })
+    return (async () => authenticate(keys, snapshot, { authorization: `Bearer ${token}` }, address, nowMs))()
+  }
+
+  test('with a good key is known, and from the second time on without a promise', async () => {
+    const { keys, hashes } = fakeKeys({ [secret]: anna })
+    const headers = { authorization: `Bearer ${secret}` }
+    expect(await authenticate(keys, snapshot, headers, '192.0.2.1', nowMs)).toEqual(anna)
+    expect(authenticate(keys, snapshot, headers, '192.0.2.1', nowMs)).toEqual(anna)
+    expect(hashes).toHaveLength(1)
+  })
+
+  test('without a key is told which headers to use', () => {
+    const { keys } = fakeKeys({})
+    expect(() => authenticate(keys, snapshot, {}, '192.0.2.1', nowMs)).toThrow(
+      /authorization: Bearer KEY.*x-api-key: KEY/,
+    )
+  })
+
+  const mistyped = `${secret.slice(0, -1)}${secret.endsWith('x') ? 'y' : 'x'}`
+  test.each([
+    ['an unknown key', {}, 'sk-proj-of-some-provider-0001', 'unauthenticated', 'is not known here'],
+    ['a mistyped key', {}, mistyped, 'unauthenticated', 'its checksum is wrong'],
+    ['a disabled key', { disabled: true }, secret, 'unauthenticated', 'is disabled'],
+    [
+      'an expired key',
+      { expiresAt: nowMs },
+      secret,
+      'unauthenticated',
+      'expired at 2026-11-21T12:00:00.000Z',
+    ],
+    ['a key of a disabled tenant', { tenantId: 'tenant-2' }, secret, 'permission_denied', 'The tenant of'],
+    ['a key from elsewhere', { allowedCidrs: ['10.0.0.0/8'] }, secret, 'permission_denied', 'from 192.0.2.1'],
+    ['a key of a tenant not loaded yet', { tenantId: 'tenant-3' }, secret, 'unavailable', 'Try again'],
+  ] as const)('with %s is told so, without the key', async (_, identity, token, kind, text) => {
+    const error = await call(identity, token).catch((reason: unknown) => reason)
+    if (!(error instanceof GatewayError)) throw new Error('expected a GatewayError')
+    expect(error.kind).toBe(kind)
+    expect(error.message).toContain(text)
+    expect(error.message).not.toContain(token.slice(0, 9))
+    expect(error.message).toContain(`${token.slice(0, 4)}`)
+  })
+
+  test('is let in a moment before the key expires', async () => {
+    expect(await call({ expiresAt: nowMs + 1 }, secret)).toMatchObject({ keyId: 'key-1' })
+  })
+
+  test.each([
+    ['10.1.2.3', ['10.0.0.0/8'], true],
+    ['::ffff:10.1.2.3', ['10.0.0.0/8'], true],
+    ['10.1.2.3', ['::ffff:10.0.0.0/104'], true],
+    ['11.1.2.3', ['10.0.0.0/8', '192.0.2.0/24'], false],
+    ['192.0.2.7', ['10.0.0.0/8', '192.0.2.0/24'], true],
+    ['2001:db8::5', ['2001:db8::/32'], true],
+    ['2001:db9::5', ['2001:db8::/32'], false],
+    ['10.1.2.3', ['::/0'], false],
+    ['2001:db8::5', ['0.0.0.0/0'], false],
+    ['fe80::1%eth0', ['fe80::/10'], true],
+    ['not an address', ['0.0.0.0/0', '::/0'], false],
+  ])('from %s with blocks %j: let in is %s', async (address, allowedCidrs, isLetIn) => {
+    const outcome = await call({ allowedCidrs }, secret, address).then(
+      () => true,
+      () => false,
+    )
+    expect(outcome).toBe(isLetIn)
+  })
+})
+
+describe('cached keys', () => {
+  test('share one read between concurrent misses', async () => {
+    const { keys, hashes } = fakeKeys({ [secret]: anna })
+    const found = await Promise.all(Array.from({ length: 20 }, () => keys.lookup(secret)))
+    expect(new Set(found.map((identity) => identity?.keyId))).toEqual(new Set(['key-1']))
+    expect(hashes).toHaveLength(1)
+  })
+
+  test('remember that a secret is unknown until any key changes', async () => {
+    const { keys, hashes, byHash } = fakeKeys({})
+    expect(await keys.lookup(secret)).toBeUndefined()
+    expect(keys.lookup(secret)).toBeUndefined()
+    expect(hashes).toHaveLength(1)
+    byHash.set(hashOf(secret), anna)
+    keys.evict(new Set(['key-1']))
+    expect(await keys.lookup(secret)).toEqual(anna)
+  })
+
+  test('are not pushed out by a flood of guesses', async () => {
+    const { keys, hashes } = fakeKeys({ [secret]: anna })
+    await keys.lookup(secret)
+    for (let guess = 0; guess < 500; guess++) await keys.lookup(`a guess of many, number ${guess}`)
+    expect(keys.lookup(secret)).toEqual(anna)
+    expect(hashes).toHaveLength(501)
+  })
+
+  test('forget exactly the keys that changed', async () => {
+    const other = 'another secret of bert'
+    const { keys } = fakeKeys({ [secret]: anna, [other]: { ...anna, keyId: 'key-2' } })
+    await keys.lookup(secret)
+    await keys.lookup(other)
+    keys.evict(new Set(['key-2']))
+    expect(keys.lookup(secret)).toEqual(anna)
+    expect(keys.lookup(other)).toBeInstanceOf(Promise)
+  })
+
+  test('do not keep what was read while the key changed', async () => {
+    const release = Promise.withResolvers<void>()
+    let row = anna
+    const { keys } = fakeKeys({}, async () => {
+      const read = row
+      await release.promise
+      return read
+    })
+    const first = keys.lookup(secret)
+    row = { ...anna, disabled: true }
+    keys.evict(new Set(['key-1']))
+    release.resolve()
+    await first
+    expect(await keys.lookup(secret)).toMatchObject({ disabled: true })
+  })
+
+  test('never look up what is too short or too long to be a key', () => {
+    const { keys, hashes } = fakeKeys({})
+    expect(keys.lookup('short')).toBeUndefined()
+    expect(keys.lookup('x'.repeat(513))).toBeUndefined()
+    expect(hashes).toEqual([])
+  })
+})
+
+describe('while the database is away', () => {
+  const unavailable = { kind: 'unavailable', retryAfterSeconds: 1 }
+
+  test('cached keys still work, others are told to try again', async () => {
+    let away = false
+    const { keys } = fakeKeys({}, async () => {
+      if (away) throw new Error('connect ECONNREFUSED')
+      return anna
+    })
+    await keys.lookup(secret)
+    away = true
+    expect(keys.lookup(secret)).toEqual(anna)
+    await expect(keys.lookup('another secret of bert')).rejects.toMatchObject(unavailable)
+    away = false
+    expect(await keys.lookup('another secret of bert')).toEqual(anna)
+  })
+
+  test('a look-up that gets no answer ends, and the next one asks again', async () => {
+    let answers = false
+    const { keys } = fakeKeys({}, () => (answers ? Promise.resolve(anna) : new Promise(() => {})))
+    await expect(keys.lookup(secret)).rejects.toMatchObject(unavailable)
+    answers = true
+    expect(await keys.lookup(secret)).toEqual(anna)
+  })
+
+  test('look-ups beyond a bound are refused at once', async () => {
+    const { keys, hashes } = fakeKeys({}, () => new Promise(() => {}))
+    const calls = Array.from({ length: 1100 }, (_, index) => keys.lookup(`one of many secrets ${index}`))
+    const results = await Promise.allSettled(calls)
+    expect(results.every((result) => result.status === 'rejected')).toBe(true)
+    expect(hashes).toHaveLength(1000)
+  })
+})

@@ -1,0 +1,209 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ensureFirstKey } from '../../src/access/first-run.ts'
+import { type Keys, keysOf } from '../../src/access/keys.ts'
+import { followRevisions } from '../../src/access/revision.ts'
+import { SecretKeeper } from '../../src/access/secret-key.ts'
+import { Catalog } from '../../src/catalog/catalog.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const keeper = new SecretKeeper('a secret key for tests, long enough')
+const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, pepper: keeper.pepper }
+let origin: Awaited<ReturnType<typeof freshDatabase>>
+/** What the process under test holds, and what others change it with. */
+let database: Database
+let others: Database
+let secret: string
+let keys: Keys
+let catalog: Catalog
+let lines: string[]
+let follower: { stop(): Promise<void> } | undefined
+
+beforeAll(async () => {
+  origin = await freshDatabase()
+  others = openDatabase(origin.url)
+})
+afterAll(async () => {
+  await others.close()
+  await origin.drop()
+})
+beforeEach(async () => {
+  await others.sql`TRUNCATE tenants, accounts, key_groups, keys, models CASCADE`
+  database = openDatabase(origin.url)
+  secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
+  keys = keysOf(database, bounds)
+  catalog = await Catalog.load(database, keeper, () => {})
+  lines = []
+})
+afterEach(async () => {
+  await follower?.stop()
+  follower = undefined
+  await database.close()
+})
+
+/** A database on which LISTEN behaves as told. */
+const withListen = (listen: Database['listen']): Database => ({ ...database, listen })
+const neverListening = () => new Promise<never>(() => {})
+
+async function follow(using: Database, pollMs: number) {
+  follower = await followRevisions(using, { keys, catalog, pollMs, log: (line) => lines.push(line) })
+}
+
+const disableKey = () => others.sql`UPDATE keys SET disabled_at = now()`
+const addModel = () => others.sql`INSERT INTO models (id, managed_by) VALUES (${randomUUIDv7()}, 'admin')`
+const isDisabled = async () => (await keys.lookup(secret))?.disabled
+const listeners = () => others.sql`
+  SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen %'`
+
+/** The deadline is for a test that fails: a passing one does not wait for it. */
+async function until(isSo: () => unknown): Promise<void> {
+  const deadlineMs = performance.now() + 20_000
+  while (!(await isSo())) {
+    if (performance.now() > deadlineMs) throw new Error(`it never became so: ${isSo}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** Longer than any test: whatever is seen was not seen by the poll. */
+const noPollMs = 1_000_000
+
+describe('a revoked key', () => {
+  beforeEach(async () => {
+    expect(await isDisabled()).toBe(false)
+  })
+
+  test('is seen through a notification', async () => {
+    await follow(database, noPollMs)
+    await until(async () => (await listeners()).length === 1)
+    await disableKey()
+    await until(isDisabled)
+  })
+
+  test('is seen by the poll when LISTEN was never established', async () => {
+    await follow(withListen(neverListening), 50)
+    await keys.lookup(secret)
+    await disableKey()
+    await until(isDisabled)
+  })
+
+  test('is seen by the poll when LISTEN is refused', async () => {
+    const refused = async () => {
+      throw new Error('connect ECONNREFUSED')
+    }
+    await follow(withListen(refused), 50)
+    await keys.lookup(secret)
+    await disableKey()
+    await until(isDisabled)
+    expect(lines).toEqual([])
+  })
+
+  test('is seen after the LISTEN connection was cut', async () => {
+    await follow(database, 50)
+    await until(async () => (await listeners()).length === 1)
+    await keys.lookup(secret)
+    const [listener] = await listeners()
+    await others.sql`SELECT pg_terminate_backend(${listener?.pid})`
+    await disableKey()
+    await until(isDisabled)
+  })
+
+  test('is seen when it was revoked before following began', async () => {
+    await disableKey()
+    expect(await isDisabled()).toBe(false)
+    await follow(withListen(neverListening), noPollMs)
+    expect(await isDisabled()).toBe(true)
+  })
+
+  test('is seen when the database lost revisions, as after a restore', async () => {
+    await follow(withListen(neverListening), 50)
+    await keys.lookup(secret)
+    await others.sql`ALTER TABLE keys DISABLE TRIGGER key_revision`
+    await disableKey()
+    await others.sql`ALTER TABLE keys ENABLE TRIGGER key_revision`
+    await others.sql`UPDATE revision SET keys = 0`
+    await until(isDisabled)
+  })
+})
+
+test('only the changed key is read again, and no key when the catalog changes', async () => {
+  await others.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
+    SELECT uuidv7(), tenant_id, group_id, 'second', '\\x00', '', 'admin' FROM keys`
+  await follow(withListen(neverListening), 20)
+  await keys.lookup(secret)
+  await others.sql`UPDATE keys SET capture = 'none' WHERE name = 'second'`
+  await addModel()
+  await until(() => catalog.snapshot.models.size === 1)
+  // Without a promise: from memory.
+  expect(keys.lookup(secret)).toMatchObject({ keyName: 'first' })
+})
+
+test('a changed catalog is loaded again', async () => {
+  await follow(database, noPollMs)
+  await until(async () => (await listeners()).length === 1)
+  await addModel()
+  await until(() => catalog.snapshot.models.size === 1)
+})
+
+describe('while the database is away', () => {
+  test('one line says so, one says when it is back, and what changed meanwhile is seen', async () => {
+    let away = false
+    const refuse = new Proxy(database.sql, {
+      apply: (target, self, args) =>
+        away ? Promise.reject(new Error('connect ECONNREFUSED')) : Reflect.apply(target, self, args),
+    })
+    let looks = 0
+    const counted = new Proxy(refuse, {
+      apply: (target, self, args) => {
+        looks++
+        return Reflect.apply(target, self, args)
+      },
+    })
+    await follow({ ...database, sql: counted, listen: neverListening }, 400)
+    await keys.lookup(secret)
+    away = true
+    const looksBefore = looks
+    await until(() => looks > looksBefore + 3)
+    await disableKey()
+    expect(lines).toEqual(['Keys and catalog cannot be followed: connect ECONNREFUSED'])
+    away = false
+    await until(isDisabled)
+    await until(() => lines.length === 2)
+    expect(lines[1]).toBe('Keys and catalog are followed again')
+  })
+
+  test('a statement that is never answered does not stop the next look', async () => {
+    let hung = 0
+    const hanging = new Proxy(database.sql, {
+      apply: (target, self, args) => (hung++ === 1 ? neverListening() : Reflect.apply(target, self, args)),
+    })
+    await follow({ ...database, sql: hanging, listen: neverListening }, 50)
+    await keys.lookup(secret)
+    await until(() => hung > 1)
+    await disableKey()
+    await until(isDisabled)
+  })
+})
+
+describe('the first key', () => {
+  test('works, and is made only where there is no tenant', async () => {
+    expect(secret).toMatch(/^tg-/)
+    const identity = await keys.lookup(secret)
+    expect(identity).toMatchObject({ keyName: 'first', disabled: false })
+    expect(catalog.snapshot.tenants.get(identity?.tenantId ?? '')).toMatchObject({
+      name: 'default',
+      limited: false,
+    })
+    expect(catalog.snapshot.groups.get(identity?.groupId ?? '')).toMatchObject({
+      models: ['*'],
+      channels: ['*'],
+    })
+    expect(await ensureFirstKey(database, keeper)).toBeUndefined()
+  })
+
+  test('is made once by processes that start together', async () => {
+    await others.sql`TRUNCATE tenants, accounts, key_groups, keys CASCADE`
+    const made = await Promise.all(Array.from({ length: 4 }, () => ensureFirstKey(database, keeper)))
+    expect(made.filter((key) => key !== undefined)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
+import { resolveSecretKey, SecretKeeper } from '../../src/access/secret-key.ts'
+
+describe('a generated key', () => {
+  test('has a fixed form and never comes twice', () => {
+    const secrets = Array.from({ length: 2000 }, makeKeySecret)
+    for (const secret of secrets) expect(secret).toMatch(/^tg-[0-9A-Za-z]{46}$/)
+    expect(new Set(secrets).size).toBe(2000)
+  })
+
+  test('is told from one with any single character changed, cut or added', () => {
+    const secret = makeKeySecret()
+    expect(looksMistyped(secret)).toBe(false)
+    for (let index = 3; index < secret.length; index++) {
+      const other = secret[index] === 'x' ? 'y' : 'x'
+      expect(looksMistyped(secret.slice(0, index) + other + secret.slice(index + 1))).toBe(true)
+      expect(looksMistyped(secret.slice(0, index))).toBe(true)
+    }
+    expect(looksMistyped(`${secret}x`)).toBe(true)
+  })
+
+  test('of another form is never called mistyped', () => {
+    expect(looksMistyped('sk-proj-0123456789abcdef')).toBe(false)
+  })
+
+  test('is shown by a hint that keeps most of it back', () => {
+    const secret = makeKeySecret()
+    expect(keyHint(secret)).toBe(`${secret.slice(0, 7)}…`)
+    expect(keyHint('0123456789abcdef')).toBe('0123…')
+    expect(keyHint('a\u0007')).toBe('…')
+    expect(keyHint('\r\n\u0007äabcdefghijklmnop')).toBe('????…')
+  })
+
+  test('has another hash under another pepper', () => {
+    const hash = hashKeySecret('a secret', Buffer.from('pepper'))
+    expect(hash).toHaveLength(32)
+    expect(hashKeySecret('a secret', Buffer.from('pepper'))).toEqual(hash)
+    expect(hashKeySecret('a secret', Buffer.from('salt'))).not.toEqual(hash)
+  })
+})
+
+describe('a credential', () => {
+  const keeper = new SecretKeeper('a secret key for tests, long enough')
+
+  test.each(['', 'sk-1', 'ü'.repeat(4000)])('opens to what was sealed: %.10s', (credential) => {
+    const sealed = keeper.seal(credential, 'channel-1')
+    expect(keeper.open(sealed, 'channel-1')).toBe(credential)
+    expect(keeper.seal(credential, 'channel-1').sealed).not.toEqual(sealed.sealed)
+  })
+
+  test('does not open for another channel or when any byte was changed', () => {
+    const { keyId, sealed } = keeper.seal('sk-1', 'channel-1')
+    expect(() => keeper.open({ keyId, sealed }, 'channel-2')).toThrow('belongs to another channel')
+    for (let index = 0; index < sealed.length; index++) {
+      const changed = Buffer.from(sealed)
+      changed[index] = (changed[index] ?? 0) ^ 1
+      expect(() => keeper.open({ keyId, sealed: changed }, 'channel-1')).toThrow('damaged')
+    }
+    expect(() => keeper.open({ keyId, sealed: sealed.subarray(0, 20) }, 'channel-1')).toThrow('damaged')
+  })
+
+  test('sealed with another SECRET_KEY is refused by an error that names both', () => {
+    const other = new SecretKeeper('another secret key, also long enough')
+    expect(keeper.keyId).toMatch(/^[0-9a-f]{8}$/)
+    expect(() => other.open(keeper.seal('sk-1', 'c'), 'c')).toThrow(
+      new RegExp(`${keeper.keyId}.*${other.keyId}`),
+    )
+  })
+
+  test('has a key of its own: no two purposes share one', () => {
+    expect(keeper.pepper).not.toEqual(keeper.redactionKey)
+    expect(new SecretKeeper('a secret key for tests, long enough').pepper).toEqual(keeper.pepper)
+  })
+})
+
+describe('SECRET_KEY', () => {
+  let dataDir: string
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'tollgate-secret-'))
+  })
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+  test('is taken as given', () => {
+    expect(resolveSecretKey({ secretKey: 'given', dataDir, embedded: true })).toBe('given')
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test('is asked for, with a way to make one, where the database is not ours', () => {
+    expect(() => resolveSecretKey({ secretKey: undefined, dataDir, embedded: false })).toThrow(
+      /SECRET_KEY must be set.*openssl rand -hex 32/,
+    )
+  })
+
+  test('is made once beside the embedded database, for its owner only', () => {
+    const options = { secretKey: undefined, dataDir: join(dataDir, 'new'), embedded: true }
+    const made = resolveSecretKey(options)
+    expect(made).toMatch(/^[0-9a-f]{64}$/)
+    expect(resolveSecretKey(options)).toBe(made)
+    expect(readdirSync(options.dataDir)).toEqual(['secret.key'])
+    expect(statSync(join(options.dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(options.dataDir, 'secret.key'), 'utf8').trim()).toBe(made)
+  })
+
+  test('is the same for processes that start together', async () => {
+    const source = `import('./src/access/secret-key.ts').then(({ resolveSecretKey }) => console.log(
+      resolveSecretKey({ secretKey: undefined, dataDir: ${JSON.stringify(dataDir)}, embedded: true })))`
+    const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', source])
+    const made = await Promise.all(Array.from({ length: 4 }, start))
+    expect(new Set(made.map(({ stdout }) => stdout)).size).toBe(1)
+    expect(readdirSync(dataDir)).toEqual(['secret.key'])
+  })
+
+  test('that was cut is refused', () => {
+    writeFileSync(join(dataDir, 'secret.key'), 'short\n')
+    expect(() => resolveSecretKey({ secretKey: undefined, dataDir, embedded: true })).toThrow(
+      'secret.key is not a secret key: it has 5 characters',
+    )
+  })
+})

@@ -1,0 +1,331 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hashKeySecret } from '../../src/access/key-secret.ts'
+import { SecretKeeper } from '../../src/access/secret-key.ts'
+import { applyGatewayFile } from '../../src/catalog/apply.ts'
+import { Catalog, findModel } from '../../src/catalog/catalog.ts'
+import { applyDemo } from '../../src/catalog/demo.ts'
+import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const keeper = new SecretKeeper('a secret key for tests, long enough')
+let origin: Awaited<ReturnType<typeof freshDatabase>>
+let database: Database
+
+beforeAll(async () => {
+  origin = await freshDatabase()
+  database = openDatabase(origin.url)
+})
+afterAll(async () => {
+  await database.close()
+  await origin.drop()
+})
+beforeEach(async () => {
+  await database.sql`TRUNCATE tenants, accounts, key_groups, keys, models, prices, channels, channel_credentials,
+    offers, entries CASCADE`
+})
+
+const apply = (text: string, using = keeper) =>
+  applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env: {} }), using)
+
+const load = (using = keeper, log: (message: string) => void = () => {}) =>
+  Catalog.load(database, using, log).then((catalog) => catalog.snapshot)
+
+const revisions = async () => (await database.sql`SELECT catalog, keys FROM revision`)[0]
+
+/** Every row of every table that a file may write, with the transaction that wrote it last. */
+async function allRows() {
+  const tables = [
+    'tenants',
+    'accounts',
+    'key_groups',
+    'keys',
+    'models',
+    'prices',
+    'channels',
+    'offers',
+    'entries',
+  ]
+  const rows = await Promise.all(
+    [...tables, 'channel_credentials', 'revision'].map(
+      (table) => database.sql`SELECT xmin, t.* FROM ${database.sql(table)} t ORDER BY t::text`,
+    ),
+  )
+  return rows.map((list) => [...list])
+}
+
+const whole = `
+models:
+  - { id: big, context_length: 1000, price: { input: "2.50", output: "10" } }
+  - { id: small }
+channels:
+  - { name: b, protocols: { openai-chat: https://b.example/v1 }, api_keys: [b-key], models: [big, small], priority: 1 }
+  - { name: a, protocols: { openai-chat: https://a.example/v1, anthropic-messages: https://a.example }, api_keys: [a-1, a-2], models: { big: a-big }, priority: 1 }
+  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: { big: c-big }, priority: 5 }
+groups:
+  - { name: default, limits: { concurrency: 7 }, price_multiplier: "1.2" }
+tenants:
+  - { name: acme, balance_usd: "10.00", keys: [{ name: dev, secret: acme-dev-secret-01 }, { name: ops, disabled: true }] }
+  - { name: free, keys: [{ name: dev, secret: free-dev-secret-01, expires_at: 2030-01-01, allowed_cidrs: [10.0.0.0/8] }] }
+`
+
+describe('a file that is applied', () => {
+  test('becomes the snapshot', async () => {
+    await apply(whole)
+    const snapshot = await load()
+    const big = findModel(snapshot, 'big')
+    expect(big).toMatchObject({
+      contextLength: 1000,
+      price: { input: 2_500_000_000n, output: 10_000_000_000n },
+    })
+    expect(big?.price?.cacheRead).toBeUndefined()
+    expect(big?.offers.map((offer) => [offer.channel.name, offer.upstreamModel])).toEqual([
+      ['c', 'c-big'],
+      ['a', 'a-big'],
+      ['b', 'big'],
+    ])
+    expect(big?.offers[1]?.channel).toMatchObject({
+      credentials: ['a-1', 'a-2'],
+      protocols: { 'openai-chat': 'https://a.example/v1', 'anthropic-messages': 'https://a.example' },
+    })
+    expect(findModel(snapshot, 'small')?.price).toBeUndefined()
+    expect(findModel(snapshot, 'other')).toBeUndefined()
+    expect([...snapshot.groups.values()]).toMatchObject([
+      { name: 'default', models: ['*'], priceMultiplier: '1.2', limits: { concurrency: 7 } },
+    ])
+    expect([...snapshot.tenants.values()].map((tenant) => [tenant.name, tenant.limited])).toEqual([
+      ['acme', true],
+      ['free', false],
+    ])
+  })
+
+  test('changes no row and raises no revision the second time', async () => {
+    await apply(whole)
+    const before = await allRows()
+    expect(await apply(whole)).toEqual([])
+    expect(await allRows()).toEqual(before)
+  })
+
+  test('keeps no secret in the clear', async () => {
+    await apply(whole)
+    const [{ dump } = { dump: '' }] = await database.sql`
+      SELECT (SELECT json_agg(k) FROM keys k)::text || (SELECT json_agg(c) FROM channel_credentials c)::text
+        || (SELECT string_agg(convert_from(sealed, 'LATIN1'), '') FROM channel_credentials) AS dump`
+    expect(dump).not.toMatch(/acme-dev-secret-01|b-key|a-1/)
+  })
+
+  test('shows a generated secret once, and it is the one that is stored', async () => {
+    const [generated, ...rest] = await apply(whole)
+    expect(rest).toEqual([])
+    expect(generated).toMatchObject({ tenant: 'acme', key: 'ops' })
+    const [row] = await database.sql`SELECT secret_hash, disabled_at FROM keys WHERE name = 'ops'`
+    expect(row?.secret_hash).toEqual(hashKeySecret(generated?.secret ?? '', keeper.pepper))
+    expect(row?.disabled_at).toBeInstanceOf(Date)
+  })
+
+  test('applied by several processes at once makes everything once', async () => {
+    const generated = await Promise.all(Array.from({ length: 5 }, () => apply(whole)))
+    expect(generated.flat()).toHaveLength(1)
+    const [counts] = await database.sql`
+      SELECT (SELECT count(*)::int FROM prices) AS prices, (SELECT count(*)::int FROM keys) AS keys,
+        (SELECT count(*)::int FROM entries) AS entries`
+    expect(counts).toEqual({ prices: 1, keys: 3, entries: 1 })
+  })
+})
+
+test('what leaves the file is disabled and comes back with it; what is not from a file stays', async () => {
+  await apply(whole)
+  await database.sql`INSERT INTO models (id, managed_by) VALUES ('by-hand', 'admin')`
+  await apply(`
+models: [{ id: small }]
+channels: [{ name: b, protocols: { openai-chat: https://b.example/v1 }, api_keys: [b-key], models: [small] }]
+groups: [{ name: fresh }]
+tenants: [{ name: acme, balance_usd: "10.00", keys: [{ name: dev, group: fresh, secret: acme-dev-secret-01 }] }]
+`)
+  const snapshot = await load()
+  expect([...snapshot.models.keys()].sort()).toEqual(['by-hand', 'small'])
+  expect([...snapshot.channels.values()].map((channel) => channel.name)).toEqual(['b'])
+  // Disabled keys still refer to the group.
+  expect([...snapshot.groups.values()].map((group) => group.name).sort()).toEqual(['default', 'fresh'])
+  expect([...snapshot.tenants.values()].filter((tenant) => tenant.disabled).map(({ name }) => name)).toEqual([
+    'free',
+  ])
+  const disabled = await database.sql`
+    SELECT t.name || '/' || k.name AS name FROM keys k JOIN tenants t ON t.id = tenant_id
+    WHERE k.disabled_at IS NOT NULL ORDER BY 1`
+  expect(disabled.map((row) => row.name)).toEqual(['acme/ops', 'free/dev'])
+
+  await apply(whole)
+  const back = await load()
+  expect(findModel(back, 'big')?.offers).toHaveLength(3)
+  expect([...back.tenants.values()].some((tenant) => tenant.disabled)).toBe(false)
+  expect([...back.groups.values()].map((group) => group.name)).toEqual(['default'])
+})
+
+describe('prices', () => {
+  const priced = (price: string) => `models: [{ id: m, ${price} }]`
+  const history = async () =>
+    (await database.sql`SELECT input_nano, output_nano FROM prices ORDER BY created_at, id`).map((row) => [
+      row.input_nano,
+      row.output_nano,
+    ])
+
+  test('are added only when they differ from the newest, and one taken out becomes unknown', async () => {
+    await apply(priced('price: { input: "1" }'))
+    await apply(priced('price: { input: "1.000" }'))
+    await apply(priced('context_length: 5, price: { input: "1" }'))
+    await apply(priced('price: { input: "2", output: "0" }'))
+    await apply(priced('price: { input: "1" }'))
+    await apply(priced('context_length: 5'))
+    await apply(priced('context_length: 5'))
+    expect(await history()).toEqual([
+      ['1000000000', null],
+      ['2000000000', '0'],
+      ['1000000000', null],
+      [null, null],
+    ])
+    expect(findModel(await load(), 'm')?.price).toBeUndefined()
+  })
+
+  test('of nothing are not known, and of "0" are free', async () => {
+    await apply(priced('price: { input: "0" }'))
+    const price = findModel(await load(), 'm')?.price
+    expect([price?.input, price?.output]).toEqual([0n, undefined])
+  })
+})
+
+describe('an opening balance', () => {
+  const tenant = (balance: string) => `tenants: [{ name: acme${balance} }]`
+  const account = async () => {
+    const [row] = await database.sql`SELECT limited, balance_nano,
+      (SELECT coalesce(sum(amount_nano), 0)::text FROM entries WHERE account_id = accounts.id) AS entries,
+      (SELECT count(*)::int FROM entries WHERE kind = 'opening') AS openings FROM accounts`
+    return row
+  }
+
+  test('is booked when the tenant is made, and not again', async () => {
+    await apply(tenant(', balance_usd: "10.00"'))
+    await apply(tenant(', balance_usd: "99.00"'))
+    const opened = { balance_nano: '10000000000', entries: '10000000000', openings: 1 }
+    expect(await account()).toEqual({ limited: true, ...opened })
+    await apply(tenant(''))
+    expect(await account()).toEqual({ limited: false, ...opened })
+    await apply(tenant(', balance_usd: "10.00"'))
+    expect(await account()).toEqual({ limited: true, ...opened })
+  })
+
+  test('of a tenant that was not limited before can be spent whole, and the entries still add up', async () => {
+    await apply(tenant(''))
+    await database.sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
+      SELECT uuidv7(), id, now(), 'charge', -7000 FROM accounts`
+    await database.sql`UPDATE accounts SET balance_nano = -7000`
+    await apply(tenant(', balance_usd: "1"'))
+    expect(await account()).toEqual({
+      limited: true,
+      balance_nano: '1000000000',
+      entries: '1000000000',
+      openings: 1,
+    })
+  })
+})
+
+describe('a secret in the file', () => {
+  const keys = (list: string) => `
+groups: [{ name: default }]
+tenants: [{ name: acme, keys: [${list}] }]`
+  const holderOf = async (secret: string) => {
+    const hash = hashKeySecret(secret, keeper.pepper)
+    return (
+      await database.sql`SELECT name, disabled_at IS NULL AS live FROM keys WHERE secret_hash = ${hash}`
+    )[0]
+  }
+
+  test('moves to another key, as when a key is renamed or two are swapped', async () => {
+    await apply(keys('{ name: a, secret: first-secret-0001 }, { name: b, secret: second-secret-0001 }'))
+    await apply(keys('{ name: a, secret: second-secret-0001 }, { name: b, secret: first-secret-0001 }'))
+    expect(await holderOf('first-secret-0001')).toEqual({ name: 'b', live: true })
+    await apply(keys('{ name: a, secret: second-secret-0001 }, { name: renamed, secret: first-secret-0001 }'))
+    expect(await holderOf('first-secret-0001')).toEqual({ name: 'renamed', live: true })
+  })
+
+  test('that belongs to a key made in another way is refused, and nothing is changed', async () => {
+    await apply(keys('{ name: a, secret: first-secret-0001 }'))
+    await database.sql`UPDATE keys SET managed_by = 'admin'`
+    const before = await revisions()
+    await expect(apply(keys('{ name: b, secret: first-secret-0001 }'))).rejects.toThrow(
+      'The secret of key "b" of tenant "acme" already belongs to another key, "a"',
+    )
+    expect(await revisions()).toEqual(before)
+  })
+})
+
+describe('the catalog', () => {
+  test('serves any name through channels that offer "*", and declared names that no channel offers', async () => {
+    await apply(`
+models: [{ id: named, price: { input: "1" } }, { id: own }]
+channels:
+  - { name: any, protocols: { openai-chat: https://any.example/v1 }, api_keys: [k], models: "*" }
+  - { name: one, protocols: { openai-chat: https://one.example/v1 }, api_keys: [k], models: [own] }
+`)
+    const snapshot = await load()
+    const serving = (name: string) =>
+      findModel(snapshot, name)?.offers.map((offer) => `${offer.channel.name}:${offer.upstreamModel}`)
+    expect(serving('whatever')).toEqual(['any:*'])
+    expect(serving('named')).toEqual(['any:*'])
+    expect(serving('own')).toEqual(['one:own'])
+    expect(findModel(snapshot, 'named')?.price?.input).toBe(1_000_000_000n)
+    expect(snapshot.models.has('*')).toBe(false)
+  })
+
+  test('leaves out channels that it cannot open, says so once, and the file seals them anew', async () => {
+    await apply(whole)
+    const other = new SecretKeeper('another secret key, also long enough')
+    const lines: string[] = []
+    const catalog = await Catalog.load(database, other, (line) => lines.push(line))
+    await catalog.refresh()
+    expect(catalog.snapshot.channels.size).toBe(0)
+    expect(findModel(catalog.snapshot, 'big')?.offers).toEqual([])
+    expect(lines).toHaveLength(3)
+    expect(lines.join()).toContain(keeper.keyId)
+    await apply(whole, other)
+    await catalog.refresh()
+    expect(catalog.snapshot.channels.size).toBe(3)
+  })
+
+  test('swaps the snapshot whole and leaves the old one as it was', async () => {
+    await apply(whole)
+    const catalog = await Catalog.load(database, keeper, () => {})
+    const before = catalog.snapshot
+    await apply(`models: [{ id: other }]`)
+    await catalog.refresh()
+    expect(before.models.has('big')).toBe(true)
+    expect([...catalog.snapshot.models.keys()]).toEqual(['other'])
+    expect(catalog.snapshot.revision).toBeGreaterThan(before.revision)
+  })
+})
+
+test('the demo adds itself, disables nothing and leaves a group "default" as it is', async () => {
+  await apply(whole)
+  await applyDemo(database, keeper)
+  const before = await allRows()
+  await applyDemo(database, keeper)
+  expect(await allRows()).toEqual(before)
+  const snapshot = await load()
+  expect(findModel(snapshot, 'demo-chat')?.offers.map((offer) => offer.channel.name)).toEqual(['demo'])
+  expect(findModel(snapshot, 'big')?.offers).toHaveLength(3)
+  expect([...snapshot.groups.values()]).toMatchObject([{ name: 'default', priceMultiplier: '1.2' }])
+
+  await apply(whole)
+  expect(findModel(await load(), 'demo-chat')).toBeUndefined()
+})
+
+test('the example applies', async () => {
+  const text = readFileSync('gateway.example.yaml', 'utf8')
+  const names = [...text.matchAll(/"\$\{([A-Z_]+)\}"/g)].flatMap((match) => match[1] ?? [])
+  const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}-for-the-test`]))
+  await applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env }), keeper)
+  const snapshot = await load()
+  expect(findModel(snapshot, 'gpt-main')?.offers.map((offer) => offer.channel.name)).toEqual(['main'])
+  expect(findModel(snapshot, 'anything')?.offers.map((offer) => offer.channel.name)).toEqual(['second'])
+})

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { processStart, withFileLock } from '../../src/db/file-lock.ts'
+
+let directory: string
+let path: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tollgate-lock-'))
+  path = join(directory, 'lock')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+test('one works at a time, each gets its turn, and nothing stays behind', async () => {
+  let working = 0
+  let most = 0
+  const work = async () => {
+    working += 1
+    most = Math.max(most, working)
+    await turn()
+    working -= 1
+  }
+  await Promise.all(Array.from({ length: 20 }, () => withFileLock(path, work)))
+  expect(most).toBe(1)
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('the lock of a dead process is broken, by one of those that wait', async () => {
+  const dead = spawnSync('/bin/true').pid
+  writeFileSync(path, `${dead} 12345 0199f000-0000-7000-8000-000000000001`)
+  const order: number[] = []
+  await Promise.all([1, 2, 3].map((n) => withFileLock(path, async () => void order.push(n))))
+  expect(order.sort()).toEqual([1, 2, 3])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('a process that only has the pid of the holder does not keep the lock alive', async () => {
+  expect(processStart(process.pid)).not.toBe('1')
+  writeFileSync(path, `${process.pid} 1 0199f000-0000-7000-8000-000000000002`)
+  expect(await withFileLock(path, async () => 'mine')).toBe('mine')
+})
+
+test('the lock of a live process is respected, and the message names it', async () => {
+  writeFileSync(path, `${process.pid} ${processStart(process.pid)} 0199f000-0000-7000-8000-000000000003`)
+  await expect(withFileLock(path, async () => {}, 50)).rejects.toThrow(`is held by process ${process.pid}`)
+  expect(existsSync(path)).toBe(true)
+})
+
+test('work that fails releases the lock', async () => {
+  const failing = withFileLock(path, () => Promise.reject(new Error('no luck')))
+  await expect(failing).rejects.toThrow('no luck')
+  expect(existsSync(path)).toBe(false)
+})

@@ -1,0 +1,78 @@
+import { createServer } from 'node:net'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
+import { emptyDatabase } from '../support/database.ts'
+
+test('eight processes may start at once on an empty database: each finds it prepared, and one works at a time', async () => {
+  const fresh = await emptyDatabase()
+  onTestFinished(fresh.drop)
+  let working = 0
+  let most = 0
+  const applied = Array.from({ length: 8 }, () =>
+    prepareDatabase(fresh.url, async ({ sql }) => {
+      working += 1
+      most = Math.max(most, working)
+      const [row] = await sql`select catalog from revision`
+      expect(row).toBeDefined()
+      working -= 1
+    }),
+  )
+  await Promise.all(applied)
+  expect(most).toBe(1)
+
+  const { sql, close } = openDatabase(fresh.url, { max: 1 })
+  onTestFinished(close)
+  const [counts] = await sql`
+    select (select count(*)::int from drizzle.__drizzle_migrations) > 0 as migrated,
+      (select count(*)::int from pg_inherits where inhparent = 'requests'::regclass) as partitions`
+  expect(counts).toEqual({ migrated: true, partitions: 3 })
+})
+
+test('a step that fails is reported and leaves no lock behind', async () => {
+  const fresh = await emptyDatabase()
+  onTestFinished(fresh.drop)
+  const step = async () => {
+    throw new Error('gateway.yaml: no such model')
+  }
+  await expect(prepareDatabase(fresh.url, step)).rejects.toThrow('gateway.yaml: no such model')
+  await prepareDatabase(fresh.url)
+})
+
+test('waiting ends at once with a wrong password, and never shows it', async () => {
+  const url = new URL(inject('postgres').url)
+  url.password = 'hunter2-wrong'
+  const waiting = waitForDatabase(url.href, 60_000, () => {})
+  await expect(waiting).rejects.toThrow(/password authentication failed/)
+  await expect(waiting).rejects.not.toThrow(/hunter2/)
+})
+
+test('waiting ends at once when the server has no such database', async () => {
+  const url = new URL(inject('postgres').url)
+  url.pathname = '/no_such_database'
+  await expect(waitForDatabase(url.href, 60_000, () => {})).rejects.toThrow(
+    `cannot use the database "no_such_database" on ${url.hostname}:${url.port}`,
+  )
+})
+
+test('waiting gives up after its time and says where nothing answered', async () => {
+  const said: string[] = []
+  const waiting = waitForDatabase('postgres://me:hunter2@127.0.0.1:9/tollgate', 600, (line) =>
+    said.push(line),
+  )
+  await expect(waiting).rejects.toThrow(
+    'cannot use the database "tollgate" on 127.0.0.1:9 as me: connect ECONNREFUSED 127.0.0.1:9',
+  )
+  expect(said).toHaveLength(1)
+})
+
+test('a server that accepts and says nothing does not hold the wait for ever', async () => {
+  const mute = createServer(() => {})
+  await new Promise<void>((done) => mute.listen(0, '127.0.0.1', () => done()))
+  onTestFinished(() => void mute.close())
+  const address = mute.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  await expect(waitForDatabase(`postgres://me@127.0.0.1:${port}/tollgate`, 100, () => {})).rejects.toThrow(
+    'CONNECT_TIMEOUT',
+  )
+})

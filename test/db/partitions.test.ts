@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
+import { freshDatabase } from '../support/database.ts'
+import { until } from '../support/embedded.ts'
+
+const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
+const dayMs = 86_400_000
+
+let database: Database
+let fresh: Awaited<ReturnType<typeof freshDatabase>>
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  database = openDatabase(fresh.url, { max: 3 })
+})
+afterEach(async () => {
+  await database.close()
+  await fresh.drop()
+})
+
+test('a pass makes the days ahead of all three tables once', async () => {
+  await rollPartitions(database.sql, plan)
+  for (const table of ['requests', 'attempts', 'request_payloads']) {
+    expect(await partitions(table)).toEqual([
+      ...[0, 1, 2, 3, 4].map((n) => `${table}_${stamp(n)}`),
+      `${table}_default`,
+    ])
+  }
+  expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
+})
+
+test('rows that had no partition move to one of their own, and nothing of them changes', async () => {
+  await insert(3, 'a')
+  await insert(3, 'b')
+  await insert(-5, 'c')
+  await insert(0, 'd')
+  expect(await tablesOf()).toEqual({
+    a: 'requests_default',
+    b: 'requests_default',
+    c: 'requests_default',
+    d: `requests_${stamp(0)}`,
+  })
+  const before = await database.sql`select * from requests order by user_agent`
+  await rollPartitions(database.sql, plan)
+  expect(await tablesOf()).toEqual({
+    a: `requests_${stamp(3)}`,
+    b: `requests_${stamp(3)}`,
+    c: `requests_${stamp(-5)}`,
+    d: `requests_${stamp(0)}`,
+  })
+  expect(await database.sql`select * from requests order by user_agent`).toEqual(before)
+  await insert(3, 'e')
+  expect((await tablesOf()).e).toBe(`requests_${stamp(3)}`)
+})
+
+test('rows keep arriving while their partition is made', async () => {
+  await insert(3, 'first')
+  const writer = openDatabase(fresh.url, { max: 2 })
+  onTestFinished(() => writer.close())
+  const names = Array.from({ length: 40 }, (_, n) => `w${n}`)
+  await Promise.all([rollPartitions(database.sql, plan), ...names.map((name) => insert(3, name, writer))])
+  await rollPartitions(database.sql, plan)
+  const tables = await tablesOf()
+  expect(Object.keys(tables)).toHaveLength(41)
+  expect(new Set(Object.values(tables))).toEqual(new Set([`requests_${stamp(3)}`]))
+})
+
+test('retention drops whole days, payloads sooner than rows', async () => {
+  for (const [days, name] of [
+    [-100, 'ancient'],
+    [-91, 'expired'],
+    [-90, 'last'],
+    [-31, 'bodiless'],
+    [-30, 'whole'],
+  ] as const) {
+    await insert(days, name)
+  }
+  await rollPartitions(database.sql, plan)
+  expect(Object.keys(await tablesOf()).sort()).toEqual(['bodiless', 'last', 'whole'])
+  const payloads = await database.sql<{ body: string }[]>`select body from request_payloads`
+  expect(payloads.map((row) => row.body)).toEqual(['whole'])
+  expect(await partitions('request_payloads')).not.toContain(`request_payloads_${stamp(-31)}`)
+})
+
+test('while one process is at it, another leaves it alone', async () => {
+  await database.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7023912)`
+    expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
+  })
+})
+
+test('a pass gives up when a long reader holds the table, so that writers do not queue behind it', async () => {
+  await database.sql.begin(async (tx) => {
+    await tx`select count(*) from requests`
+    await expect(rollPartitions(database.sql, plan)).rejects.toThrow('lock timeout')
+  })
+})
+
+test('keeping partitions begins with a pass and reports what it did', async () => {
+  const said: string[] = []
+  const keeper = keepPartitions(database.sql, plan, (line) => said.push(line))
+  onTestFinished(() => keeper.stop())
+  await until(() => said.length > 0)
+  expect(said).toEqual(['usage log: 9 daily partitions made, 0 dropped'])
+})
+
+/** A row of the usage log, so many days from now (UTC), with a payload. `name` stands in user_agent and body. */
+async function insert(days: number, name: string, { sql }: Database = database): Promise<void> {
+  const createdAt = new Date(Date.now() + days * dayMs)
+  await sql.begin(async (tx) => {
+    const [row] = await tx<{ id: string }[]>`
+      insert into requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count, user_agent)
+      values (uuidv7(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
+    await tx`insert into request_payloads (request_id, created_at, capture, body)
+      values (${row?.id ?? ''}, ${createdAt}, 'content', ${name})`
+  })
+}
+
+async function tablesOf(): Promise<Record<string, string>> {
+  const rows = await database.sql<{ name: string; place: string }[]>`
+    select user_agent as name, tableoid::regclass::text as place from requests order by 1`
+  return Object.fromEntries(rows.map((row) => [row.name, row.place]))
+}
+
+async function partitions(table: string): Promise<string[]> {
+  const rows = await database.sql<{ name: string }[]>`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass order by 1`
+  return rows.map((row) => row.name)
+}
+
+function stamp(days: number): string {
+  return new Date(Date.now() + days * dayMs).toISOString().slice(0, 10).replaceAll('-', '')
+}

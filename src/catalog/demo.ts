@@ -8,7 +8,7 @@ import { changeRows, readGroups } from './queries.ts'
 export const demoBaseUrl = 'http://tollgate-demo.internal/v1'
 
 /** What a gateway without a configuration serves: one channel that answers without a model behind it. */
-export const demoGatewayFile: GatewayFile = {
+const demoGatewayFile: GatewayFile = {
   models: [
     {
       id: 'demo-chat',

@@ -24,5 +24,7 @@ function isNamed(group: Group, identity: Identity, modelName: string): boolean {
 }
 
 function isOffered(model: Model, group: Group): boolean {
-  return group.channels.includes('*') || model.offers.some((offer) => group.channels.includes(offer.channel.name))
+  return (
+    group.channels.includes('*') || model.offers.some((offer) => group.channels.includes(offer.channel.name))
+  )
 }

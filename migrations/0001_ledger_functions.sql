@@ -61,6 +61,18 @@ BEGIN
   RETURN dropped;
 END $$;--> statement-breakpoint
 
+-- One pass over the usage log's partitions, by one process at a time: both counts are 0 while another is at it.
+CREATE FUNCTION roll_partitions(days_ahead integer, keep_requests integer, keep_payloads integer, OUT made integer, OUT dropped integer)
+LANGUAGE plpgsql SET lock_timeout = '3s' AS $$
+BEGIN
+  made := 0;
+  dropped := 0;
+  IF NOT pg_try_advisory_xact_lock(7023912) THEN RETURN; END IF;
+  made := ensure_partitions(days_ahead);
+  dropped := drop_partitions('requests', keep_requests) + drop_partitions('attempts', keep_requests)
+    + drop_partitions('request_payloads', keep_payloads);
+END $$;--> statement-breakpoint
+
 -- Revisions: every process compares these two numbers with what it has in memory. The row lock puts changes in
 -- commit order, so "everything after revision N" misses nothing.
 INSERT INTO "revision" ("id") VALUES (1);--> statement-breakpoint

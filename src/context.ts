@@ -77,7 +77,7 @@ export async function openContext(
     pollMs: bounds.revisionPollMs,
     log: (message) => log.warn(message),
   })
-  const partitions = keepPartitions(database.sql, bounds, say)
+  const partitions = keepPartitions(database, bounds, say)
   const instanceId = randomUUIDv7()
   const ledger = Ledger.start({ dataDir, databaseUrl: url, instanceId, sync: config.journalSync, bounds, log, onFenced })
   const upstreams = new Upstreams(bounds, demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]))
@@ -91,7 +91,7 @@ export async function openContext(
     keys,
     limits: memoryLimits(),
     ledger,
-    reservations: new Reservations({ sql: database.sql, instanceId, waitMs: bounds.admitMs }),
+    reservations: new Reservations({ database, instanceId, waitMs: bounds.admitMs }),
     upstreams,
     redactionKey: keeper.redactionKey,
     calls: new Set(),

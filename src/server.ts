@@ -7,6 +7,8 @@ import { drain } from './gateway/drain.ts'
 import { refuseUnparsed } from './gateway/unparsed.ts'
 import { makeLog } from './telemetry/log.ts'
 
+const endMs = 25_000
+
 /** The API process: config, context, app, listen, drain. */
 async function main(): Promise<void> {
   const { config, environment } = configFromEnvironment()
@@ -45,6 +47,8 @@ async function main(): Promise<void> {
 
 async function end(context: Context, server: Server, signal: string): Promise<void> {
   context.log.info({ signal }, 'draining')
+  // Whatever hangs on the way out, the process ends; its journal is adopted by the next one.
+  setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await drain(context, server)
   await context.close()
   context.log.info('ended')

@@ -90,6 +90,8 @@ class Follower {
     } catch (error) {
       if (!this.#away && !this.#stopped) log(`Keys and catalog cannot be followed: ${describe(error)}`)
       this.#away = true
+      this.#database.renew()
+      this.#subscription = undefined
     }
   }
 

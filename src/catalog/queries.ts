@@ -19,32 +19,39 @@ export type ChannelRow = typeof channels.$inferSelect
 export type NewPrice = typeof prices.$inferInsert
 type Id = string
 
-/** All rows of one moment, with which revision that is. Disabled models and channels are left out. */
-export function readCatalogRows(database: Database) {
-  return database.db.transaction(
-    async (tx) => {
-      const [revisions] = await tx.select({ catalog: revision.catalog }).from(revision)
-      return {
-        revision: revisions?.catalog ?? 0,
-        models: await tx.select().from(models).where(isNull(models.disabledAt)),
-        prices: await newestPrices(tx),
-        channels: await tx.select().from(channels).where(isNull(channels.disabledAt)),
-        credentials: await tx.select().from(channelCredentials).orderBy(asc(channelCredentials.ordinal)),
-        offers: await tx.select().from(offers),
-        groups: await tx.select().from(groups),
-        tenants: await tx
-          .select({
-            id: tenants.id,
-            name: tenants.name,
-            disabledAt: tenants.disabledAt,
-            limited: accounts.limited,
-          })
-          .from(tenants)
-          .innerJoin(accounts, eq(accounts.id, tenants.id)),
-      }
-    },
-    { isolationLevel: 'repeatable read', accessMode: 'read only' },
-  )
+const readsMax = 20
+
+/**
+ * All rows of one moment, with which revision that is. Disabled models and channels are left out.
+ * Read again when the revision rose meanwhile, instead of in a transaction, which would pin a connection.
+ */
+export async function readCatalogRows(database: Database) {
+  for (let read = 1; ; read++) {
+    const before = await readCatalogRevision(database)
+    const rows = await readRows(database)
+    if ((await readCatalogRevision(database)) === before) return { revision: before, ...rows }
+    if (read === readsMax) throw new Error('the catalog changes faster than it can be read')
+  }
+}
+
+async function readCatalogRevision({ db }: Database): Promise<number> {
+  const [row] = await db.select({ catalog: revision.catalog }).from(revision)
+  return row?.catalog ?? 0
+}
+
+async function readRows({ db }: Database) {
+  return {
+    models: await db.select().from(models).where(isNull(models.disabledAt)),
+    prices: await newestPrices(db),
+    channels: await db.select().from(channels).where(isNull(channels.disabledAt)),
+    credentials: await db.select().from(channelCredentials).orderBy(asc(channelCredentials.ordinal)),
+    offers: await db.select().from(offers),
+    groups: await db.select().from(groups),
+    tenants: await db
+      .select({ id: tenants.id, name: tenants.name, disabledAt: tenants.disabledAt, limited: accounts.limited })
+      .from(tenants)
+      .innerJoin(accounts, eq(accounts.id, tenants.id)),
+  }
 }
 
 /**
@@ -59,7 +66,7 @@ export function changeRows<T>(database: Database, work: (tx: Transaction) => Pro
 }
 
 /** The price in force of every model that ever had one. */
-function newestPrices(tx: Transaction) {
+function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
   return tx
     .selectDistinctOn([prices.modelId])
     .from(prices)

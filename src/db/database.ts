@@ -1,9 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import * as schema from './schema.ts'
 
-/** The application's way to Postgres: two small pools that connect when first used and again after an outage. */
+/**
+ * The application's way to Postgres: two small pools that connect when first used and again after an outage.
+ *
+ * A serving process never pins a connection (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
+ * 3.4.9 throws where nobody can catch it, and the process ends (https://github.com/porsager/postgres/issues/1208). What
+ * must be one transaction is one statement or one SQL function. Take `sql` and `db` anew each time: see `renew`.
+ */
 export interface Database {
   /**
    * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number would
@@ -22,6 +29,11 @@ export interface Database {
     onNotify: (payload: string) => void,
     onListening?: () => void,
   ): Promise<() => Promise<void>>
+  /**
+   * Go on with new connections, and end the old ones within two seconds: for whoever finds that the database does not
+   * answer as it should. At most once a second. Subscriptions end and must be made again.
+   */
+  renew(): void
   /** Waits two seconds for running statements, then ends them. */
   close(): Promise<void>
 }
@@ -36,18 +48,43 @@ export function openDatabase(
   url: string,
   options: { max?: number; applicationName?: string } = {},
 ): Database {
+  let clients = openClients(url, options)
+  return {
+    get sql() {
+      return clients.sql
+    },
+    get db() {
+      return clients.db
+    },
+    async listen(channel, onNotify, onListening) {
+      const { unlisten } = await clients.sql.listen(channel, onNotify, onListening)
+      return unlisten
+    },
+    renew() {
+      if (Date.now() - clients.openedAt < renewMs) return
+      const old = clients
+      clients = openClients(url, options)
+      void old.end()
+    },
+    close: () => clients.end(),
+  }
+}
+
+const renewMs = 1_000
+const endSeconds = 2
+
+function openClients(url: string, options: { max?: number; applicationName?: string }) {
   const settings = clientSettings(options)
   const sql = postgres(url, settings)
   const client = postgres(url, settings)
   return {
+    openedAt: Date.now(),
     sql,
     db: drizzle({ client, schema }),
-    async listen(channel, onNotify, onListening) {
-      const { unlisten } = await sql.listen(channel, onNotify, onListening)
-      return unlisten
-    },
-    async close() {
-      await Promise.all([sql.end({ timeout: 2 }), client.end({ timeout: 2 })])
+    /** postgres.js may wait for ever for a connection that died at the wrong moment; nobody else does. */
+    async end(): Promise<void> {
+      const ended = Promise.allSettled([sql.end({ timeout: endSeconds }), client.end({ timeout: endSeconds })])
+      await Promise.race([ended, sleep((endSeconds + 1) * 1000, undefined, { ref: false })])
     },
   }
 }

@@ -226,7 +226,22 @@ export const requests = pgTable(
     /** More than 1: a flood of unauthenticated calls from one address, folded into this row. */
     folded: integer('folded').notNull().default(1),
   },
-  (t) => [primaryKey({ columns: [t.id, t.createdAt] }), index('requests_tenant').on(t.tenantId, t.createdAt)],
+  (t) => [
+    primaryKey({ columns: [t.id, t.createdAt] }),
+    // With the key, so that a key that sees only its own rows has those of others passed over within the index.
+    index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
+    // For the filters of the usage log, each in the list's order; what is usual stays out of the partial ones.
+    index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
+    index('requests_served_model')
+      .on(t.tenantId, t.servedModel, t.createdAt)
+      .where(sql`${t.servedModel} <> ${t.requestedModel}`),
+    index('requests_unusual')
+      .on(t.tenantId, t.createdAt, t.status, t.outcome)
+      .where(sql`${t.outcome} <> 'succeeded' or ${t.status} <> 200`),
+    index('requests_endpoint')
+      .on(t.tenantId, t.endpoint, t.createdAt)
+      .where(sql`${t.endpoint} <> '/v1/chat/completions'`),
+  ],
 )
 
 /** Redacted bodies, apart from the list that people page through. STORAGE EXTERNAL, own partitions and retention. */

@@ -5,7 +5,7 @@ import { redactText } from '../ledger/redact.ts'
 import { openRecordOf } from './admit.ts'
 import { type Call, closeRecordOf, type Endpoint, type Ending, refusalOf } from './call.ts'
 import type { Gateway } from './gateway.ts'
-import type { Metered } from './meter.ts'
+import { type Metered, nothingMetered } from './meter.ts'
 import type { UpstreamRefusal } from './relay.ts'
 import type { Target } from './route.ts'
 
@@ -71,7 +71,8 @@ export interface Unanswered {
 }
 
 /** Write the row of a request that gets an error for an answer, then send it in the client's own format. */
-export async function refuse(gateway: Gateway, call: Call, error: GatewayError, unanswered?: Unanswered): Promise<void> {
+export async function refuse(gateway: Gateway, call: Call, cause: GatewayError, unanswered?: Unanswered): Promise<void> {
+  const error = withoutSecrets(cause, secretsOf(call, unanswered?.target ?? null))
   const rendered = call.endpoint.client.encodeError(error, call.id)
   const own = unanswered?.refusal
   const asItCame = own !== undefined && clientStatuses.has(own.status) && own.contentType.includes('json')
@@ -80,8 +81,12 @@ export async function refuse(gateway: Gateway, call: Call, error: GatewayError, 
     const fields = { request: call.id, kind: error.kind, upstreamStatus: error.upstreamStatus, cause: causeOf(error) }
     gateway.log[error.kind === 'internal' ? 'error' : 'warn'](fields, error.message)
   }
-  const ending: Ending = { ...refusalOf(error, status), streamEnd: call.shuttingDown ? 'shutdown' : null }
-  await settle(gateway, call, unanswered === undefined ? ending : { ...ending, ...endingOf(unanswered, ending) })
+  await settle(gateway, call, {
+    ...refusalOf(error, status),
+    streamEnd: call.shuttingDown ? 'shutdown' : null,
+    target: unanswered?.target ?? null,
+    metered: unanswered?.metered ?? nothingMetered,
+  })
   const { response } = call
   if (call.clientGone || response.destroyed || response.headersSent) return
   const body = asItCame
@@ -95,10 +100,6 @@ export async function refuse(gateway: Gateway, call: Call, error: GatewayError, 
     ...rendered.headers,
   })
   response.end(body)
-}
-
-function endingOf({ target, metered }: Unanswered, ending: Ending): Partial<Ending> {
-  return { target, metered, outcome: ending.error?.fault === 'client' ? 'refused' : 'failed' }
 }
 
 /** The client is gone: its group's policy says whether the upstream is read to its end, and for how long. */
@@ -120,12 +121,20 @@ function scrubbed(call: Call, ending: Ending): Ending {
   for (const attempt of call.attempts) {
     if (attempt.error !== null) attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
   }
-  if (ending.error === null) return ending
-  const { error } = ending
+  return ending.error === null ? ending : { ...ending, error: withoutSecrets(ending.error, secrets) }
+}
+
+function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const message = redactText(error.message, secrets)
-  if (message === error.message) return ending
-  const options = error.upstreamStatus === undefined ? {} : { upstreamStatus: error.upstreamStatus }
-  return { ...ending, error: new GatewayError(error.kind, message, { ...options, fault: error.fault }) }
+  if (message === error.message) return error
+  const { cause, field, retryAfterSeconds, fault, upstreamStatus } = error
+  return new GatewayError(error.kind, message, {
+    cause,
+    fault,
+    ...(field === undefined ? {} : { field }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+  })
 }
 
 function secretsOf(call: Call, target: Target | null): string[] {

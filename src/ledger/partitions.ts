@@ -12,7 +12,7 @@ export interface PartitionPlan {
  * Every process may run it; one works at a time. The timer keeps no process alive.
  */
 export function keepPartitions(
-  sql: Database['sql'],
+  database: Pick<Database, 'sql'>,
   plan: PartitionPlan,
   log: (message: string) => void,
 ): { stop(): void } {
@@ -21,7 +21,7 @@ export function keepPartitions(
   const pass = async () => {
     let nextMs = hourMs
     try {
-      const { made, dropped } = await rollPartitions(sql, plan)
+      const { made, dropped } = await rollPartitions(database.sql, plan)
       if (made + dropped > 0) log(`usage log: ${made} daily partitions made, ${dropped} dropped`)
     } catch (error) {
       if (stopped) return
@@ -45,25 +45,15 @@ export function keepPartitions(
  * One pass: make partitions ahead and those of rows that had none, drop those past retention. Both counts are 0 when
  * another process is at it. Throws rather than wait long for a lock: everything that writes would queue up behind it.
  */
-export function rollPartitions(
+export async function rollPartitions(
   sql: Database['sql'],
   plan: PartitionPlan,
 ): Promise<{ made: number; dropped: number }> {
-  return sql.begin(async (tx) => {
-    await tx`set local lock_timeout = '3s'`
-    const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${partitionLock}) as mine`
-    if (!turn?.mine) return { made: 0, dropped: 0 }
-    const [counts] = await tx<{ made: number }[]>`
-      select ensure_partitions(${plan.partitionsAheadDays}) as made`
-    const [gone] = await tx<{ dropped: number }[]>`
-      select drop_partitions('requests', ${plan.requestRetentionDays})
-        + drop_partitions('attempts', ${plan.requestRetentionDays})
-        + drop_partitions('request_payloads', ${plan.payloadRetentionDays}) as dropped`
-    return { made: counts?.made ?? 0, dropped: gone?.dropped ?? 0 }
-  })
+  const [counts] = await sql<{ made: number; dropped: number }[]>`
+    SELECT made, dropped
+    FROM roll_partitions(${plan.partitionsAheadDays}, ${plan.requestRetentionDays}, ${plan.payloadRetentionDays})`
+  return counts ?? { made: 0, dropped: 0 }
 }
 
-/** Any fixed number: the same in all versions, used for nothing else. */
-const partitionLock = 7_023_912
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

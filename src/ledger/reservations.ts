@@ -1,5 +1,5 @@
-import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
+import type { Database } from '../db/database.ts'
 
 interface Wish {
   requestId: string
@@ -18,14 +18,14 @@ const batchMax = 1_000
  * into the next one (group commit, no timer); each waits only for its own. What is granted is durable.
  */
 export class Reservations {
-  readonly #sql: Sql
+  readonly #database: Pick<Database, 'sql' | 'renew'>
   readonly #instanceId: string
   readonly #waitMs: number
   #waiting: Wish[] = []
   #running = false
 
-  constructor(options: { sql: Sql; instanceId: string; waitMs: number }) {
-    this.#sql = options.sql
+  constructor(options: { database: Pick<Database, 'sql' | 'renew'>; instanceId: string; waitMs: number }) {
+    this.#database = options.database
     this.#instanceId = options.instanceId
     this.#waitMs = options.waitMs
   }
@@ -50,6 +50,7 @@ export class Reservations {
       }
       const late = setTimeout(() => {
         wish.abandoned = true
+        this.#database.renew()
         wish.settle(databaseAway())
       }, this.#waitMs)
       this.#waiting.push(wish)
@@ -75,11 +76,11 @@ export class Reservations {
 
   async #giveBack(batch: Wish[]): Promise<void> {
     if (batch.length === 0) return
-    await this.#sql`SELECT settle_accounts(${batch.map((wish) => wish.requestId)}::uuid[], '{}', '{}')`
+    await this.#database.sql`SELECT settle_accounts(${batch.map((wish) => wish.requestId)}::uuid[], '{}', '{}')`
   }
 
   async #ask(batch: Wish[]): Promise<Set<string>> {
-    const rows = await this.#sql<{ id: string }[]>`
+    const rows = await this.#database.sql<{ id: string }[]>`
       SELECT reserve_accounts(
         ${this.#instanceId}::uuid,
         ${batch.map((wish) => wish.requestId)}::uuid[],

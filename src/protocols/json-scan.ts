@@ -293,14 +293,15 @@ function endOfString(text: Text, start: number): number {
     // Most strings are short, and a native search costs as much as some thirty steps of a loop.
     const near = Math.min(at + stride, end)
     while (at < near) {
-      const byte = bytes[at] ?? 0
+      while (at < near && stringBreaks[bytes[at] ?? 0] === 0) at++
+      if (at >= near) break
+      const byte = bytes[at]
       if (byte === quote) {
         if (watch && !watch.found) watch.found = isWord(bytes, start, at + 1, watch.words)
         return at + 1
       }
-      if (byte === backslash) at += escapeBytes(text, at)
-      else if (byte < 0x20) throw fault(text, at, 'control character in a string')
-      else at++
+      if (byte !== backslash) throw fault(text, at, 'control character in a string')
+      at += escapeBytes(text, at)
     }
     const found = at >= end ? -1 : bytes.indexOf(quote, at)
     if (found === -1 || found >= end) throw fault(text, end, 'a string is not closed')
@@ -313,6 +314,7 @@ function endOfString(text: Text, start: number): number {
   }
 }
 
+/** More than six bytes for each letter of a watched word. */
 const strideLeast = 100
 const strideMost = 4096
 
@@ -327,6 +329,9 @@ function escapeBytes(text: Text, at: number): number {
   return 6
 }
 
+/** What a loop over a string must stop at: quotes, backslashes and control characters. */
+const stringBreaks = bytesOf('"\\')
+stringBreaks.fill(1, 0, 0x20)
 const escapes = bytesOf('"\\/bfnrt')
 const hexDigits = bytesOf('0123456789abcdefABCDEF')
 

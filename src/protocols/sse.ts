@@ -74,6 +74,12 @@ export class FrameEnds {
 
 /** The `data:` lines of one frame, joined as the standard says; undefined for a frame without any, such as a comment. */
 export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
+  // Nearly every frame is one line with nothing but its end behind it; JSON has no line end of its own inside.
+  if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, start)) {
+    const textStart = bytes[start + 5] === 0x20 ? start + 6 : start + 5
+    const text = bytes.toString('utf8', textStart, end - 2)
+    if (!text.includes('\n') && !text.includes('\r')) return text
+  }
   const text = bytes.toString('utf8', start, end)
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
   let data: string | undefined
@@ -83,6 +89,16 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
     if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
   }
   return data
+}
+
+function startsWithData(bytes: Buffer, start: number): boolean {
+  return (
+    bytes[start] === 0x64 &&
+    bytes[start + 1] === 0x61 &&
+    bytes[start + 2] === 0x74 &&
+    bytes[start + 3] === 0x61 &&
+    bytes[start + 4] === 0x3a
+  )
 }
 
 /** Whether a frame is only a blank line or a comment, such as a keep-alive. */

@@ -99,7 +99,7 @@ test('a pass gives up when a long reader holds the table, so that writers do not
 
 test('keeping partitions begins with a pass and reports what it did', async () => {
   const said: string[] = []
-  const keeper = keepPartitions(database.sql, plan, (line) => said.push(line))
+  const keeper = keepPartitions(database, plan, (line) => said.push(line))
   onTestFinished(() => keeper.stop())
   await until(() => said.length > 0)
   expect(said).toEqual(['usage log: 9 daily partitions made, 0 dropped'])

@@ -24,7 +24,7 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
 
   const model = readModel(raw, members.model)
   checkMessages(raw, members.messages)
-  const stream = readBoolean(raw, members.stream, 'stream') === true
+  const stream = readBoolean(raw, members.stream, 'stream')
   const usage = stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
   const completionMax = readInteger(raw, members.max_completion_tokens, 'max_completion_tokens', 0)
   const tokensMax = readInteger(raw, members.max_tokens, 'max_tokens', 0)
@@ -49,7 +49,7 @@ export function patchRequest(raw: Buffer, facts: RequestFacts, patch: { model: s
   if (!(facts.spans instanceof ChatSpans)) throw new Error('patchRequest got the facts of another protocol')
   const { model, usage } = facts.spans
   const edits: Edit[] = []
-  if (patch.model !== facts.model) edits.push({ ...model, text: JSON.stringify(patch.model) })
+  if (patch.model !== facts.model) edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
   return edits.length === 0 ? raw : splice(raw, edits)
 }
@@ -87,7 +87,7 @@ const mediaWords = wordSet(
 )
 
 interface Edit extends Span {
-  text: string
+  bytes: Buffer
 }
 
 interface UsageSpans {
@@ -132,32 +132,38 @@ function checkMessages(raw: Buffer, span: Span | undefined): void {
 }
 
 function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
-  if (!span) return { wanted: false, ask: insertion(raw, 0, '"stream_options":{"include_usage":true}') }
+  if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }
   const kind = kindAt(raw, span.start)
-  if (kind === 'null') return { wanted: false, ask: { ...span, text: '{"include_usage":true}' } }
+  if (kind === 'null') return { wanted: false, ask: { ...span, bytes: askOptions } }
   if (kind !== 'object') throw wrongKind(raw, span, 'stream_options', 'an object')
   const { include_usage: value } = scanMembers(raw, span, ['include_usage'], {
     depthMax,
     path: 'stream_options',
   })
-  if (!value) return { wanted: false, ask: insertion(raw, span.start, '"include_usage":true') }
-  const wanted = readBoolean(raw, value, 'stream_options.include_usage') === true
-  return { wanted, ask: { ...value, text: 'true' } }
+  if (!value) return { wanted: false, ask: insertion(raw, span.start, askFlag) }
+  const wanted = readBoolean(raw, value, 'stream_options.include_usage')
+  return { wanted, ask: { ...value, bytes: askTrue } }
 }
 
-/** Put a member first in the object that starts at or behind `start`. */
-function insertion(raw: Buffer, start: number, member: string): Edit {
+const askMember = Buffer.from('"stream_options":{"include_usage":true},')
+const askOptions = Buffer.from('{"include_usage":true}')
+const askFlag = Buffer.from('"include_usage":true,')
+const askTrue = Buffer.from('true')
+
+/** Put a member, with the comma behind it, first in the object that starts at or behind `start`. */
+function insertion(raw: Buffer, start: number, member: Buffer): Edit {
   const at = skipSpace(raw, start, raw.length) + 1
   const isEmpty = raw[skipSpace(raw, at, raw.length)] === 0x7d
-  return { start: at, end: at, text: isEmpty ? member : `${member},` }
+  return { start: at, end: at, bytes: isEmpty ? member.subarray(0, -1) : member }
 }
 
-function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean | undefined {
-  if (!span) return undefined
+/** False when absent or null. */
+function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean {
+  if (!span) return false
   const kind = kindAt(raw, span.start)
   if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
-  const value = parseSpan(raw, span, path)
-  return value === null ? undefined : value === true
+  // The scan has checked the literal: its first letter tells.
+  return raw[span.start] === 0x74
 }
 
 function readInteger(
@@ -186,13 +192,13 @@ function wrongKind(raw: Buffer, span: Span, path: string, expected: string) {
 function splice(raw: Buffer, edits: Edit[]): Buffer {
   edits.sort((a, b) => a.start - b.start)
   let grown = 0
-  for (const edit of edits) grown += Buffer.byteLength(edit.text) - (edit.end - edit.start)
+  for (const edit of edits) grown += edit.bytes.length - (edit.end - edit.start)
   const patched = Buffer.allocUnsafe(raw.length + grown)
   let from = 0
   let to = 0
   for (const edit of edits) {
     to += raw.copy(patched, to, from, edit.start)
-    to += patched.write(edit.text, to)
+    to += edit.bytes.copy(patched, to)
     from = edit.end
   }
   raw.copy(patched, to, from)

@@ -9,8 +9,8 @@ import { contentBytes, isRecord, type Json, readUsage } from './wire.ts'
  * Watch a `/chat/completions` stream. Never throws.
  *
  * Lazy: frames are parsed until the first content. From then on a frame that shows a choice where the frames before it
- * did is content and is only counted; any other frame (usage, error, [DONE]) is parsed when it comes; finish reason and
- * usage inside content frames are read from the last few frames when someone asks.
+ * did is content and is only counted, a few samples aside. Any other frame (usage, error, [DONE]) is parsed when it
+ * comes. Finish reason and usage inside content frames are read from the last few frames when someone asks.
  */
 export function watchStream(options: WatchOptions): StreamWatcher {
   return new ChatStreamWatcher(options)
@@ -34,10 +34,10 @@ class ChatStreamWatcher implements StreamWatcher {
   #error: GatewayError | undefined
   #choiceMark: ChoiceMark | undefined
 
-  /** Frames with choices since the first content, their bytes, and the bytes of such a frame that are not content. */
+  /** Frames with choices since the first content; those of them that were parsed, and the text found in these. */
   #contentFrames = 0
-  #contentFrameBytes = 0
-  #overheadBytes = 0
+  #sampledFrames = 0
+  #sampledTextBytes = 0
 
   constructor(options: WatchOptions) {
     this.#dropUsageFrame = options.dropUsageFrame
@@ -62,7 +62,7 @@ class ChatStreamWatcher implements StreamWatcher {
     let dropped: number[] | undefined
     if (this.#passedBytes > 0) {
       start = end
-      this.#endOversized(end)
+      this.#endOversized()
       end = this.#ends.next(start)
     }
     while (end !== -1) {
@@ -81,7 +81,7 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   end(): Buffer | undefined {
-    if (this.#passedBytes > 0) this.#endOversized(0)
+    if (this.#passedBytes > 0) this.#endOversized()
     if (this.#heldBytes === 0) return undefined
     const bytes = Buffer.concat(this.#held, this.#heldBytes)
     this.#held = []
@@ -104,12 +104,12 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Vendors mostly send a token a frame, so the number of frames is a floor; where frames carry more than four bytes
-   * of text on average, a token per four bytes is nearer. A frame's text is what it has over the first one's overhead.
+   * Vendors mostly send a token a frame. Where the frames sampled carry eight bytes of text or more on average, they
+   * hold several tokens each, and a token per four bytes is nearer.
    */
   #outputTokensEstimate(): number {
-    const textBytes = this.#contentFrameBytes - this.#contentFrames * this.#overheadBytes
-    return Math.max(this.#contentFrames, Math.ceil(textBytes / 4))
+    const textBytes = this.#sampledFrames === 0 ? 0 : this.#sampledTextBytes / this.#sampledFrames
+    return Math.ceil(this.#contentFrames * (textBytes < 8 ? 1 : textBytes / 4))
   }
 
   #told(forward: Buffer | undefined): WatchedChunk {
@@ -146,26 +146,26 @@ class ChatStreamWatcher implements StreamWatcher {
     this.#heldBytes = rest.length
   }
 
-  #endOversized(bytesMore: number): void {
-    this.#countContent(this.#passedBytes + bytesMore)
+  #endOversized(): void {
+    this.#contentFrames++
     this.#passedBytes = 0
   }
 
   /** Look at one whole frame; true when the client must not see it. */
   #readFrame(bytes: Buffer, start: number, end: number): boolean {
-    const length = end - start
-    if (this.#hasContent && length <= this.#frameBytesMax && this.#showsChoice(bytes, start, end)) {
-      this.#tail.note(start, end)
-      this.#countContent(length)
-      return false
-    }
-    return this.#readOtherFrame(bytes, start, end)
+    const isSkimmed =
+      this.#hasContent &&
+      end - start <= this.#frameBytesMax &&
+      !this.#isSampleDue() &&
+      this.#showsChoice(bytes, start, end)
+    if (!isSkimmed) return this.#parseFrame(bytes, start, end)
+    this.#tail.note(start, end)
+    this.#contentFrames++
+    return false
   }
 
-  #countContent(frameBytes: number): void {
-    this.#hasContent = true
-    this.#contentFrames++
-    this.#contentFrameBytes += frameBytes
+  #isSampleDue(): boolean {
+    return this.#contentFrames < 4 || this.#contentFrames % 64 === 0
   }
 
   /**
@@ -188,10 +188,10 @@ class ChatStreamWatcher implements StreamWatcher {
     return true
   }
 
-  #readOtherFrame(bytes: Buffer, start: number, end: number): boolean {
-    const length = end - start
-    if (length > this.#frameBytesMax) {
-      this.#countContent(length)
+  #parseFrame(bytes: Buffer, start: number, end: number): boolean {
+    if (end - start > this.#frameBytesMax) {
+      this.#hasContent = true
+      this.#contentFrames++
       return false
     }
     if (isBlankOrComment(bytes, start, end)) return false
@@ -206,17 +206,16 @@ class ChatStreamWatcher implements StreamWatcher {
     if (!Array.isArray(choices)) return false
     if (choices.length === 0) return this.#dropUsageFrame && isRecord(frame.usage)
 
-    this.#choiceMark = markOf(bytes, start, end) ?? this.#choiceMark
-    if (this.#hasContent) this.#countContent(length)
-    else this.#readFirstContent(choices, length)
-    return false
-  }
-
-  #readFirstContent(choices: unknown[], length: number): void {
+    if (!this.#showsChoice(bytes, start, end))
+      this.#choiceMark = markOf(bytes, start, end) ?? this.#choiceMark
     const textBytes = sumContent(choices)
-    if (textBytes === undefined) return
-    this.#overheadBytes = length - textBytes
-    this.#countContent(length)
+    if (textBytes !== undefined) this.#hasContent = true
+    if (this.#hasContent) {
+      this.#contentFrames++
+      this.#sampledFrames++
+      this.#sampledTextBytes += textBytes ?? 0
+    }
+    return false
   }
 }
 

@@ -1,0 +1,240 @@
+import type postgres from 'postgres'
+import type { Price } from '../catalog/snapshot.ts'
+
+/** Whose rows a query may see. */
+export interface Scope {
+  tenantId: string
+  /** Null: all keys of the tenant. */
+  keyId: string | null
+}
+
+export interface RequestFilter {
+  /** Inclusive. */
+  from?: Date
+  /** Exclusive. */
+  to?: Date
+  /** As requested or as served. */
+  model?: string
+  /** Inclusive; the same twice for one status. */
+  statusRange?: { least: number; most: number }
+  outcome?: string
+  endpoint?: string
+  requestId?: string
+}
+
+/** Where the page before ended. */
+export interface Position {
+  createdAt: Date
+  id: string
+}
+
+/** One row of the usage log, as the list shows it. Tokens and cost are null where not known. */
+export interface RequestRow {
+  id: string
+  created_at: Date
+  endpoint: string
+  client_protocol: string | null
+  upstream_protocol: string | null
+  requested_model: string | null
+  served_model: string | null
+  channel: string | null
+  stream: boolean
+  status: number
+  outcome: string
+  error_kind: string | null
+  error_message: string | null
+  error_upstream_status: number | null
+  finish_reason: string | null
+  input_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+  output_tokens: number | null
+  reasoning_tokens: number | null
+  usage_source: string
+  stream_end: string | null
+  /** Decimal digits. */
+  cost_nano: string | null
+  queue_ms: number | null
+  first_token_ms: number | null
+  total_ms: number | null
+  attempt_count: number
+  notes: string | null
+  upstream_request_id: string | null
+  folded: number
+}
+
+/** What only the detail shows. */
+export interface RequestDetail extends RequestRow {
+  key_id: string | null
+  price_multiplier: string | null
+  client_address: string | null
+  user_agent: string | null
+  idempotency_key: string | null
+  price: Price | null
+  payload: { capture: string; body: string } | null
+  attempt_rows: AttemptRow[]
+}
+
+export interface AttemptRow {
+  channel: string
+  upstream_protocol: string | null
+  upstream_model: string | null
+  reason: string
+  status: number | null
+  error_kind: string | null
+  error_message: string | null
+  first_byte_ms: number | null
+  total_ms: number | null
+  upstream_request_id: string | null
+}
+
+export interface SummaryRow {
+  /** YYYY-MM-DD, UTC. */
+  day: string
+  model: string | null
+  requests: string
+  succeeded: string
+  failed: string
+  input_tokens: string
+  cache_read_tokens: string
+  cache_write_tokens: string
+  output_tokens: string
+  reasoning_tokens: string
+  cost_nano: string
+  unpriced_requests: string
+}
+
+/**
+ * A page of the usage log, newest first, never reading bodies. Every filter alone has an index in its order, so a page
+ * costs the same wherever it lies and however few rows match.
+ */
+export async function listRequests(
+  sql: postgres.Sql,
+  scope: Scope,
+  filter: RequestFilter,
+  after: Position | undefined,
+  limit: number,
+): Promise<RequestRow[]> {
+  const { model } = filter
+  const order = sql`order by created_at desc, id desc limit ${limit}`
+  const rows = (more: postgres.PendingQuery<postgres.Row[]>) =>
+    sql<RequestRow[]>`select ${sql.unsafe(rowColumns)} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
+  if (model === undefined) return rows(sql``)
+  // Two arms, each in the order of its own index: one OR would read every row of the tenant.
+  return sql<RequestRow[]>`
+    select * from (${rows(sql`and requested_model = ${model}`)})
+    union all
+    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)})
+    ${order}`
+}
+
+/** One request with its body and attempts; undefined when there is none in this scope. */
+export async function findRequest(sql: postgres.Sql, scope: Scope, id: string): Promise<RequestDetail | undefined> {
+  const createdAt = momentOf(id)
+  const [row] = await sql<(RequestRow & Omit<RequestDetail, 'price' | 'payload' | 'attempt_rows'> & { price_id: string | null })[]>`
+    select ${sql.unsafe(rowColumns)}, key_id, price_id, price_multiplier, client_address, user_agent, idempotency_key
+    from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
+  if (row === undefined) return undefined
+  const [payloads, attempts, prices] = await Promise.all([
+    sql<{ capture: string; body: string }[]>`
+      select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
+    sql<AttemptRow[]>`
+      select channel, upstream_protocol, upstream_model, reason, status, error_kind, error_message, first_byte_ms,
+        total_ms, upstream_request_id
+      from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
+    row.price_id === null ? [] : sql<PriceRow[]>`
+      select id, input_nano, cache_read_nano, cache_write_nano, output_nano, reasoning_nano, image_nano
+      from prices where id = ${row.price_id}`,
+  ])
+  const price = prices[0]
+  const { price_id: _, ...rest } = row
+  return {
+    ...rest,
+    price: price === undefined ? null : priceOf(price),
+    payload: payloads[0] ?? null,
+    attempt_rows: attempts,
+  }
+}
+
+/** Totals by day (UTC) and requested model, newest day first. Folded rows count as often as they stand for. */
+export async function summariseRequests(
+  sql: postgres.Sql,
+  scope: Scope,
+  filter: { from: Date; to: Date; model?: string },
+): Promise<SummaryRow[]> {
+  const { model, ...times } = filter
+  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
+  return sql<SummaryRow[]>`
+    select
+      to_char(date_trunc('day', created_at at time zone 'UTC'), 'YYYY-MM-DD') as day,
+      requested_model as model,
+      sum(folded) as requests,
+      sum(folded) filter (where outcome = 'succeeded') as succeeded,
+      sum(folded) filter (where outcome <> 'succeeded') as failed,
+      sum(input_tokens) as input_tokens,
+      sum(cache_read_tokens) as cache_read_tokens,
+      sum(cache_write_tokens) as cache_write_tokens,
+      sum(output_tokens) as output_tokens,
+      sum(reasoning_tokens) as reasoning_tokens,
+      sum(cost_nano) as cost_nano,
+      sum(folded) filter (where cost_nano is null) as unpriced_requests
+    from requests where ${conditions(sql, scope, times, undefined)} ${named}
+    group by 1, 2 order by 1 desc, 2`
+}
+
+/** The millisecond inside a uuidv7, which is its row's created_at. */
+export function momentOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+}
+
+const rowColumns = `id, created_at, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel,
+  stream, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens,
+  cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source, stream_end, cost_nano, queue_ms,
+  first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded`
+
+/** Where partial indexes are to serve, their predicate is repeated word for word: a parameter would hide it. */
+function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, after: Position | undefined) {
+  const { from, to, statusRange, outcome, endpoint, requestId } = filter
+  const parts = [sql`tenant_id = ${scope.tenantId}`]
+  if (scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
+  if (from !== undefined) parts.push(sql`created_at >= ${from}`)
+  if (to !== undefined) parts.push(sql`created_at < ${to}`)
+  if (requestId !== undefined) parts.push(sql`id = ${requestId} and created_at = ${momentOf(requestId)}`)
+  if (statusRange !== undefined) {
+    parts.push(sql`status between ${statusRange.least} and ${statusRange.most}`)
+    if (statusRange.least > 200 || statusRange.most < 200) parts.push(sql`status <> 200`)
+  }
+  if (outcome !== undefined) {
+    parts.push(sql`outcome = ${outcome}`)
+    if (outcome !== 'succeeded') parts.push(sql`outcome <> 'succeeded'`)
+  }
+  if (endpoint !== undefined) {
+    parts.push(sql`endpoint = ${endpoint}`)
+    if (endpoint !== '/v1/chat/completions') parts.push(sql`endpoint <> '/v1/chat/completions'`)
+  }
+  if (after !== undefined) parts.push(sql`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [sql`and`, part]))
+}
+
+interface PriceRow {
+  id: string
+  input_nano: string | null
+  cache_read_nano: string | null
+  cache_write_nano: string | null
+  output_nano: string | null
+  reasoning_nano: string | null
+  image_nano: string | null
+}
+
+function priceOf(row: PriceRow): Price {
+  const nano = (text: string | null) => (text === null ? undefined : BigInt(text))
+  return {
+    id: row.id,
+    input: nano(row.input_nano),
+    cacheRead: nano(row.cache_read_nano),
+    cacheWrite: nano(row.cache_write_nano),
+    output: nano(row.output_nano),
+    reasoning: nano(row.reasoning_nano),
+    image: nano(row.image_nano),
+  }
+}

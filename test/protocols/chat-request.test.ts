@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import { patchRequest, readRequest } from '../../src/protocols/openai-chat/request.ts'
+import { escapeRandomly, joinRandomly, Random, randomJson, randomMember, randomString } from './random.ts'
+
+const bounds = { jsonDepthMax: 64 }
+const hello = [{ role: 'user', content: 'hello' }]
+
+const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
+const patched = (text: string, model: string) => {
+  const raw = Buffer.from(text)
+  return patchRequest(raw, readRequest(raw, bounds), { model }).toString()
+}
+
+describe('readRequest', () => {
+  it('reads what admission and routing need', () => {
+    const facts = read({
+      model: 'gpt-main',
+      messages: hello,
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 10,
+      max_completion_tokens: 20,
+      n: 3,
+    })
+    expect(facts).toMatchObject({
+      model: 'gpt-main',
+      stream: true,
+      wantsUsageFrame: true,
+      maxOutputTokens: 20,
+      choices: 3,
+      hasMedia: false,
+    })
+  })
+
+  it('takes null and absence as the default', () => {
+    const bare = { stream: false, wantsUsageFrame: false, maxOutputTokens: undefined, choices: 1 }
+    expect(read({ model: 'm', messages: hello })).toMatchObject(bare)
+    expect(
+      read({ model: 'm', messages: hello, stream: null, stream_options: null, max_tokens: null, n: null }),
+    ).toMatchObject(bare)
+    expect(read({ model: 'm', messages: hello, max_tokens: 0 }).maxOutputTokens).toBe(0)
+  })
+
+  it('reads a model name spelled with escapes', () => {
+    const raw = Buffer.from('{"model":"a\\u002fb\\"c","messages":[1]}')
+    expect(readRequest(raw, bounds).model).toBe('a/b"c')
+  })
+
+  it.each([
+    [{ messages: hello }, 'model', /^model: required/],
+    [{ model: 5, messages: hello }, 'model', /^model: expected a string, got number$/],
+    [{ model: '', messages: hello }, 'model', /got an empty string/],
+    [{ model: 'x'.repeat(257), messages: hello }, 'model', /at most 256 characters, got 257/],
+    [{ model: 'a\u0000b', messages: hello }, 'model', /printable/],
+    [{ model: 'm' }, 'messages', /^messages: required/],
+    [{ model: 'm', messages: 'hi' }, 'messages', /^messages: expected a non-empty array, got string$/],
+    [{ model: 'm', messages: [] }, 'messages', /got an empty one/],
+    [{ model: 'm', messages: hello, stream: 'yes' }, 'stream', /^stream: expected a boolean, got string$/],
+    [{ model: 'm', messages: hello, stream: true, stream_options: [] }, 'stream_options', /got array/],
+    [
+      { model: 'm', messages: hello, stream: true, stream_options: { include_usage: 1 } },
+      'stream_options.include_usage',
+      /expected a boolean, got number/,
+    ],
+    [{ model: 'm', messages: hello, max_tokens: -1 }, 'max_tokens', /0 or more, got -1/],
+    [{ model: 'm', messages: hello, max_completion_tokens: 1.5 }, 'max_completion_tokens', /integer/],
+    [{ model: 'm', messages: hello, n: 0 }, 'n', /from 1 to 128, got 0/],
+    [{ model: 'm', messages: hello, n: 129 }, 'n', /from 1 to 128, got 129/],
+  ])('refuses %j naming %s', (body, field, message) => {
+    const refusal = refusalOf(() => read(body))
+    expect(refusal).toMatchObject({ kind: 'invalid_request', field })
+    expect(refusal.message).toMatch(message)
+  })
+
+  it('refuses a second model, which another reader might take for the first', () => {
+    const raw = Buffer.from('{"model":"cheap","messages":[1],"mod\\u0065l":"dear"}')
+    expect(refusalOf(() => readRequest(raw, bounds)).message).toBe('model: given twice in one object')
+  })
+
+  it('tells media parts from text that speaks of them', () => {
+    const media = (content: unknown) => read({ model: 'm', messages: [{ role: 'user', content }] }).hasMedia
+    expect(media([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }])).toBe(true)
+    expect(media([{ type: 'input_audio', input_audio: {} }])).toBe(true)
+    expect(media([{ type: 'file', file: { file_id: 'f' } }])).toBe(true)
+    expect(media('say "image_url" and "file"')).toBe(false)
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { properties: { file: {} } } } }]
+    expect(read({ model: 'm', messages: hello, tools }).hasMedia).toBe(false)
+    const hidden = Buffer.from('{"model":"m","messages":[{"content":[{"type":"image\\u005furl"}]}]}')
+    expect(readRequest(hidden, bounds).hasMedia).toBe(true)
+  })
+})
+
+describe('patchRequest', () => {
+  it('answers with the same buffer when nothing changes', () => {
+    for (const body of [
+      { model: 'm', messages: hello },
+      { model: 'm', messages: hello, stream: true, stream_options: { include_usage: true } },
+      { model: 'm', messages: hello, stream: false, stream_options: { include_usage: false } },
+    ]) {
+      const raw = Buffer.from(JSON.stringify(body))
+      expect(patchRequest(raw, readRequest(raw, bounds), { model: 'm' })).toBe(raw)
+    }
+  })
+
+  it('changes only the bytes of the model', () => {
+    expect(patched('{ "messages":[1e0, "\\u00e9"] ,\n"model" :\t"m" , "x":1.0}', 'up "x"')).toBe(
+      '{ "messages":[1e0, "\\u00e9"] ,\n"model" :\t"up \\"x\\"" , "x":1.0}',
+    )
+  })
+
+  it('asks for usage in a stream that does not', () => {
+    const head = '"model":"m","messages":[1],"stream":true'
+    expect(patched(`{${head}}`, 'm')).toBe(`{"stream_options":{"include_usage":true},${head}}`)
+    expect(patched(`{${head},"stream_options": null}`, 'm')).toBe(
+      `{${head},"stream_options": {"include_usage":true}}`,
+    )
+    expect(patched(`{${head},"stream_options":{ }}`, 'm')).toBe(
+      `{${head},"stream_options":{"include_usage":true }}`,
+    )
+    expect(patched(`{${head},"stream_options":{"include_obfuscation":false}}`, 'm')).toBe(
+      `{${head},"stream_options":{"include_usage":true,"include_obfuscation":false}}`,
+    )
+    expect(patched(`{${head},"stream_options":{"include_usage" : null}}`, 'm')).toBe(
+      `{${head},"stream_options":{"include_usage" : true}}`,
+    )
+  })
+
+  it('makes exactly the expected edit to any body', () => {
+    const random = new Random(11)
+    for (let round = 0; round < 5000; round++) {
+      const raw = Buffer.from(randomBody(random))
+      const facts = readRequest(raw, bounds)
+      const model = random.pick([facts.model, 'other', 'ünï/"x"'])
+      const before = JSON.parse(raw.toString())
+      const expected = { ...before, model }
+      if (before.stream === true) expected.stream_options = { ...before.stream_options, include_usage: true }
+      const result = patchRequest(raw, facts, { model })
+      const asksAlready = before.stream !== true || before.stream_options?.include_usage === true
+      if (model === facts.model && asksAlready) expect(result).toBe(raw)
+      else expect(JSON.parse(result.toString())).toEqual(expected)
+    }
+  })
+})
+
+function randomBody(random: Random): string {
+  const member = (name: string, value: string) => randomMember(random, escapeRandomly(random, name), value)
+  const members = [
+    member('model', random.pick(['"m"', '"a\\/b"', '"\\u00e9"', '"漢"'])),
+    member('messages', `[${randomJson(random)}]`),
+    ...Array.from({ length: random.upTo(3) }, (_, i) => member(`extra${i}`, randomJson(random))),
+  ]
+  if (random.next() < 0.8) members.push(member('stream', random.pick(['true', 'true', 'false', 'null'])))
+  if (random.next() < 0.7) members.push(member('stream_options', randomStreamOptions(random)))
+  return joinRandomly(random, '{', '}', random.shuffle(members))
+}
+
+function randomStreamOptions(random: Random): string {
+  if (random.next() < 0.2) return 'null'
+  const members = Array.from({ length: random.upTo(2) }, (_, i) =>
+    randomMember(random, `"o${i}"`, random.pick([randomString(random), '[{"include_usage":true}]', '1'])),
+  )
+  const flag = random.pick(['', 'true', 'false', 'null'])
+  if (flag !== '') members.push(randomMember(random, escapeRandomly(random, 'include_usage'), flag))
+  return joinRandomly(random, '{', '}', random.shuffle(members))
+}
+
+function refusalOf(run: () => unknown): GatewayError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import {
+  checkText,
+  type ScanOptions,
+  scanElements,
+  scanMembers,
+  type Watch,
+  wordSet,
+} from '../../src/protocols/json-scan.ts'
+import { Random, randomJson, randomMember } from './random.ts'
+
+const names = ['model', 'n'] as const
+
+function scan(text: string, options: ScanOptions<'model' | 'n'> = { depthMax: 16 }) {
+  const bytes = Buffer.from(text)
+  const members = scanMembers(bytes, { start: 0, end: bytes.length }, names, options)
+  return Object.fromEntries(
+    Object.entries(members).map(([name, span]) => [name, bytes.toString('utf8', span.start, span.end)]),
+  )
+}
+
+function refusalOf(run: () => unknown): GatewayError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('scanMembers', () => {
+  it('finds the top-level members and only those', () => {
+    expect(scan('{"a":{"model":1},"model" : "x" ,"b":["model"],"n":[1,{"n":2}]}')).toEqual({
+      model: '"x"',
+      n: '[1,{"n":2}]',
+    })
+    expect(scan(' { } \n')).toEqual({})
+  })
+
+  it('reads keys that hide behind escapes', () => {
+    expect(scan('{"\\u006dodel":"x"}')).toEqual({ model: '"x"' })
+  })
+
+  it('refuses a member given twice, escaped or not', () => {
+    expect(refusalOf(() => scan('{"model":"a","model":"b"}')).field).toBe('model')
+    expect(refusalOf(() => scan('{"model":"a","mode\\u006c":"b"}')).field).toBe('model')
+    expect(scan('{"other":1,"other":2,"n":1}')).toEqual({ n: '1' })
+  })
+
+  it('is not led astray by quotes and backslashes in strings', () => {
+    expect(scan('{"a":"\\\\","model":"\\"","b":"\\\\\\",\\"n\\":5"}')).toEqual({ model: '"\\""' })
+    const long = '\\"{['.repeat(5000)
+    expect(scan(`{"a":"${long}","model":"${long}\\\\"}`)).toEqual({ model: `"${long}\\\\"` })
+  })
+
+  it('refuses nesting over the bound and takes nesting at it', () => {
+    const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`
+    expect(scan(`{"model":${nested(14)},"n":1}`, { depthMax: 15 })).toHaveProperty('n')
+    expect(refusalOf(() => scan(`{"model":${nested(14)},"n":1}`, { depthMax: 14 })).kind).toBe(
+      'invalid_request',
+    )
+    expect(refusalOf(() => scan(`{"n":${'['.repeat(1_000_000)}`, { depthMax: 2000 })).message).toMatch(
+      /nested/,
+    )
+  })
+
+  it('says where the JSON breaks and quotes none of it', () => {
+    expect(refusalOf(() => scan('{"model":"a",\n "n":sk-secret-value}')).message).toBe(
+      'body: not valid JSON: expected a value (line 2 column 6)',
+    )
+    expect(refusalOf(() => scan('{"model":"a" "n":1}')).message).toMatch(
+      /expected ',' or '}'.*line 1 column 14/,
+    )
+    expect(refusalOf(() => scan('{"model":"a"}{}')).message).toMatch(/unexpected text after/)
+    expect(refusalOf(() => scan('[1]')).message).toBe('body: expected a JSON object, got array')
+    expect(refusalOf(() => scan('')).message).toMatch(/got nothing/)
+  })
+
+  it('agrees with JSON.parse about what is JSON', () => {
+    const random = new Random(7)
+    let broken = 0
+    for (let round = 0; round < 30_000; round++) {
+      const members = Array.from({ length: random.upTo(3) }, (_, i) =>
+        randomMember(random, `"k${i}"`, randomJson(random)),
+      )
+      let text = `{${members.join(',')}}`
+      for (let edits = random.upTo(2); edits > 0; edits--) {
+        const at = random.upTo(text.length - 1)
+        const insert = random.pick([
+          '',
+          '"',
+          '\\',
+          '{',
+          ']',
+          ',',
+          ':',
+          '\n',
+          '1',
+          '.',
+          '-',
+          'e',
+          'u',
+          'x',
+          '\u0001',
+        ])
+        text = text.slice(0, at) + insert + text.slice(at + random.upTo(1))
+      }
+      const { parses, isObject } = parsed(text)
+      if (parses && !isObject) continue
+      if (!parses) broken++
+      expect({ text, scans: scans(text) }).toEqual({ text, scans: parses })
+    }
+    expect(broken).toBeGreaterThan(5000)
+  })
+
+  it('checks the structure of large documents as well, strings hopped over', () => {
+    const filler = `"filler":"${'x'.repeat(40_000)}"`
+    expect(scan(`{${filler},"model":"a"}`)).toEqual({ model: '"a"' })
+    for (const tail of ['"n":[1}', '"n":"open}', '"n":1', '"n":1}}', '"n":{"a" 1}}', '"n":01}', ',"n":1}']) {
+      expect(refusalOf(() => scan(`{${filler},${tail}`)).kind).toBe('invalid_request')
+    }
+  })
+
+  it('notes watched words as whole strings inside one member, escaped or not', () => {
+    const words = wordSet('file', 'image_url')
+    const found = (text: string) => {
+      const watch: Watch<'model'> = { member: 'model', words, found: false }
+      scan(text, { depthMax: 16, watch })
+      return watch.found
+    }
+    expect(found('{"model":[{"type":"file"}]}')).toBe(true)
+    expect(found('{"model":[{"image_url":1}]}')).toBe(true)
+    expect(found('{"model":["\\u0066\\u0069le"]}')).toBe(true)
+    expect(found(`{"z":"${'x'.repeat(40_000)}","model":["im\\u0061ge_url"]}`)).toBe(true)
+    expect(found('{"model":["a file","files","\\"file\\""],"n":["file"]}')).toBe(false)
+  })
+})
+
+describe('scanElements', () => {
+  it('tells the elements of an array', () => {
+    const bytes = Buffer.from('[ 1, {"a":[2,3]} ,"x,y"]')
+    const spans = scanElements(bytes, { start: 0, end: bytes.length }, { depthMax: 8 })
+    expect(spans.map(({ start, end }) => bytes.toString('utf8', start, end))).toEqual([
+      '1',
+      '{"a":[2,3]}',
+      '"x,y"',
+    ])
+    expect(scanElements(Buffer.from('[ ]'), { start: 0, end: 3 }, { depthMax: 8 })).toEqual([])
+  })
+})
+
+describe('checkText', () => {
+  it('refuses what is not UTF-8 and a byte order mark', () => {
+    expect(refusalOf(() => checkText(Buffer.from([0x7b, 0xff, 0x7d]))).message).toBe('body: not valid UTF-8')
+    expect(refusalOf(() => checkText(Buffer.from('\uFEFF{}'))).message).toMatch(/byte order mark/)
+    expect(checkText(Buffer.from('{"a":"é😀"}'))).toBeUndefined()
+  })
+})
+
+function scans(text: string): boolean {
+  const bytes = Buffer.from(text)
+  try {
+    scanMembers(bytes, { start: 0, end: bytes.length }, names, { depthMax: 64 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parsed(text: string): { parses: boolean; isObject: boolean } {
+  try {
+    const value: unknown = JSON.parse(text)
+    return { parses: true, isObject: typeof value === 'object' && value !== null && !Array.isArray(value) }
+  } catch {
+    return { parses: false, isObject: false }
+  }
+}

@@ -159,7 +159,7 @@ describe('while the database is away', () => {
         return Reflect.apply(target, self, args)
       },
     })
-    await follow({ ...database, sql: counted, listen: neverListening }, 400)
+    await follow({ ...database, sql: counted, listen: neverListening, renew() {} }, 400)
     await keys.lookup(secret)
     away = true
     const looksBefore = looks
@@ -177,7 +177,7 @@ describe('while the database is away', () => {
     const hanging = new Proxy(database.sql, {
       apply: (target, self, args) => (hung++ === 1 ? neverListening() : Reflect.apply(target, self, args)),
     })
-    await follow({ ...database, sql: hanging, listen: neverListening }, 50)
+    await follow({ ...database, sql: hanging, listen: neverListening, renew() {} }, 50)
     await keys.lookup(secret)
     await until(() => hung > 1)
     await disableKey()

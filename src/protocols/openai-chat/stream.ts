@@ -165,7 +165,7 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   #isSampleDue(): boolean {
-    return this.#contentFrames < 4 || this.#contentFrames % 64 === 0
+    return this.#contentFrames % 64 === 0 || this.#contentFrames === 1 || this.#contentFrames === 8
   }
 
   /**

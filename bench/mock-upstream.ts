@@ -1,0 +1,81 @@
+// The upstream of the bench, in a process of its own: raw and cheap, so that the machine's time goes to the
+// subjects. Tells its port to its parent; answers the message 'count' with the number of requests since the last.
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Answer,
+  answerFor,
+  contentEvent,
+  done,
+  eventBytes,
+  jsonAnswer,
+  nowUs,
+  usageFrame,
+} from './answers.ts'
+
+let requests = 0
+const answers = new Map<string, Answer>()
+
+const server = createServer((request, response) => {
+  requests++
+  const parts: Buffer[] = []
+  request.on('data', (part: Buffer) => parts.push(part))
+  request.on('end', () => {
+    const [first] = parts
+    const body = parts.length === 1 && first ? first : Buffer.concat(parts)
+    const model = modelOf(body)
+    const answer = answers.get(model) ?? answerFor(model)
+    answers.set(model, answer)
+    if (answer.kind === 'json') return sendJson(response, answer.delayMs)
+    const tail = body.includes('"include_usage":true') ? Buffer.concat([usageFrame, done]) : done
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (answer.kind === 'paced') sendPaced(response, answer, tail)
+    else sendBurst(response, answer.events, tail)
+  })
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+
+process.on('message', () => {
+  process.send?.({ requests })
+  requests = 0
+})
+process.on('disconnect', () => process.exit(0))
+
+/** The bench's bodies name the model first, and gateways splice its value at most. */
+function modelOf(body: Buffer): string {
+  const start = body.indexOf('"model":"') + '"model":"'.length
+  return body.toString('latin1', start, body.indexOf(0x22, start))
+}
+
+function sendJson(response: ServerResponse, delayMs: number): void {
+  if (delayMs > 0) return void setTimeout(sendJson, delayMs, response, 0)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': jsonAnswer.length })
+  response.end(jsonAnswer)
+}
+
+function sendPaced(response: ServerResponse, answer: { events: number; paceMs: number }, tail: Buffer): void {
+  let left = answer.events
+  response.flushHeaders()
+  const timer = setInterval(() => {
+    if (left-- > 0) response.write(contentEvent(nowUs()), 'latin1')
+    else response.end(tail)
+  }, answer.paceMs)
+  response.on('close', () => clearInterval(timer))
+}
+
+const blockEvents = Math.floor(65_536 / eventBytes)
+const block = Buffer.from(contentEvent(0).repeat(blockEvents))
+
+function sendBurst(response: ServerResponse, events: number, tail: Buffer): void {
+  let left = events
+  const write = () => {
+    while (left > 0 && !response.destroyed) {
+      const now = Math.min(left, blockEvents)
+      left -= now
+      if (!response.write(block.subarray(0, now * eventBytes))) return void response.once('drain', write)
+    }
+    response.end(tail)
+  }
+  write()
+}

@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** A process of the bench that we talk to by messages. It ends when we do. */
+export interface Peer<Reply> {
+  pid: number
+  send(message: object | string): void
+  /** The next message that was not received yet. Rejects when the process has ended, or after two minutes. */
+  receive(): Promise<Reply>
+  stop(): Promise<void>
+}
+
+/** Start a file of this folder. */
+export function startPeer<Reply>(file: string, args: string[] = []): Peer<Reply> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args)
+  const inbox: Reply[] = []
+  let wake: (() => void) | undefined
+  child.on('message', (message) => {
+    inbox.push(message as Reply)
+    wake?.()
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  void exited.then(() => wake?.())
+  return {
+    pid: child.pid ?? 0,
+    send: (message) => void child.send(message),
+    async receive() {
+      const deadline = setTimeout(() => child.kill('SIGKILL'), 120_000)
+      while (inbox.length === 0 && child.exitCode === null && child.signalCode === null) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      clearTimeout(deadline)
+      const message = inbox.shift()
+      if (message === undefined) throw new Error(`${file} ended without an answer`)
+      return message
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}

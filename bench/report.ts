@@ -1,0 +1,132 @@
+import type { Measurement, Sample } from './measure.ts'
+import { median } from './percentile.ts'
+import type { Scenario } from './scenarios.ts'
+
+/** One line of the table. Numbers are medians over the rounds. */
+export interface Line {
+  scenario: string
+  what: string
+  reference: number | undefined
+  tollgate: number
+  /** Median of the rounds' own ratios: neighbours share the machine's mood. */
+  ratio: number | undefined
+  goal: string
+  missed: boolean
+}
+
+export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
+  const { goals } = scenario
+  const line = (
+    what: string,
+    tollgate: number[],
+    reference: number[] | undefined,
+    bound: { ratioMax?: number | undefined; max?: number | undefined } = {},
+  ): Line => {
+    const ratio = reference && ratioOf(tollgate, reference)
+    const value = median(tollgate)
+    const missedRatio = bound.ratioMax !== undefined && !(ratio !== undefined && ratio <= bound.ratioMax)
+    const missedMax = bound.max !== undefined && value > bound.max
+    const goal =
+      bound.ratioMax !== undefined ? `ratio <= ${bound.ratioMax}` : bound.max ? `<= ${bound.max}` : ''
+    return {
+      scenario: scenario.name,
+      what,
+      reference: reference && median(reference),
+      tollgate: value,
+      ratio,
+      goal,
+      missed: missedRatio || missedMax,
+    }
+  }
+
+  const { reference, tollgate, direct } = measured
+  const isLatency = scenario.drive.kind === 'rate'
+  const isHold = scenario.drive.kind === 'hold'
+  const per = scenario.per
+  const share = (samples: Sample[], of: (sample: Sample) => number) =>
+    samples.map(
+      (sample) => of(sample) / (per === 'event' ? sample.load.windowEvents : sample.load.windowCalls),
+    )
+  const cpu = (samples: Sample[]) => share(samples, (sample) => sample.cpuUs)
+  const added = (samples: Sample[], of: (sample: Sample) => number) =>
+    samples.map((sample, round) => of(sample) - (direct[round] ? of(direct[round]) : 0))
+
+  const lines: Line[] = []
+  if (!isLatency) {
+    lines.push(line(`CPU us/${per}`, cpu(tollgate), cpu(reference), { ratioMax: goals.cpuRatioMax }))
+  }
+  if (!isLatency && per === 'request') {
+    const postgres = share(tollgate, (sample) => sample.postgresCpuUs)
+    const both = share(tollgate, (sample) => sample.cpuUs + sample.postgresCpuUs)
+    lines.push(line('Postgres CPU us/request', postgres, undefined))
+    lines.push(line('both us/request', both, cpu(reference), { max: goals.cpuWithPostgresUsMax }))
+  }
+  if (isLatency) {
+    for (const [what, of] of [
+      ['added p50 us', (sample: Sample) => sample.load.latencyP50Us],
+      ['added p99 us', (sample: Sample) => sample.load.latencyP99Us],
+    ] as const) {
+      lines.push(line(what, added(tollgate, of), added(reference, of)))
+    }
+  }
+  if (isHold) {
+    for (const [what, of] of [
+      ['added event p50 us', (sample: Sample) => sample.load.eventP50Us],
+      ['added event p99 us', (sample: Sample) => sample.load.eventP99Us],
+    ] as const) {
+      lines.push(line(what, added(tollgate, of), added(reference, of)))
+    }
+    const resident = { max: goals.residentMbMax }
+    lines.push(line('RSS peak MB', [measured.tollgateResidentMb], [measured.referenceResidentMb], resident))
+  }
+  return lines
+}
+
+/** Undefined where one of them is not positive: added latency that drowns in the noise has no ratio. */
+function ratioOf(tollgate: number[], reference: number[]): number | undefined {
+  if ([...tollgate, ...reference].some((value) => !(value > 0))) return undefined
+  return median(tollgate.map((value, round) => value / (reference[round] ?? Number.NaN)))
+}
+
+/** What makes the figures worthless: calls that failed, lost events, calls that the upstream never saw. */
+export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
+  const faults: string[] = []
+  for (const name of ['direct', 'reference', 'tollgate'] as const) {
+    measured[name].forEach(({ load, missing }, round) => {
+      const at = `${scenario.name}, ${name}, round ${round + 1}`
+      for (const [error, count] of Object.entries(load.errors)) faults.push(`${at}: ${count} x ${error}`)
+      if (load.eventsLost !== 0) faults.push(`${at}: ${load.eventsLost} events lost`)
+      if (missing !== 0) faults.push(`${at}: ${missing} of ${load.sent} calls did not reach the upstream`)
+    })
+  }
+  return faults
+}
+
+export function tableOf(lines: readonly Line[]): string {
+  const head = ['scenario', 'figure', 'R', 'Tollgate', 'ratio', 'goal', '']
+  const rows = lines.map((line) => [
+    line.scenario,
+    line.what,
+    line.reference === undefined ? '' : figure(line.reference),
+    figure(line.tollgate),
+    line.ratio === undefined ? '' : line.ratio.toFixed(2),
+    line.goal,
+    line.goal === '' ? '' : line.missed ? 'MISSED' : 'ok',
+  ])
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),
+  )
+  const write = (row: string[]) =>
+    row
+      .map((cell, column) =>
+        column >= 2 && column <= 4 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd()
+  return [head, ...rows].map(write).join('\n')
+}
+
+function figure(value: number): string {
+  if (Number.isNaN(value)) return 'unknown'
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+}

@@ -1,0 +1,95 @@
+// npm run bench [-- scenario...] [--rounds N] [--profile] [--null]
+// Measures Tollgate against R (reference.ts) in one run. Exit code 1: a goal was missed, or the figures are void.
+// --profile: the top functions of Tollgate under small-c16 or the scenarios named, in place of measuring.
+// --null: R against a second R, which tells how much of a ratio is noise.
+import { readFileSync } from 'node:fs'
+import { cpus, release } from 'node:os'
+import { parseArgs } from 'node:util'
+import { measure, type Rig, startRig } from './measure.ts'
+import { profile } from './profile.ts'
+import { faultsOf, type Line, linesOf, tableOf } from './report.ts'
+import { type Scenario, scenarios } from './scenarios.ts'
+import { startGateway, startReference } from './subjects.ts'
+import { openUsageLog } from './usage-log.ts'
+
+const { values: options, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    profile: { type: 'boolean', default: false },
+    null: { type: 'boolean', default: false },
+  },
+})
+const rounds = Number(options.rounds)
+const rig = await startRig(await openUsageLog(process.env.DATABASE_URL))
+try {
+  console.log(describeRun(rig))
+  const list = chosen(options.profile && positionals.length === 0 ? ['small-c16'] : positionals)
+  if (options.profile)
+    for (const scenario of list) console.log(`\n${scenario.name}\n${await profile(rig, scenario, rounds)}`)
+  else process.exitCode = await runAll(options.null ? list.map(withoutGoals) : list)
+} finally {
+  await rig.stop()
+}
+
+/** The exit code. */
+async function runAll(list: readonly Scenario[]): Promise<number> {
+  const lines: Line[] = []
+  const faults: string[] = []
+  let rowsWanted = 0
+  for (const scenario of list) {
+    console.error(`${scenario.name} ...`)
+    // New processes for each scenario: peak memory and garbage of one do not weigh on the next.
+    const reference = await startReference(rig.upstreamPort)
+    const tollgate = options.null
+      ? await startReference(rig.upstreamPort)
+      : await startGateway(rig.upstreamPort, rig.usageLog.url)
+    const measured = await measure(rig, scenario, { reference, tollgate }, rounds)
+    lines.push(...linesOf(scenario, measured))
+    faults.push(...faultsOf(scenario, measured))
+    rowsWanted += measured.tollgateCalls
+    if (!options.null) {
+      const rows = await rig.usageLog.rows(rowsWanted)
+      if (rows !== rowsWanted)
+        faults.push(`${scenario.name}: ${rows} rows in the usage log for ${rowsWanted} requests`)
+      console.error(`${scenario.name}: ${measured.tollgateCalls} requests, all rounds; ${rows} rows so far`)
+    }
+    await reference.stop()
+    await tollgate.stop()
+  }
+  console.log(`\n${tableOf(lines)}\n`)
+  console.log(
+    faults.length === 0
+      ? 'No errors, no event lost, every call reached the upstream once, rows = requests.'
+      : faults.join('\n'),
+  )
+  return faults.length > 0 || lines.some((line) => line.missed) ? 1 : 0
+}
+
+function chosen(names: readonly string[]): readonly Scenario[] {
+  for (const name of names) {
+    if (scenarios.some((scenario) => scenario.name === name)) continue
+    throw new Error(
+      `There is no scenario "${name}". Choose from: ${scenarios.map((one) => one.name).join(', ')}.`,
+    )
+  }
+  return names.length === 0 ? scenarios : scenarios.filter((scenario) => names.includes(scenario.name))
+}
+
+function withoutGoals(scenario: Scenario): Scenario {
+  return { ...scenario, goals: {} }
+}
+
+function describeRun({ usageLog }: Rig): string {
+  const versionOf = (name: string) =>
+    JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version
+  const cores = cpus()
+  return [
+    `Node ${process.version}, Express ${versionOf('express')}, undici ${versionOf('undici')}, Postgres ${usageLog.version},`,
+    `Linux ${release()}, ${cores.length} x ${cores[0]?.model ?? 'unknown CPU'}, shared with load driver, upstream and Postgres.`,
+    `Interleaved rounds R, Tollgate, ...: ${rounds} after two of warm-up; medians; ratio = median of the rounds' ratios.`,
+    'CPU: user and system time of all threads over the window, divided by what ended in it. R writes no usage log;',
+    'Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU is told apart.',
+  ].join('\n')
+}

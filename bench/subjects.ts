@@ -1,0 +1,95 @@
+import { startTollgate } from '../test/support/tollgate.ts'
+import { startPeer } from './peer.ts'
+import { scenarios } from './scenarios.ts'
+
+/** What is measured: a gateway in a process of its own. */
+export interface Subject {
+  name: 'R' | 'Tollgate'
+  pid: number
+  origin: string
+  keys: Record<'unlimited' | 'budgeted', string>
+  /** Rejects when it did not end as it should. */
+  stop(): Promise<void>
+}
+
+export async function startReference(upstreamPort: number): Promise<Subject> {
+  const key = 'bench-key-of-the-reference'
+  const peer = startPeer<{ port: number }>('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key])
+  const { port } = await peer.receive()
+  return {
+    name: 'R',
+    pid: peer.pid,
+    origin: `http://127.0.0.1:${port}`,
+    keys: { unlimited: key, budgeted: key },
+    stop: peer.stop,
+  }
+}
+
+/** The real thing with everything on: keys, limits, usage log with bodies, Postgres. */
+export async function startGateway(
+  upstreamPort: number,
+  databaseUrl: string,
+  nodeArgs: string[] = [],
+): Promise<Subject> {
+  const gatewayYaml = gatewayFile(upstreamPort)
+  const tollgate = await startTollgate({
+    databaseUrl,
+    gatewayYaml,
+    nodeArgs,
+    env: { NODE_ENV: 'production' },
+  })
+  return {
+    name: 'Tollgate',
+    pid: tollgate.pid,
+    origin: tollgate.url,
+    keys,
+    async stop() {
+      const code = await tollgate.stop()
+      if (code !== 0) throw new Error(`Tollgate ended with ${code}.\n${tollgate.stderr().slice(-4000)}`)
+    },
+  }
+}
+
+const keys = { unlimited: 'bench-key-without-a-limit', budgeted: 'bench-key-with-a-budget' }
+
+function gatewayFile(upstreamPort: number): string {
+  const models = [...new Set(scenarios.map((scenario) => scenario.model))]
+  const upstreamName = (model: string) => (model === 'burst-8' ? `renamed-${model}` : model)
+  return JSON.stringify({
+    models: models.map((id) => ({
+      id,
+      context_length: 128_000,
+      max_output_tokens: 4096,
+      price: { input: '2.50', output: '10.00', cache_read: '0.25' },
+    })),
+    channels: [
+      {
+        name: 'mock',
+        protocols: { 'openai-chat': `http://127.0.0.1:${upstreamPort}/v1` },
+        api_keys: ['upstream-secret'],
+        models: Object.fromEntries(models.map((id) => [id, upstreamName(id)])),
+        allow_private_address: true,
+      },
+    ],
+    groups: [
+      {
+        name: 'bench',
+        models: ['*'],
+        channels: ['*'],
+        limits: {
+          requests_per_minute: 2_000_000_000,
+          tokens_per_minute: 2_000_000_000,
+          concurrency: 100_000,
+        },
+      },
+    ],
+    tenants: [
+      { name: 'unlimited', keys: [{ name: 'bench', group: 'bench', secret: keys.unlimited }] },
+      {
+        name: 'budgeted',
+        balance_usd: '1000000.00',
+        keys: [{ name: 'bench', group: 'bench', secret: keys.budgeted }],
+      },
+    ],
+  })
+}

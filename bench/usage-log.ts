@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { parentPid, postgresCpuUs } from './process-cpu.ts'
+
+/** The database that Tollgate writes its usage log to, as the bench looks at it. */
+export interface UsageLog {
+  url: string
+  version: string
+  /** CPU of the whole Postgres so far, in microseconds; NaN when it runs on another machine. */
+  cpuUs(): number
+  /** Number of rows, once it is `wanted` or 15 s have passed. */
+  rows(wanted: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** A new database on the server of `serverUrl`; without one, on an embedded Postgres that is removed afterwards. */
+export async function openUsageLog(serverUrl: string | undefined): Promise<UsageLog> {
+  const server = serverUrl ? { url: serverUrl, stop: async () => {} } : await startTemporary()
+  const admin = postgres(server.url, { max: 1 })
+  const name = `tollgate_bench_${process.pid}`
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  const url = new URL(server.url)
+  url.pathname = `/${name}`
+  const sql = postgres(url.href, { max: 1 })
+  const [facts] = await sql`SELECT pg_backend_pid() AS pid, current_setting('server_version') AS version`
+  const postmaster = localPostmaster(Number(facts?.pid))
+  return {
+    url: url.href,
+    version: String(facts?.version),
+    cpuUs: () => (postmaster === undefined ? Number.NaN : postgresCpuUs(postmaster)),
+    async rows(wanted) {
+      const deadline = Date.now() + 15_000
+      for (;;) {
+        const [row] = await sql`SELECT count(*)::int AS rows FROM requests`
+        const rows = Number(row?.rows)
+        if (rows === wanted || Date.now() > deadline) return rows
+        await delay(200)
+      }
+    },
+    async close() {
+      await sql.end()
+      await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      await admin.end()
+      await server.stop()
+    },
+  }
+}
+
+async function startTemporary(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  const embedded = await startEmbedded({ dataDir, log: () => {} })
+  return {
+    url: embedded.url,
+    async stop() {
+      await embedded.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A backend's parent is the postmaster, if that process id means a process of this machine. */
+function localPostmaster(backendPid: number): number | undefined {
+  try {
+    return parentPid(backendPid)
+  } catch {
+    return undefined
+  }
+}

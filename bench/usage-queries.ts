@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { prepareDatabase } from '../src/db/migrate.ts'
+import {
+  findRequest,
+  listRequests,
+  type Position,
+  type RequestFilter,
+  type Scope,
+  summariseRequests,
+} from '../src/ledger/queries.ts'
+import { percentile } from './percentile.ts'
+
+/**
+ * How fast the usage log is read: `node runtime.cjs bench/usage-queries.ts [rows] [--plans]`. Fills a fresh database
+ * with the rows (default 1,000,000) of one tenant over 30 days, 5 in 100 of them unusual, and asks through the
+ * functions that the API uses. Exits with 1 when a list takes 50 ms or more at p95.
+ */
+async function main(): Promise<void> {
+  const rows = Number(process.argv[2] ?? 1_000_000)
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
+  const embedded = await startEmbedded({ dataDir, log: console.log })
+  try {
+    await prepareDatabase(embedded.url)
+    const sql = postgres(embedded.url, { max: 1, onnotice: ({ message }) => console.log(message) })
+    await fill(sql, rows)
+    const slow = await measureAll(sql, rows)
+    await sql.end()
+    if (slow.length > 0) process.exitCode = 1
+    console.log(
+      slow.length === 0 ? 'All lists below 50 ms at p95.' : `50 ms or more at p95: ${slow.join(', ')}`,
+    )
+  } finally {
+    await embedded.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+const days = 30
+const rounds = 60
+const listMsMax = 50
+const tenantId = '00000000-0000-4000-8000-000000000001'
+const commonKey = '00000000-0000-4000-8000-0000000000a1'
+const rareKey = '00000000-0000-4000-8000-0000000000a2'
+
+async function fill(sql: postgres.Sql, rows: number): Promise<void> {
+  const began = performance.now()
+  for (let day = days; day > 0; day--) {
+    const first = new Date(Date.now() - day * 86_400_000).toISOString().slice(0, 10)
+    const next = new Date(Date.now() - (day - 1) * 86_400_000).toISOString().slice(0, 10)
+    const name = `requests_${first.replaceAll('-', '')}`
+    await sql.unsafe(
+      `create table ${name} partition of requests for values from ('${first}Z') to ('${next}Z')`,
+    )
+  }
+  // One row every so many milliseconds, ids and times alike; row i is unusual when i divides by 20.
+  const stepMs = (days * 86_400_000) / rows
+  await sql`
+    insert into requests (id, created_at, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol,
+      requested_model, served_model, channel, stream, status, outcome, error_kind, finish_reason, input_tokens,
+      output_tokens, usage_source, stream_end, cost_nano, total_ms, attempt_count, user_agent)
+    select
+      (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
+      to_timestamp(ms / 1000.0), ${tenantId}, case i when 5000 then ${rareKey}::uuid else ${commonKey}::uuid end,
+      ${tenantId}, case when i % 400 = 0 then '/v1/models' else '/v1/chat/completions' end,
+      'openai-chat', 'openai-chat', 'model-' || i % 7, 'model-' || i % 7 || '-2026-01-01', 'main', i % 2 = 0,
+      case when i % 20 > 0 then 200 when i % 40 = 0 then 429 when i = 8020 then 418 else 502 end,
+      case when i % 20 > 0 then 'succeeded' when i % 40 = 0 then 'refused' else 'failed' end,
+      null, 'stop', 120, 340, 'upstream', 'complete', 4200000, 2100, 1, 'OpenAI/Python 2.9.0'
+    from (
+      select i, (extract(epoch from date_trunc('day', now(), 'UTC')) * 1000)::bigint - (i * ${stepMs}::float8)::bigint as ms
+      from generate_series(1, ${rows}::int) i
+    )`
+  await sql`vacuum analyze requests`
+  console.log(`${rows} rows in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+}
+
+/** Prints a line for each kind of query; answers those lists that took too long. */
+async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
+  const all: Scope = { tenantId, keyId: null }
+  const middle = new Date(Date.now() - (days / 2) * 86_400_000)
+  const [some] = await listRequests(sql, all, { to: middle }, undefined, 1)
+  if (some === undefined) throw new Error(`no row before ${middle.toISOString()} among ${rows}`)
+  const deep: Position = { createdAt: some.created_at, id: some.id }
+  const lists: [name: string, scope: Scope, filter: RequestFilter, after?: Position][] = [
+    ['first page', all, {}],
+    ['a page in the middle', all, {}, deep],
+    ['from and to, one hour', all, { from: new Date(middle.getTime() - 3_600_000), to: middle }],
+    ['from and to, no row', all, { from: new Date(0), to: new Date(1) }],
+    ['model as requested', all, { model: 'model-3' }],
+    ['model as served', all, { model: 'model-3-2026-01-01' }],
+    ['model, in the middle', all, { model: 'model-3' }, deep],
+    ['model, no row', all, { model: 'no-such-model' }],
+    ['status 200', all, { statusRange: { least: 200, most: 200 } }],
+    ['status 429', all, { statusRange: { least: 429, most: 429 } }],
+    ['status 418, one row', all, { statusRange: { least: 418, most: 418 } }],
+    ['status 404, no row', all, { statusRange: { least: 404, most: 404 } }],
+    ['status 5xx', all, { statusRange: { least: 500, most: 599 } }],
+    ['status 3xx, no row', all, { statusRange: { least: 300, most: 399 } }],
+    ['outcome succeeded', all, { outcome: 'succeeded' }],
+    ['outcome failed', all, { outcome: 'failed' }],
+    ['outcome orphaned, no row', all, { outcome: 'orphaned' }],
+    ['endpoint chat', all, { endpoint: '/v1/chat/completions' }],
+    ['endpoint models', all, { endpoint: '/v1/models' }],
+    ['endpoint, no row', all, { endpoint: '/v1/images/generations' }],
+    ['request id', all, { requestId: some.id }],
+    ['failed, of one model', all, { outcome: 'failed', model: 'model-3' }],
+    ['only own key, common', { tenantId, keyId: commonKey }, {}],
+    ['only own key, one row', { tenantId, keyId: rareKey }, {}],
+    ['only own key, no row', { tenantId, keyId: tenantId }, {}],
+  ]
+  const slow: string[] = []
+  for (const [name, scope, filter, after] of lists) {
+    const p95 = await measure(sql, name, () => listRequests(sql, scope, filter, after, 51))
+    if (p95 >= listMsMax) slow.push(name)
+  }
+  await measure(sql, 'detail', () => findRequest(sql, all, some.id))
+  const now = new Date()
+  const week = new Date(now.getTime() - 7 * 86_400_000)
+  await measure(sql, 'summary, 7 days', () => summariseRequests(sql, all, { from: week, to: now }), 5)
+  const month = new Date(now.getTime() - 31 * 86_400_000)
+  await measure(sql, 'summary, all days', () => summariseRequests(sql, all, { from: month, to: now }), 5)
+  return slow
+}
+
+async function measure(
+  sql: postgres.Sql,
+  name: string,
+  ask: () => Promise<unknown>,
+  times = rounds,
+): Promise<number> {
+  const took: number[] = []
+  let found: unknown
+  for (let round = 0; round < times; round++) {
+    const began = performance.now()
+    found = await ask()
+    took.push(performance.now() - began)
+  }
+  const p95 = percentile(took, 0.95)
+  const count = Array.isArray(found) ? `${found.length} rows` : ''
+  console.log(
+    `${name.padEnd(28)} p50 ${percentile(took, 0.5).toFixed(1).padStart(6)} ms  p95 ${p95.toFixed(1).padStart(6)} ms  ${count}`,
+  )
+  if (process.argv.includes('--plans')) await printPlan(sql, ask)
+  return p95
+}
+
+/** The plan that Postgres itself logs for the statement as it really runs: told to the client as a notice. */
+async function printPlan(sql: postgres.Sql, ask: () => Promise<unknown>): Promise<void> {
+  await sql.unsafe(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
+    set auto_explain.log_timing = off; set client_min_messages = log`)
+  await ask()
+  await sql.unsafe('set auto_explain.log_min_duration = -1; reset client_min_messages')
+}
+
+await main()

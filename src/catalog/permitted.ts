@@ -9,12 +9,14 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
   return model !== undefined && isOffered(model, group)
 }
 
-/** The named models of the catalog that the key may use, by id. */
+/** The named models of the catalog that the key may use and some channel serves, by id. */
 export function modelsFor(snapshot: Snapshot, identity: Identity): Model[] {
   const group = snapshot.groups.get(identity.groupId)
   if (group === undefined) return []
   return [...snapshot.models.values()]
-    .filter((model) => isNamed(group, identity, model.id) && isOffered(model, group))
+    .filter(
+      (model) => model.offers.length > 0 && isNamed(group, identity, model.id) && isOffered(model, group),
+    )
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 

@@ -236,7 +236,7 @@ export const requests = pgTable(
       .on(t.tenantId, t.servedModel, t.createdAt)
       .where(sql`${t.servedModel} <> ${t.requestedModel}`),
     index('requests_unusual')
-      .on(t.tenantId, t.createdAt, t.status, t.outcome)
+      .on(t.tenantId, t.createdAt, t.status, t.outcome, t.requestedModel, t.servedModel, t.keyId)
       .where(sql`${t.outcome} <> 'succeeded' or ${t.status} <> 200`),
     index('requests_endpoint')
       .on(t.tenantId, t.endpoint, t.createdAt)

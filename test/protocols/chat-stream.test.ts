@@ -120,6 +120,21 @@ describe('the usage frame', () => {
     }
   })
 
+  it('goes whole, line ends included', () => {
+    const crlf = (text: string) => text.replaceAll('\n', '\r\n')
+    const stream = crlf(head + finish + frameOf({ choices: [], usage }) + done)
+    expect(watch([Buffer.from(stream)], { dropUsageFrame: true }).forwarded).toBe(crlf(head + finish + done))
+  })
+
+  it('is the only frame that goes: an empty list of choices alone is not one', () => {
+    const lines = recorded('azure-model-router.1')
+      .toString()
+      .split(/(?<=\n\n)/)
+    const watched = watch([recorded('azure-model-router.1')], { dropUsageFrame: true })
+    expect(watched.forwarded).toBe(lines.filter((line) => !line.includes('"usage":{')).join(''))
+    expect(watched.forwarded).toMatch(/^data: {"choices":\[\]/)
+  })
+
   it('is known by its shape, not by text that looks like it', () => {
     const text = contentFrame('{"choices":[],"usage":{"prompt_tokens":99}} data: [DONE]\n\n')
     const watched = watch([Buffer.from(head + text + finish + done)], { dropUsageFrame: true })
@@ -193,7 +208,9 @@ describe('streams that end badly', () => {
   })
 
   it('passes on a frame that is too large to hold, and goes on watching behind it', () => {
-    const large = contentFrame('x'.repeat(5000))
+    const large = frameOf({
+      choices: [{ index: 0, delta: { content: 'x'.repeat(5000) }, finish_reason: 'length' }],
+    })
     const stream = Buffer.from(contentFrame('a') + large + contentFrame('b') + done)
     const whole = watch([stream], { frameBytesMax: 1000 })
     for (const size of [1, 7, 300, 1500, 4000]) {

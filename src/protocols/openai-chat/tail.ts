@@ -31,7 +31,7 @@ export class FrameTail {
     if (this.#noted === 0) return
     const frames = Math.min(this.#noted, framesMax)
     const start = this.#starts[(this.#noted - frames) % framesMax] ?? 0
-    const kept = bytes.subarray(start, this.#end)
+    const kept = start === 0 && this.#end === bytes.length ? bytes : bytes.subarray(start, this.#end)
     // A copy of a short piece lets go of the large chunk that it came in.
     const piece = kept.length * 4 < bytes.length ? Buffer.from(kept) : kept
     this.#pieces.push({ bytes: piece, frames, frameBytes: this.#notedBytes })

@@ -1,0 +1,63 @@
+import type { Request, Response } from 'express'
+import { authenticate, tokenFrom } from '../access/authenticate.ts'
+import type { Identity } from '../access/identity.ts'
+import { asGatewayError, type Call } from '../gateway/call.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import { nothingMetered } from '../gateway/meter.ts'
+import { beginCall, refuse, settle } from '../gateway/settle.ts'
+import { endpointOf } from '../gateway/unknown-path.ts'
+
+type Handler = (request: Request, response: Response) => Promise<void>
+
+/**
+ * Our own endpoints in front of the same ledger: every call has a row, and every error the caller's format. Only
+ * successful reads of the usage log are not logged in it, or nobody could read it to the end.
+ */
+export function ownApi(gateway: Gateway) {
+  const calls = new WeakMap<Request, Call>()
+
+  return {
+    answer: (path: string, handler: Handler): Handler => wrap(path, handler, true),
+    answerUnlogged: (path: string, handler: Handler): Handler => wrap(path, handler, false),
+    /** Who calls, for a handler inside `answer`. */
+    async authenticate(request: Request): Promise<Identity> {
+      const { catalog, keys } = gateway
+      const call = calls.get(request)
+      if (call === undefined) throw new Error('authenticate is for handlers inside answer')
+      call.token = tokenFrom(request.headers) ?? null
+      call.identity = await authenticate(keys, catalog.snapshot, request.headers, call.clientAddress, call.startedAt)
+      return call.identity
+    },
+  }
+
+  function wrap(path: string, handler: Handler, logged: boolean): Handler {
+    const endpoint = endpointOf(path)
+    return async (request, response) => {
+      const call = beginCall(gateway, endpoint, request, response)
+      calls.set(request, call)
+      response.setHeader('x-request-id', call.id)
+      try {
+        await handler(request, response)
+        if (logged) await settle(gateway, call, answered)
+        else forget(gateway, call)
+      } catch (error) {
+        await refuse(gateway, call, asGatewayError(error))
+      }
+    }
+  }
+}
+
+const answered = {
+  status: 200,
+  outcome: 'succeeded',
+  error: null,
+  observation: null,
+  streamEnd: 'complete',
+  target: null,
+  metered: nothingMetered,
+} as const
+
+function forget(gateway: Gateway, call: Call): void {
+  call.settled = true
+  gateway.calls.delete(call)
+}

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Identity } from '../../src/access/identity.ts'
+import { modelRoutes } from '../../src/api/models.ts'
+import type { Channel, Group, Model, Snapshot } from '../../src/catalog/snapshot.ts'
+import { groupId, identity, serve } from './serve.ts'
+
+const channel = (name: string, protocols: Channel['protocols']): Channel => ({
+  id: name,
+  name,
+  protocols,
+  priority: 0,
+  weight: 1,
+  allowPrivateAddress: false,
+  credentials: ['x'],
+})
+const main = channel('main', { 'openai-chat': 'https://a.example/v1' })
+const other = channel('other', { 'anthropic-messages': 'https://b.example' })
+
+const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
+  id,
+  contextLength: undefined,
+  maxOutputTokens: undefined,
+  price: undefined,
+  offers: on.map((each) => ({ channel: each, upstreamModel: id })),
+  createdAt: new Date('2026-11-01T00:00:00Z'),
+  ...more,
+})
+
+const price = {
+  id: 'p',
+  input: 2_500_000_000n,
+  cacheRead: 250_000_000n,
+  cacheWrite: undefined,
+  output: 10_000_000_000n,
+  reasoning: undefined,
+  image: undefined,
+}
+const models = [
+  model('vendor/big', [main, other], { price, contextLength: 128_000, maxOutputTokens: 16_384 }),
+  model('alpha', [main]),
+  model('elsewhere', [other]),
+  model('nowhere', []),
+]
+
+let group: Group
+let anyModel: Model | undefined
+let caller: Identity
+let api: Awaited<ReturnType<typeof serve>>
+
+function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: Model): void {
+  group = {
+    id: groupId,
+    name: 'default',
+    models: ['*'],
+    channels: ['*'],
+    priceMultiplier: '1',
+    clientGone: { policy: 'drain', seconds: 30 },
+    limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
+    ...changes,
+  }
+  caller = identity(by)
+  anyModel = any
+}
+
+const listed = async () => (await api.get('/v1/models')).body.data.map((each: { id: string }) => each.id)
+
+beforeAll(async () => {
+  const catalog = {
+    get snapshot(): Snapshot {
+      return {
+        revision: 1,
+        models: new Map(models.map((each) => [each.id, each])),
+        anyModel,
+        channels: new Map(),
+        groups: new Map([[group.id, group]]),
+        tenants: new Map(),
+      }
+    },
+  }
+  const routes = modelRoutes({ catalog, authenticate: async () => caller })
+  api = await serve((app) => {
+    app.get('/v1/models', routes.list)
+    app.get('/v1/models/*id', routes.detail)
+  })
+})
+
+afterAll(() => api.close())
+
+test('a model has what OpenAI says of it, and endpoints, bounds and prices', async () => {
+  reset({ priceMultiplier: '1.15' })
+  const { body } = await api.get('/v1/models/vendor/big')
+  expect(body).toEqual({
+    id: 'vendor/big',
+    object: 'model',
+    created: 1_793_491_200,
+    owned_by: 'tollgate',
+    endpoints: ['/v1/chat/completions'],
+    capabilities: { streaming: true },
+    context_length: 128_000,
+    max_output_tokens: 16_384,
+    pricing: {
+      input: '2.875',
+      output: '11.50',
+      cache_read: '0.2875',
+      cache_write: '2.875',
+      reasoning: '11.50',
+      image: null,
+    },
+  })
+  expect((await api.get('/v1/models')).body).toMatchObject({
+    object: 'list',
+    data: expect.arrayContaining([body]),
+  })
+})
+
+test('what is not known is null', async () => {
+  reset()
+  expect((await api.get('/v1/models/alpha')).body).toMatchObject({
+    context_length: null,
+    max_output_tokens: null,
+    pricing: null,
+  })
+})
+
+test('the list holds what a channel serves, by id, and no more than the group and the key allow', async () => {
+  reset()
+  expect(await listed()).toEqual(['alpha', 'elsewhere', 'vendor/big'])
+  reset({ models: ['alpha', 'vendor/big'] }, { allowedModels: new Set(['alpha', 'elsewhere']) })
+  expect(await listed()).toEqual(['alpha'])
+  reset({ channels: ['main'] })
+  expect(await listed()).toEqual(['alpha', 'vendor/big'])
+  reset({}, { groupId: 'gone' })
+  expect(await listed()).toEqual([])
+})
+
+test('endpoints are those of the channels that the group may use', async () => {
+  reset({ channels: ['other'] })
+  expect((await api.get('/v1/models/vendor/big')).body).toMatchObject({
+    endpoints: [],
+    capabilities: { streaming: false },
+  })
+})
+
+test('a model that is not allowed is not told from one that is not there', async () => {
+  reset({ models: ['alpha'] })
+  const answers = await Promise.all(['vendor/big', 'never/heard'].map((id) => api.get(`/v1/models/${id}`)))
+  for (const { body } of answers) expect(body).toMatchObject({ kind: 'model_not_found', field: 'model' })
+})
+
+test('where a channel passes any name through, any name is a model', async () => {
+  reset({}, {}, model('*', [main]))
+  expect((await api.get('/v1/models/brand/new')).body).toMatchObject({
+    id: 'brand/new',
+    endpoints: ['/v1/chat/completions'],
+  })
+  expect(await listed()).not.toContain('*')
+})

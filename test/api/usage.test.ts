@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Identity } from '../../src/access/identity.ts'
+import { usageRoutes } from '../../src/api/usage.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+import { identity, keyId, serve, tenantId } from './serve.ts'
+
+const otherTenant = '00000000-0000-4000-8000-000000000002'
+const otherKey = '00000000-0000-4000-8000-0000000000a2'
+const priceId = '00000000-0000-4000-8000-0000000000c1'
+const start = Date.parse('2026-11-01T00:00:00.000Z')
+const hourMs = 3_600_000
+
+let drop: () => Promise<void>
+let database: Database
+let api: Awaited<ReturnType<typeof serve>>
+let caller: Identity
+let shipped = 0
+
+/** A uuidv7 of a moment: the same count makes the same id. */
+function idAt(ms: number, count = 0): string {
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-8000-000000000000`
+}
+
+async function add(ms: number, changes: Record<string, unknown> = {}, count = 0): Promise<string> {
+  const row = {
+    id: idAt(ms, count),
+    created_at: new Date(ms),
+    tenant_id: tenantId,
+    key_id: keyId,
+    endpoint: '/v1/chat/completions',
+    requested_model: 'small',
+    served_model: 'small-2026-01-01',
+    stream: false,
+    status: 200,
+    outcome: 'succeeded',
+    usage_source: 'upstream',
+    attempt_count: 1,
+    ...changes,
+  }
+  await database.sql`insert into requests ${database.sql(row)}`
+  return row.id
+}
+
+async function ids(query: string): Promise<string[]> {
+  const { status, body } = await api.get(`/v1/usage/requests${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.data.map((row: { id: string }) => row.id)
+}
+
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  drop = fresh.drop
+  database = openDatabase(fresh.url, { max: 2 })
+  const usage = usageRoutes({
+    database,
+    authenticate: () => caller,
+    shipNow: async () => void shipped++,
+    now: () => start + 10 * 24 * hourMs,
+  })
+  api = await serve((app) => {
+    app.get('/v1/usage/requests', usage.list)
+    app.get('/v1/usage/requests/:id', usage.detail)
+    app.get('/v1/usage/summary', usage.summary)
+  })
+  await database.sql`insert into models (id, managed_by) values ('small', 'admin')`
+  await database.sql`insert into prices (id, model_id, input_nano, output_nano) values (${priceId}, 'small', 2500000000, 10000000000)`
+})
+
+afterAll(async () => {
+  api.close()
+  await database.close()
+  await drop()
+})
+
+beforeEach(async () => {
+  caller = identity()
+  await database.sql`truncate requests, request_payloads, attempts`
+})
+
+describe('GET /v1/usage/requests', () => {
+  test('a row has the names and the nulls of the contract', async () => {
+    const id = await add(start + 1, {
+      status: 502,
+      outcome: 'failed',
+      error_kind: 'upstream_error',
+      error_message: 'it broke',
+      error_upstream_status: 500,
+      input_tokens: 7,
+      output_tokens: 0,
+      cost_nano: '9007199254740993',
+      total_ms: 12,
+      notes: '[{"path":"x","action":"dropped","reason":"y"}]',
+    })
+    const { body } = await api.get('/v1/usage/requests')
+    expect(body).toEqual({
+      data: [
+        {
+          id,
+          created_at: '2026-11-01T00:00:00.001Z',
+          endpoint: '/v1/chat/completions',
+          client_protocol: null,
+          upstream_protocol: null,
+          requested_model: 'small',
+          served_model: 'small-2026-01-01',
+          channel: null,
+          stream: false,
+          status: 502,
+          outcome: 'failed',
+          error: { kind: 'upstream_error', message: 'it broke', upstream_status: 500 },
+          finish_reason: null,
+          tokens: { input: 7, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 },
+          usage_source: 'upstream',
+          stream_end: null,
+          cost_nano_usd: '9007199254740993',
+          latency_ms: { queue: null, first_token: null, total: 12 },
+          attempts: 1,
+          notes: [{ path: 'x', action: 'dropped', reason: 'y' }],
+          upstream_request_id: null,
+          folded: 1,
+        },
+      ],
+      next_cursor: null,
+    })
+  })
+
+  test('pages run newest first, each row once, also where many share a millisecond and while rows arrive', async () => {
+    const all: string[] = []
+    for (let i = 0; i < 23; i++) all.unshift(await add(start + Math.floor(i / 5), {}, i))
+    const seen: string[] = []
+    let cursor = ''
+    for (let page = 0; page < 10 && cursor !== 'null'; page++) {
+      const { body } = await api.get(`/v1/usage/requests?limit=4${cursor}`)
+      seen.push(...body.data.map((row: { id: string }) => row.id))
+      await add(start + hourMs + page)
+      if (body.next_cursor === null) break
+      cursor = `&cursor=${body.next_cursor}`
+    }
+    expect(seen).toEqual(all)
+  })
+
+  test('the log is shipped first, so that a client finds its last request', async () => {
+    const before = shipped
+    await ids('')
+    expect(shipped).toBe(before + 1)
+  })
+
+  test('each filter finds its rows and no others', async () => {
+    const plain = await add(start)
+    const failed = await add(start + hourMs, { status: 502, outcome: 'failed' })
+    const refused = await add(start + 2 * hourMs, {
+      status: 404,
+      outcome: 'refused',
+      requested_model: 'none',
+      served_model: null,
+    })
+    const listed = await add(start + 24 * hourMs, {
+      endpoint: '/v1/models',
+      requested_model: null,
+      served_model: null,
+    })
+    const same = await add(start + 25 * hourMs, { requested_model: 'small-2026-01-01' })
+    const expected: [string, string[]][] = [
+      ['', [same, listed, refused, failed, plain]],
+      ['?model=small', [failed, plain]],
+      ['?model=small-2026-01-01', [same, failed, plain]],
+      ['?model=nothing', []],
+      ['?status=200', [same, listed, plain]],
+      ['?status=404', [refused]],
+      ['?status=4xx', [refused]],
+      ['?status=2XX', [same, listed, plain]],
+      ['?status=3xx', []],
+      ['?outcome=succeeded', [same, listed, plain]],
+      ['?outcome=failed', [failed]],
+      ['?outcome=orphaned', []],
+      ['?endpoint=/v1/models', [listed]],
+      ['?endpoint=%2Fv1%2Fchat%2Fcompletions', [same, refused, failed, plain]],
+      [`?request_id=${failed.toUpperCase()}`, [failed]],
+      [`?request_id=${idAt(5)}`, []],
+      ['?from=2026-11-01T01:00:00Z&to=2026-11-01T02:00:00Z', [failed]],
+      ['?from=2026-11-01T02:00:00%2B01:00&to=2026-11-01', [refused, failed]],
+      ['?from=2026-11-02', [same, listed]],
+      ['?model=small&outcome=failed&status=5xx&endpoint=/v1/chat/completions', [failed]],
+    ]
+    for (const [query, rows] of expected) expect(await ids(query), query).toEqual(rows)
+  })
+
+  test('a tenant sees only its own rows, and a key that may see no others only its own', async () => {
+    const own = await add(start)
+    const sibling = await add(start + 1, { key_id: otherKey })
+    const foreign = await add(start + 2, { tenant_id: otherTenant, key_id: otherKey })
+    await add(start + 3, { tenant_id: null, key_id: null })
+    expect(await ids('')).toEqual([sibling, own])
+    expect(await ids(`?request_id=${foreign}`)).toEqual([])
+    caller = identity({ usageScope: 'key' })
+    expect(await ids('')).toEqual([own])
+    expect(await ids(`?request_id=${sibling}`)).toEqual([])
+    expect((await api.get(`/v1/usage/requests/${sibling}`)).body.kind).toBe('unknown_path')
+    expect((await api.get('/v1/usage/summary')).body.data).toMatchObject([{ requests: 1 }])
+  })
+
+  const wrong: [string, string][] = [
+    ['?cursor=abc', 'cursor'],
+    [`?cursor=${Buffer.from(`${new Date(start).toISOString()} x`).toString('base64url')}`, 'cursor'],
+    ['?limit=0', 'limit'],
+    ['?limit=201', 'limit'],
+    ['?limit=1.5', 'limit'],
+    ['?status=600', 'status'],
+    ['?status=4x', 'status'],
+    ['?outcome=good', 'outcome'],
+    ['?from=yesterday', 'from'],
+    ['?from=2026-02-30', 'from'],
+    ['?from=2026-02-30T00:00:00Z', 'from'],
+    ['?to=2026-11-01T00:00:00', 'to'],
+    ['?from=2026-11-02T00:00:00Z&to=2026-11-01', 'to'],
+    ['?request_id=1', 'request_id'],
+    ['?model=', 'model'],
+    ['?model=a%00b', 'model'],
+    ['?model=a&model=b', 'model'],
+    ['?colour=red', 'colour'],
+  ]
+  test.each(wrong)('%s is refused, naming %s', async (query, field) => {
+    const { body } = await api.get(`/v1/usage/requests${query}`)
+    expect(body).toMatchObject({
+      kind: 'invalid_request',
+      field,
+      message: expect.stringContaining(`${field}: `),
+    })
+  })
+})
+
+describe('GET /v1/usage/requests/:id', () => {
+  test('has the body, the attempts and the parts of the cost', async () => {
+    const id = await add(start + 5, {
+      input_tokens: 1000,
+      cache_read_tokens: 100,
+      output_tokens: 10,
+      price_id: priceId,
+      price_multiplier: '2',
+      cost_nano: '5700000',
+      attempt_count: 2,
+    })
+    const at = new Date(start + 5)
+    const { sql } = database
+    await sql`insert into request_payloads ${sql({ request_id: id, created_at: at, capture: 'content', body: '{"a":"\\u0000"}' })}`
+    for (const ordinal of [1, 0]) {
+      const attempt = {
+        request_id: id,
+        created_at: at,
+        ordinal,
+        channel: `c${ordinal}`,
+        reason: 'only candidate',
+        error_kind: 'upstream_error',
+        error_message: 'm',
+      }
+      await sql`insert into attempts ${sql(attempt)}`
+    }
+    const { body } = await api.get(`/v1/usage/requests/${id}`)
+    expect(body).toMatchObject({
+      id,
+      cost_nano_usd: '5700000',
+      cost_parts_nano_usd: {
+        input: '5000000',
+        cache_read: '500000',
+        cache_write: '0',
+        output: '200000',
+        reasoning: '0',
+      },
+      attempts: [{ channel: 'c0', error: { kind: 'upstream_error', message: 'm' } }, { channel: 'c1' }],
+      capture: 'content',
+      body: '{"a":"\\u0000"}',
+    })
+    await sql`update requests set cost_nano = 1`
+    expect((await api.get(`/v1/usage/requests/${id}`)).body.cost_parts_nano_usd).toBeNull()
+  })
+
+  test('an id that is not there, not ours or no id at all is unknown', async () => {
+    const foreign = await add(start, { tenant_id: otherTenant })
+    for (const id of [foreign, idAt(start, 9), 'x', '%00', `${foreign}0`]) {
+      expect((await api.get(`/v1/usage/requests/${id}`)).body.kind, id).toBe('unknown_path')
+    }
+  })
+
+  test('knows no parameters', async () => {
+    expect((await api.get(`/v1/usage/requests/${idAt(start)}?x=1`)).body).toMatchObject({ field: 'x' })
+  })
+})
+
+describe('GET /v1/usage/summary', () => {
+  test('adds up by day and model; unknown costs are counted, not taken for nothing', async () => {
+    await add(start, { input_tokens: 1, output_tokens: 2, cost_nano: '9007199254740993' })
+    await add(start + 1, { cost_nano: '7', input_tokens: 10, reasoning_tokens: 5 })
+    await add(start + 2, { outcome: 'refused', status: 401, folded: 40 })
+    await add(start + 3, { requested_model: 'large', cost_nano: '0' })
+    await add(start + 24 * hourMs, { outcome: 'failed', status: 502 })
+    await add(start - 60 * 24 * hourMs)
+    const { body } = await api.get('/v1/usage/summary')
+    expect(body).toMatchObject({ from: '2026-10-12T00:00:00.000Z', to: '2026-11-11T00:00:00.000Z' })
+    expect(body.data).toMatchObject([
+      {
+        day: '2026-11-02',
+        model: 'small',
+        requests: 1,
+        succeeded: 0,
+        failed: 1,
+        cost_nano_usd: '0',
+        unpriced_requests: 1,
+      },
+      { day: '2026-11-01', model: 'large', requests: 1, cost_nano_usd: '0', unpriced_requests: 0 },
+      {
+        day: '2026-11-01',
+        model: 'small',
+        requests: 42,
+        succeeded: 2,
+        failed: 40,
+        tokens: { input: 11, cache_read: 0, cache_write: 0, output: 2, reasoning: 5 },
+        cost_nano_usd: '9007199254741000',
+        unpriced_requests: 40,
+      },
+    ])
+    const large = await api.get('/v1/usage/summary?model=large&from=2026-11-01&to=2026-11-01')
+    expect(large.body.data).toMatchObject([{ model: 'large', requests: 1 }])
+  })
+
+  test('covers 92 days at most', async () => {
+    expect((await api.get('/v1/usage/summary?from=2026-01-01&to=2026-11-01')).body).toMatchObject({
+      field: 'from',
+    })
+    expect((await api.get('/v1/usage/summary?from=2026-08-01&to=2026-10-31')).status).toBe(200)
+  })
+})
+
+test('while Postgres is away the answer is unavailable', async () => {
+  const away = openDatabase('postgres://nobody:x@127.0.0.1:9/none')
+  const usage = usageRoutes({ database: away, authenticate: () => caller, shipNow: async () => {} })
+  const lost = await serve((app) => app.get('/v1/usage/requests', usage.list))
+  expect((await lost.get('/v1/usage/requests')).body.kind).toBe('unavailable')
+  lost.close()
+  await away.close()
+})

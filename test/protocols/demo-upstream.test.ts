@@ -1,0 +1,178 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
+
+let demo: DemoUpstream
+let client: OpenAI
+
+beforeAll(async () => {
+  demo = await startDemoUpstream({ tokenDelayMs: 0 })
+  client = new OpenAI({ apiKey: 'none', baseURL: `${demo.url}/v1`, maxRetries: 0 })
+})
+afterAll(() => demo.close())
+
+const model = 'demo-chat'
+const user = (content: string) => [{ role: 'user' as const, content }]
+const tool = (name: string, parameters: Record<string, unknown> = { type: 'object', properties: {} }) => ({
+  type: 'function' as const,
+  function: { name, parameters },
+})
+const weather = tool('get_weather', {
+  type: 'object',
+  properties: { city: { type: 'string' }, unit: { enum: ['celsius', 'fahrenheit'] } },
+  required: ['city', 'unit'],
+})
+
+describe('the demo channel, called by the official SDK', () => {
+  it('answers as a plainly labelled demo, the same way each time', async () => {
+    const ask = () => client.chat.completions.create({ model, messages: user('hello') })
+    const [first, second] = [await ask(), await ask()]
+    expect(first.choices[0]?.message.content).toBe(
+      'This is the demo channel of Tollgate; no model is behind it. You said: "hello"',
+    )
+    expect(first.choices[0]?.finish_reason).toBe('stop')
+    expect(first.usage?.total_tokens).toBe(
+      (first.usage?.prompt_tokens ?? 0) + (first.usage?.completion_tokens ?? 0),
+    )
+    expect({ ...second, created: 0 }).toEqual({ ...first, created: 0 })
+  })
+
+  it('streams the same text in pieces, with usage only when asked', async () => {
+    const whole = await client.chat.completions.create({ model, messages: user('hello there') })
+    for (const include_usage of [true, false]) {
+      const stream = await client.chat.completions.create({
+        model,
+        messages: user('hello there'),
+        stream: true,
+        stream_options: { include_usage },
+      })
+      let text = ''
+      let pieces = 0
+      let usage: OpenAI.CompletionUsage | null | undefined
+      for await (const chunk of stream) {
+        text += chunk.choices[0]?.delta.content ?? ''
+        if (chunk.choices[0]?.delta.content) pieces++
+        usage = chunk.usage ?? usage
+      }
+      expect(text).toBe(whole.choices[0]?.message.content)
+      expect(pieces).toBe(whole.usage?.completion_tokens)
+      expect(usage).toEqual(include_usage ? whole.usage : undefined)
+    }
+  })
+
+  it('calls the tools that the user names, side by side, and uses their results', async () => {
+    const tools = [weather, tool('get_time'), tool('get_news')]
+    const messages = user('Call get_weather and get_time please')
+    const first = await client.chat.completions.create({ model, messages, tools })
+    const message = first.choices[0]?.message
+    const calls = message?.tool_calls ?? []
+    expect(first.choices[0]?.finish_reason).toBe('tool_calls')
+    const functions = calls.flatMap((call) => (call.type === 'function' ? [call.function] : []))
+    expect(functions.map((call) => call.name)).toEqual(['get_weather', 'get_time'])
+    expect(JSON.parse(functions[0]?.arguments ?? '')).toEqual({ city: 'demo', unit: 'celsius' })
+    expect(new Set(calls.map((call) => call.id)).size).toBe(2)
+
+    const results = calls.map((call, at) => ({
+      role: 'tool' as const,
+      tool_call_id: call.id,
+      content: `result ${at}`,
+    }))
+    const second = await client.chat.completions.create({
+      model,
+      messages: [...messages, ...(message ? [message] : []), ...results],
+      tools,
+    })
+    expect(second.choices[0]?.message.content).toMatch(/The tools answered: result 0; result 1/)
+    expect(second.choices[0]?.finish_reason).toBe('stop')
+  })
+
+  it('streams tool calls that the SDK puts together', async () => {
+    const stream = client.chat.completions.stream({
+      model,
+      messages: user('hi'),
+      tools: [weather],
+      tool_choice: { type: 'function', function: { name: 'get_weather' } },
+    })
+    const call = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls?.[0]
+    const args = '{"city":"demo","unit":"celsius"}'
+    expect(call).toMatchObject({ type: 'function', function: { name: 'get_weather', arguments: args } })
+  })
+
+  it('obeys the tool choice', async () => {
+    const called = async (more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>) => {
+      const answer = await client.chat.completions.create({
+        model,
+        messages: user('hi'),
+        tools: [weather, tool('get_time')],
+        ...more,
+      })
+      return answer.choices[0]?.message.tool_calls?.length ?? 0
+    }
+    expect(await called({})).toBe(0)
+    expect(await called({ tool_choice: 'required' })).toBe(1)
+    expect(await called({ tool_choice: 'none', messages: user('get_time') })).toBe(0)
+    const both = user('get_time and get_weather')
+    expect(await called({ messages: both })).toBe(2)
+    expect(await called({ messages: both, parallel_tool_calls: false })).toBe(1)
+  })
+
+  it('answers in the JSON that a schema asks for', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        name: { type: 'string', minLength: 6 },
+        age: { type: 'integer', minimum: 18 },
+        score: { type: ['number', 'null'], maximum: 0.5 },
+        tags: { type: 'array', items: { $ref: '#/$defs/tag' }, minItems: 2 },
+        next: { anyOf: [{ $ref: '#' }, { type: 'null' }] },
+      },
+      required: ['name', 'age', 'score', 'tags', 'next'],
+      additionalProperties: false,
+      $defs: { tag: { enum: ['red', 'green'] } },
+    }
+    const answer = await client.chat.completions.create({
+      model,
+      messages: user('json'),
+      response_format: { type: 'json_schema', json_schema: { name: 'person', schema, strict: true } },
+    })
+    const person = JSON.parse(answer.choices[0]?.message.content ?? '')
+    expect(person).toMatchObject({ name: 'demo..', age: 18, score: 0.5, tags: ['red', 'red'] })
+
+    const free = await client.chat.completions.create({
+      model,
+      messages: user('json'),
+      response_format: { type: 'json_object' },
+    })
+    expect(JSON.parse(free.choices[0]?.message.content ?? '')).toHaveProperty('reply')
+  })
+
+  it('honours n, the token limit and stop sequences', async () => {
+    const answer = await client.chat.completions.create({
+      model,
+      messages: user('hi'),
+      n: 3,
+      max_completion_tokens: 4,
+    })
+    expect(
+      answer.choices.map((choice) => [choice.index, choice.finish_reason, choice.message.content]),
+    ).toEqual([0, 1, 2].map((index) => [index, 'length', 'This is the demo']))
+    expect(answer.usage?.completion_tokens).toBe(12)
+    const stopped = await client.chat.completions.create({ model, messages: user('hi'), stop: ['demo'] })
+    expect(stopped.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'This is the ' } })
+  })
+
+  it('refuses what it does not know in the format of the API', async () => {
+    await expect(client.chat.completions.create({ model, messages: [] })).rejects.toThrow(/400 messages/)
+    await expect(client.models.list()).rejects.toThrow(/404 The demo channel has only POST/)
+  })
+
+  it('survives a client that goes away in the middle', async () => {
+    const stream = await client.chat.completions.create({
+      model,
+      messages: user('x '.repeat(200)),
+      stream: true,
+    })
+    for await (const _ of stream) break
+    expect((await client.chat.completions.create({ model, messages: user('hi') })).choices).toHaveLength(1)
+  })
+})

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -24,6 +24,8 @@ import { percentile } from './percentile.ts'
 async function main(): Promise<void> {
   const rows = Number(process.argv[2] ?? 1_000_000)
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
+  // Postgres never runs as root: whoever it runs as must be able to enter.
+  chmodSync(dataDir, 0o755)
   const embedded = await startEmbedded({ dataDir, log: console.log })
   try {
     await prepareDatabase(embedded.url)

@@ -126,11 +126,12 @@ function scrubbed(call: Call, ending: Ending): Ending {
 
 function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const message = redactText(error.message, secrets)
-  if (message === error.message) return error
-  const { cause, field, retryAfterSeconds, fault, upstreamStatus } = error
+  if (message === error.message && error.code === undefined) return error
+  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
   return new GatewayError(error.kind, message, {
     cause,
     fault,
+    ...(code === undefined ? {} : { code: redactText(code, secrets) }),
     ...(field === undefined ? {} : { field }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(upstreamStatus === undefined ? {} : { upstreamStatus }),

@@ -101,7 +101,7 @@ const environment = z.object({
   JOURNAL_SEGMENT_BYTES: count(16 * MiB, 64 * 1024),
   JOURNAL_BYTES_MAX: count(2048 * MiB, MiB),
   JOURNAL_ALARM_BYTES: count(256 * MiB, 64 * 1024),
-  SHIP_INTERVAL_MS: count(200, 1, 10_000),
+  SHIP_INTERVAL_MS: count(500, 1, 10_000),
   SHIP_BATCH_BYTES: count(8 * MiB, 64 * 1024),
   SHIP_ON_QUERY_MS: count(2 * second),
   INSTANCE_DEAD_MS: count(30 * second, 1000),

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
@@ -20,18 +20,23 @@ import { beginCall, refuse, settle } from './settle.ts'
  * target after the other until the client has an answer. Whatever happens, one row is written.
  */
 export function chat(gateway: Gateway, endpoint: Endpoint) {
-  return async (request: Request, response: Response): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = beginCall(gateway, endpoint, request, response)
     try {
       await serve(gateway, call)
     } catch (error) {
-      await refuse(gateway, call, asGatewayError(error))
+      await refuse(gateway, call, asGatewayError(error)).catch((cause: unknown) => {
+        // Not even the refusal could be written: nobody is left to tell but the operator.
+        gateway.log.error({ request: call.id, cause: redactText(String(cause)) }, 'a request could not be refused')
+        response.destroy()
+      })
     }
   }
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
   if (gateway.draining) throw shuttingDown()
+  if (gateway.calls.size > gateway.bounds.inFlightMax) throw tooManyRunning(gateway.bounds.inFlightMax)
   const snapshot = gateway.catalog.snapshot
   call.token = tokenFrom(call.request.headers) ?? null
   const found = authenticate(gateway.keys, snapshot, call.request.headers, call.clientAddress, call.startedAt)
@@ -162,6 +167,12 @@ function notPermitted(model: string): GatewayError {
     `This key may not use model "${redactText(model)}". GET /v1/models lists what it may use.`,
     { field: 'model' },
   )
+}
+
+function tooManyRunning(inFlightMax: number): GatewayError {
+  return new GatewayError('unavailable', `This gateway process runs ${inFlightMax} requests, as many as it may. Try again.`, {
+    retryAfterSeconds: 1,
+  })
 }
 
 function shuttingDown(): GatewayError {

@@ -32,13 +32,15 @@ const tupleLengthAt = reservedAccountAt + 16
 const tupleAt = tupleLengthAt + 4
 
 export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
-  const { body, ...rest } = open
-  const json = JSON.stringify(rest)
+  const { body } = open
+  open.body = null
+  const json = JSON.stringify(open)
+  open.body = body
   const start = beginFrame(out, openJsonAt + 4 + json.length * 3)
   out.buffer[start] = openKind
   writeUuid(out.buffer, open.id, start + idAt)
   const jsonBytes = out.buffer.write(json, start + openJsonAt + 4, 'utf8')
-  out.buffer.writeUInt32LE(jsonBytes, start + openJsonAt)
+  out.view.setUint32(start + openJsonAt, jsonBytes, true)
   out.length = start + openJsonAt + 4 + jsonBytes
   if (body !== null) writePayloadTuple(out, open.id, open.capture, body)
   endFrame(out, start)
@@ -46,25 +48,24 @@ export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
 
 export function writeCloseFrame(out: TupleWriter, open: OpenRecord, close: CloseRecord): void {
   const start = beginFrame(out, tupleAt)
-  const head = out.buffer
   const charge = close.accountId === null || close.costNano === null ? 0n : close.costNano
-  head[start] = closeKind
-  writeUuid(head, open.id, start + idAt)
-  head[start + flagsAt] = (charge > 0n ? charged : 0) | (open.reservedAccountId === null ? 0 : reserved)
-  if (close.accountId === null) head.fill(0, start + accountAt, start + accountAt + 16)
-  else writeUuid(head, close.accountId, start + accountAt)
-  head.writeBigInt64LE(charge, start + chargeAt)
-  if (open.reservedAccountId === null) head.fill(0, start + reservedAccountAt, start + reservedAccountAt + 16)
-  else writeUuid(head, open.reservedAccountId, start + reservedAccountAt)
+  out.buffer[start] = closeKind
+  writeUuid(out.buffer, open.id, start + idAt)
+  out.buffer[start + flagsAt] = (charge > 0n ? charged : 0) | (open.reservedAccountId === null ? 0 : reserved)
+  writeUuid(out.buffer, close.accountId ?? nobody, start + accountAt)
+  out.view.setBigInt64(start + chargeAt, charge, true)
+  writeUuid(out.buffer, open.reservedAccountId ?? nobody, start + reservedAccountAt)
   out.length = start + tupleAt
   writeRequestTuple(out, open, close)
-  out.buffer.writeUInt32LE(out.length - start - tupleAt, start + tupleLengthAt)
+  out.view.setUint32(start + tupleLengthAt, out.length - start - tupleAt, true)
   for (let i = 0; i < close.attempts.length; i++) {
     const attempt = close.attempts[i]
     if (attempt !== undefined) writeAttemptTuple(out, open.id, i + 1, attempt)
   }
   endFrame(out, start)
 }
+
+const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** Where a frame's payload starts, after room was made for its header and fixed part. */
 function beginFrame(out: TupleWriter, fixedBytes: number): number {
@@ -74,8 +75,8 @@ function beginFrame(out: TupleWriter, fixedBytes: number): number {
 
 function endFrame(out: TupleWriter, start: number): void {
   const length = out.length - start
-  out.buffer.writeUInt32LE(length, start - frameHeaderBytes)
-  out.buffer.writeUInt32LE(crc32(out.buffer.subarray(start, out.length)), start - 4)
+  out.view.setUint32(start - frameHeaderBytes, length, true)
+  out.view.setUint32(start - 4, crc32(out.buffer.subarray(start, out.length)), true)
 }
 
 export type Frame = OpenFrame | CloseFrame

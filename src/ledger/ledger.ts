@@ -52,6 +52,7 @@ export class Ledger {
   readonly #folding: Folding
   readonly #data: ShipperData
   #worker: Worker
+  #workerGone: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
   #shipping: Promise<boolean> | undefined
@@ -59,6 +60,7 @@ export class Ledger {
   #trouble: string | undefined
   #alarmed = false
   #ended = false
+  #ending: Promise<void> | undefined
 
   static start(options: LedgerOptions): Ledger {
     return new Ledger(options, claimJournalDirectory(join(options.dataDir, 'journal'), options.instanceId))
@@ -73,7 +75,11 @@ export class Ledger {
       bytesMax: options.bounds.journalBytesMax,
       onTrouble: (message) => this.#noteTrouble(message),
     })
-    this.#folding = new Folding(options.bounds.unauthenticatedRowsPerMinute, (open, close) => this.#journal.row(open, close))
+    this.#folding = new Folding({
+      rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
+      mayWrite: () => !this.#journal.overfull,
+      write: (open, close) => this.#journal.row(open, close),
+    })
     this.#data = {
       root: join(options.dataDir, 'journal'),
       directory,
@@ -98,9 +104,9 @@ export class Ledger {
     return this.#journal.close(open, record)
   }
 
-  /** A row for a request that was never admitted. */
+  /** A row for a request that was never admitted. While the journal is overfull they are folded into counted rows. */
   refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#journal.row(open, record)
+    return this.#journal.overfull ? this.#folding.add(open, record) : this.#journal.row(open, record)
   }
 
   /** A row for a caller we do not know; beyond a rate per address they are folded into counted rows. */
@@ -124,14 +130,18 @@ export class Ledger {
   }
 
   /** Write and ship what is left, for at most `deadlineMs`; what is then unshipped stays on disk for adoption. */
-  async end(deadlineMs: number): Promise<void> {
+  end(deadlineMs: number): Promise<void> {
+    this.#ending ??= this.#end(deadlineMs)
+    return this.#ending
+  }
+
+  async #end(deadlineMs: number): Promise<void> {
     this.#ended = true
     await this.#folding.end()
     await this.#journal.end()
-    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()))
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
-    await exited
+    await this.#workerGone
     clearTimeout(late)
   }
 
@@ -156,6 +166,7 @@ export class Ledger {
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#hear(message))
     worker.on('error', (error) => this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'))
+    this.#workerGone = new Promise((resolve) => worker.once('exit', () => resolve()))
     worker.on('exit', () => {
       if (this.#ended) return
       setTimeout(() => {

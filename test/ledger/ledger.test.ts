@@ -181,6 +181,24 @@ test('a flood of unknown callers from one address is folded into counted rows th
   ledger = startLedger()
 })
 
+test('a process that was taken for dead is told so, and stops shipping', async () => {
+  ledger = startLedger()
+  await ledger.shipNow()
+  await database.sql`UPDATE instances SET state = 'adopted'`
+  await waitUntil(() => said.some((line) => line.includes('taken for dead')))
+  await ledger.end(1_000)
+})
+
+test('a usage query is told when the log is behind', async () => {
+  const elsewhere = url
+  url = url.replace(/:\d+\//, ':9/')
+  ledger = startLedger({ SHIP_ON_QUERY_MS: '200' })
+  await ledger.open(anOpen())
+  expect(await ledger.shipNow()).toBe(false)
+  await expect.poll(() => ledger.health().postgresAway, { timeout: 10_000 }).toContain('ECONNREFUSED')
+  url = elsewhere
+})
+
 function segments(): string[] {
   return readdirSync(join(home, 'journal'), { recursive: true })
     .map(String)

@@ -12,6 +12,14 @@ export interface Body {
   release(): void
 }
 
+/** Memory for one body. Run what is added to `releases` once nothing reads it any more. */
+export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
+  if (!fitsSlab(bytes)) return Buffer.allocUnsafe(bytes)
+  const slab = takeSlab()
+  releases.push(() => giveSlab(slab))
+  return slab.subarray(0, bytes)
+}
+
 const kept: Buffer[] = []
 const nothingToRelease = () => {}
 
@@ -23,19 +31,23 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     return Promise.reject(
-      new GatewayError('invalid_request', `Send the body unencoded: content-encoding "${encoding.slice(0, 32)}" is not accepted.`, {
-        field: 'content-encoding',
-      }),
+      new GatewayError(
+        'invalid_request',
+        `Send the body unencoded: content-encoding "${encoding.slice(0, 32)}" is not accepted.`,
+        {
+          field: 'content-encoding',
+        },
+      ),
     )
   }
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
-  const slab = declared > slabFromBytes && declared <= slabBytes ? (kept.pop() ?? Buffer.allocUnsafeSlow(slabBytes)) : undefined
+  const slab = fitsSlab(declared) ? takeSlab() : undefined
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     const give = once(() => {
-      if (slab !== undefined && kept.length < slabsKept) kept.push(slab)
+      if (slab !== undefined) giveSlab(slab)
     })
     request.on('data', (chunk: Buffer) => {
       if (slab === undefined) chunks.push(chunk)
@@ -62,6 +74,19 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   })
 }
 
+/** False for NaN: an undeclared length. */
+function fitsSlab(bytes: number): boolean {
+  return bytes > slabFromBytes && bytes <= slabBytes
+}
+
+function takeSlab(): Buffer {
+  return kept.pop() ?? Buffer.allocUnsafeSlow(slabBytes)
+}
+
+function giveSlab(slab: Buffer): void {
+  if (kept.length < slabsKept) kept.push(slab)
+}
+
 function once(action: () => void): () => void {
   let done = false
   return () => {
@@ -72,5 +97,8 @@ function once(action: () => void): () => void {
 }
 
 function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError('request_too_large', `The request body is larger than the ${bytesMax} bytes this gateway accepts.`)
+  return new GatewayError(
+    'request_too_large',
+    `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
+  )
 }

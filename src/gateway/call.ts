@@ -49,8 +49,10 @@ export interface Call {
   shuttingDown: boolean
   /** The upstream call that runs now. */
   running: UpstreamCall | undefined
-  /** Run when the row is written: buffers and timers to give back. */
+  /** Run when the row is written: timers to end. */
   readonly releases: (() => void)[]
+  /** Run when the row is written and nothing can still read the request's bytes: memory to use again. */
+  readonly slabs: (() => void)[]
   /** Extra response headers, such as rate limits. */
   readonly headers: Record<string, string>
 }
@@ -77,7 +79,10 @@ export function closeRecordOf(call: Progress, ending: Ending): CloseRecord {
     channel: target?.channel.name ?? null,
     status: ending.status,
     outcome: ending.outcome,
-    error: error === null ? null : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
+    error:
+      error === null
+        ? null
+        : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
     finishReason: observation?.finishReason ?? null,
     usage: metered.usage,
     usageSource: metered.usageSource,
@@ -112,8 +117,11 @@ export function refusalOf(error: GatewayError, status: number): Ending {
 /** Anything thrown becomes something a client may see. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  return new GatewayError('internal', 'The gateway failed to handle this request. The request id tells its operators why.', {
-    cause: error,
-  })
+  return new GatewayError(
+    'internal',
+    'The gateway failed to handle this request. The request id tells its operators why.',
+    {
+      cause: error,
+    },
+  )
 }
-

@@ -3,12 +3,12 @@ import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import { mayUse } from '../catalog/permitted.ts'
-import { redactText } from '../ledger/redact.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
+import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import { admit } from './admit.ts'
-import { readBody } from './body.ts'
-import { asGatewayError, type Call, type Endpoint, type Ending } from './call.ts'
+import { allocateBody, readBody } from './body.ts'
+import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { meter, nothingMetered, unknownMetered } from './meter.ts'
 import { type Answer, type Attempted, Relay } from './relay.ts'
@@ -27,7 +27,10 @@ export function chat(gateway: Gateway, endpoint: Endpoint) {
     } catch (error) {
       await refuse(gateway, call, asGatewayError(error)).catch((cause: unknown) => {
         // Not even the refusal could be written: nobody is left to tell but the operator.
-        gateway.log.error({ request: call.id, cause: redactText(String(cause)) }, 'a request could not be refused')
+        gateway.log.error(
+          { request: call.id, cause: redactText(String(cause)) },
+          'a request could not be refused',
+        )
         response.destroy()
       })
     }
@@ -46,7 +49,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
   if (body === undefined) return settle(gateway, call, leftBeforeSending)
   call.body = body.bytes
-  call.releases.push(body.release)
+  call.slabs.push(body.release)
   const facts = call.endpoint.client.readRequest(body.bytes, gateway.bounds)
   call.facts = facts
   const model = findModel(snapshot, facts.model)
@@ -110,7 +113,10 @@ function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempte
         done(attempted)
       },
     })
-    const bytes = side.patchRequest(body, facts, { model: target.upstreamModel })
+    const bytes = side.patchRequest(body, facts, {
+      model: target.upstreamModel,
+      allocate: (size) => allocateBody(size, call.slabs),
+    })
     call.running = gateway.upstreams.call(target, side, bytes, facts.stream, relay)
   })
 }
@@ -126,7 +132,10 @@ function endingOf(call: Call, target: Target, answer: Answer): Ending {
     observation,
     streamEnd,
     target,
-    metered: call.price === null ? unknownMetered : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
+    metered:
+      call.price === null
+        ? unknownMetered
+        : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
   }
 }
 
@@ -170,13 +179,21 @@ function notPermitted(model: string): GatewayError {
 }
 
 function tooManyRunning(inFlightMax: number): GatewayError {
-  return new GatewayError('unavailable', `This gateway process runs ${inFlightMax} requests, as many as it may. Try again.`, {
-    retryAfterSeconds: 1,
-  })
+  return new GatewayError(
+    'unavailable',
+    `This gateway process runs ${inFlightMax} requests, as many as it may. Try again.`,
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }
 
 function shuttingDown(): GatewayError {
-  return new GatewayError('unavailable', 'This gateway process is shutting down. Try again: another one will answer.', {
-    retryAfterSeconds: 1,
-  })
+  return new GatewayError(
+    'unavailable',
+    'This gateway process is shutting down. Try again: another one will answer.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }

@@ -74,7 +74,9 @@ export class Relay implements Listener {
     attempt.upstreamRequestId = textOf(headers['x-request-id'])
     const encoding = textOf(headers['content-encoding'])
     if (encoding !== null && encoding !== 'identity') {
-      upstream.abort(new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'))
+      upstream.abort(
+        new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'),
+      )
       return
     }
     if (status < 200 || status > 299) {
@@ -89,7 +91,8 @@ export class Relay implements Listener {
     if (this.#finished) return
     switch (this.#mode) {
       case 'stream':
-        return this.#pushStream(upstream, chunk)
+        this.#pushStream(upstream, chunk)
+        return
       case 'refusal':
         if (this.#length < refusalBytesMax) this.#hold(chunk)
         return
@@ -109,13 +112,17 @@ export class Relay implements Listener {
     this.#noteEnd(null)
     switch (this.#mode) {
       case 'refusal':
-        return this.#refuse()
+        this.#refuse()
+        return
       case 'stream':
-        return this.#endStream()
+        this.#endStream()
+        return
       case 'whole':
-        return this.#endWhole()
+        this.#endWhole()
+        return
       case 'passing':
-        return this.#finish({ ...this.#watchPassed(), complete: true }, 'complete', null, undefined)
+        this.#finish({ ...this.#watchPassed(), complete: true }, 'complete', null, undefined)
+        return
     }
   }
 
@@ -140,9 +147,9 @@ export class Relay implements Listener {
     if (watched.terminal) {
       // The row is written before the client can know that the answer is whole.
       this.#noteEnd(null)
-      this.#finish(this.#watcher.observe(), 'complete', null, watched.forward)
-    } else if (watched.forward !== undefined) {
-      this.#write(upstream, watched.forward)
+      this.#finish(this.#watcher.observe(), 'complete', null, whole(watched.forward))
+    } else {
+      for (const bytes of watched.forward) this.#write(upstream, bytes)
     }
   }
 
@@ -150,10 +157,22 @@ export class Relay implements Listener {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
     if (observation.complete || observation.error !== undefined) {
-      return this.#finish(observation, observation.complete ? 'complete' : 'upstream_cut', observation.error ?? null, rest)
+      this.#finish(
+        observation,
+        observation.complete ? 'complete' : 'upstream_cut',
+        observation.error ?? null,
+        rest,
+      )
+      return
     }
-    const error = new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
-    if (this.#begun || this.#options.call.clientGone) return this.#finish(observation, 'upstream_cut', error, undefined)
+    const error = new GatewayError(
+      'upstream_error',
+      'The upstream ended its stream before the answer was complete.',
+    )
+    if (this.#begun || this.#options.call.clientGone) {
+      this.#finish(observation, 'upstream_cut', error, undefined)
+      return
+    }
     this.#finished = true
     this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
   }
@@ -163,10 +182,14 @@ export class Relay implements Listener {
     const observation = this.#options.side.watchResponse(body)
     if (observation.complete || this.#options.call.clientGone) {
       this.#options.call.firstTokenAt ??= Date.now()
-      return this.#finish(observation, 'complete', null, body)
+      this.#finish(observation, 'complete', null, body)
+      return
     }
     this.#finished = true
-    const error = new GatewayError('upstream_error', 'The upstream answered with something that is not a whole JSON document.')
+    const error = new GatewayError(
+      'upstream_error',
+      'The upstream answered with something that is not a whole JSON document.',
+    )
     this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
   }
 
@@ -185,7 +208,12 @@ export class Relay implements Listener {
   }
 
   /** Settle, then send what is left and end the answer. Runs once. */
-  #finish(observation: Observation, streamEnd: StreamEnd, error: GatewayError | null, last: Buffer | undefined): void {
+  #finish(
+    observation: Observation,
+    streamEnd: StreamEnd,
+    error: GatewayError | null,
+    last: Buffer | undefined,
+  ): void {
     this.#finished = true
     const { call } = this.#options
     const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
@@ -246,8 +274,7 @@ export class Relay implements Listener {
   }
 
   #held(): Buffer {
-    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined
-    return only ?? Buffer.concat(this.#chunks)
+    return whole(this.#chunks) ?? Buffer.alloc(0)
   }
 
   #passHeld(upstream: UpstreamCall): void {
@@ -287,6 +314,11 @@ const nothingObserved: Observation = {
 
 function endOf(error: GatewayError): StreamEnd {
   return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
+}
+
+/** The pieces as one buffer, without a copy where there is one only; undefined where there is none. */
+function whole(pieces: Buffer[]): Buffer | undefined {
+  return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }
 
 function textOf(header: string | string[] | undefined): string | null {

@@ -1,3 +1,4 @@
+import { closingQuote, wordsOf } from '../protocols/json-quote.ts'
 import { findSecrets } from './secrets.ts'
 
 export interface CutLimits {
@@ -7,18 +8,16 @@ export interface CutLimits {
 
 /**
  * A body cut to size: long JSON strings in their middle (the JSON stays parseable), then the whole. Answers with the
- * same buffer when it fits. A cut keeps three quarters at the front and one at the back, breaks no UTF-8 sequence
+ * same buffer when it fits, else with memory that the next call writes to again. A cut keeps three quarters at the front and one at the back, breaks no UTF-8 sequence
  * and no JSON escape, and leaves no part of a secret that lay across it.
  *
- * The work is bounded by what is kept, apart from one memchr over each string that is cut.
+ * The work is bounded by what is kept, apart from one search through each string that is cut.
  */
 export function cutBody(raw: Buffer, limits: CutLimits, exact: readonly string[]): Buffer {
   if (raw.length <= Math.min(limits.stringBytesMax, limits.bytesMax)) return raw
   const { body, hidden } = cutStrings(raw, limits, exact)
   if (body.length <= limits.bytesMax) return body
-  return Buffer.concat(
-    cutMiddle(body, 0, body.length, limits.bytesMax - markerBytesMax, exact, hidden).pieces,
-  )
+  return wholes.join(cutMiddle(body, 0, body.length, limits.bytesMax - markerBytesMax, exact, hidden).pieces)
 }
 
 const quote = 0x22
@@ -34,13 +33,15 @@ function cutStrings(
   exact: readonly string[],
 ): { body: Buffer; hidden: number } {
   const pieces: Buffer[] = []
+  const words = wordsOf(raw)
   const kept = limits.bytesMax + windowBytes
   let keptBytes = 0
   let copied = 0
   let at = raw.indexOf(quote)
   while (at !== -1) {
     const start = at + 1
-    const end = stringEnd(raw, start)
+    const closing = closingQuote(raw, words, start, raw.length)
+    const end = closing === -1 ? raw.length : closing
     if (end - start > limits.stringBytesMax) {
       const cut = cutMiddle(raw, start, end, limits.stringBytesMax, exact, 0)
       const before = raw.subarray(copied, start)
@@ -49,28 +50,19 @@ function cutStrings(
       copied = end
     }
     if (keptBytes + end - copied > kept) {
-      const tail = limits.bytesMax + windowBytes
+      // A quarter of the whole is kept at its back, and a little more is looked at.
+      const tail = (limits.bytesMax >> 2) + 2 * windowBytes
       if (raw.length - end <= tail) break
       const rest = raw.subarray(raw.length - tail)
       return {
-        body: Buffer.concat([...pieces, raw.subarray(copied, end), rest]),
+        body: bodies.join([...pieces, raw.subarray(copied, end), rest]),
         hidden: raw.length - tail - end,
       }
     }
     at = end + 1 < raw.length ? raw.indexOf(quote, end + 1) : -1
   }
   if (pieces.length === 0) return { body: raw, hidden: 0 }
-  return { body: Buffer.concat([...pieces, raw.subarray(copied)]), hidden: 0 }
-}
-
-/** Where the closing quote stands, or the end of the bytes. */
-function stringEnd(raw: Buffer, start: number): number {
-  for (let at = raw.indexOf(quote, start); at !== -1; at = raw.indexOf(quote, at + 1)) {
-    let slashes = at - 1
-    while (slashes >= start && raw[slashes] === backslash) slashes--
-    if ((at - 1 - slashes) % 2 === 0) return at
-  }
-  return raw.length
+  return { body: bodies.join([...pieces, raw.subarray(copied)]), hidden: 0 }
 }
 
 function cutMiddle(
@@ -189,3 +181,23 @@ function escapeAround(raw: Buffer, at: number, low: number): { start: number; en
   }
   return undefined
 }
+
+/** Buffers joined in the same memory each time: fresh memory costs several times as much as the copy. */
+class Scratch {
+  #memory = Buffer.alloc(0)
+
+  join(pieces: Buffer[]): Buffer {
+    let bytes = 0
+    for (const piece of pieces) bytes += piece.length
+    if (bytes > scratchBytesMax) return Buffer.concat(pieces, bytes)
+    if (bytes > this.#memory.length)
+      this.#memory = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#memory.length))
+    let at = 0
+    for (const piece of pieces) at += piece.copy(this.#memory, at)
+    return this.#memory.subarray(0, bytes)
+  }
+}
+
+const scratchBytesMax = 512 * 1024
+const bodies = new Scratch()
+const wholes = new Scratch()

@@ -17,7 +17,8 @@ export interface RedactOptions {
 
 /**
  * What the usage log may keep of a body; null when nothing. Capped first, scrubbed next.
- * Always valid UTF-8 without NUL. The same buffer when nothing had to change.
+ * Always valid UTF-8 without NUL. The same buffer when nothing had to change; else to be read at once, because the
+ * next call may write to the same memory.
  */
 export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOptions): Buffer | null {
   if (capture === 'none' || raw.length === 0 || options.bytesMax === 0) return null

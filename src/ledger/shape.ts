@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { closingQuote, wordsOf } from '../protocols/json-quote.ts'
 import { findSecrets, replaceSpans } from './secrets.ts'
 
 /**
@@ -11,8 +12,9 @@ export function shapeOf(raw: Buffer, options: ShapeOptions): string {
   let bytes = 0
   let keyName = ''
   let at = 0
+  const words = wordsOf(raw)
   while (at < raw.length) {
-    const next = readToken(raw, at)
+    const next = readToken(raw, words, at)
     if (next === undefined) {
       out.push(JSON.stringify(placeholder(raw.toString('utf8', at), options.key)))
       return out.join('')
@@ -54,26 +56,17 @@ interface Token {
 
 const other = /\s+|-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?|true|false|null/y
 
-function readToken(raw: Buffer, at: number): Token | undefined {
+function readToken(raw: Buffer, words: Int32Array, at: number): Token | undefined {
   const character = String.fromCharCode(raw[at] ?? 0)
   if ('{}[],:'.includes(character)) return { kind: 'mark', text: character, end: at + 1 }
   if (character === '"') {
-    const end = stringEnd(raw, at + 1)
+    const end = closingQuote(raw, words, at + 1, raw.length)
     return end === -1 ? undefined : { kind: 'string', text: raw.toString('utf8', at, end + 1), end: end + 1 }
   }
   const ahead = raw.toString('latin1', at, at + 64)
   other.lastIndex = 0
   if (!other.test(ahead)) return undefined
   return { kind: 'other', text: ahead.slice(0, other.lastIndex), end: at + other.lastIndex }
-}
-
-function stringEnd(raw: Buffer, start: number): number {
-  for (let at = raw.indexOf(0x22, start); at !== -1; at = raw.indexOf(0x22, at + 1)) {
-    let slashes = at - 1
-    while (slashes >= start && raw[slashes] === 0x5c) slashes--
-    if ((at - 1 - slashes) % 2 === 0) return at
-  }
-  return -1
 }
 
 function isKey(raw: Buffer, end: number): boolean {

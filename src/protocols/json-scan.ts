@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../canonical/error.ts'
+import { closingQuote, wordsOf } from './json-quote.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
 export interface Span {
@@ -177,12 +178,14 @@ interface Text {
   end: number
   /** Nesting still allowed. */
   depthMax: number
-  strict: boolean
+  /** Of documents in which long strings are hopped over. */
+  words: Int32Array | undefined
   watch: { words: WordSet; found: boolean } | undefined
 }
 
 function textOf(bytes: Buffer, span: Span, depthMax: number): Text {
-  return { bytes, end: span.end, depthMax, strict: bytes.length <= strictBytesMax, watch: undefined }
+  const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
+  return { bytes, end: span.end, depthMax, words, watch: undefined }
 }
 
 function byteAt(text: Text, at: number): number | undefined {
@@ -286,37 +289,32 @@ function endOfDigits(text: Text, from: number): number {
 
 /** Offset past the closing quote of the string that starts at `start`. */
 function endOfString(text: Text, start: number): number {
-  const { bytes, end, strict, watch } = text
+  const { bytes, watch } = text
+  const near = text.words === undefined ? text.end : Math.min(start + hopFromBytes, text.end)
   let at = start + 1
-  let stride = strict ? end : strideLeast
-  for (;;) {
-    // Most strings are short, and a native search costs as much as some thirty steps of a loop.
-    const near = Math.min(at + stride, end)
-    while (at < near) {
-      while (at < near && stringBreaks[bytes[at] ?? 0] === 0) at++
-      if (at >= near) break
-      const byte = bytes[at]
-      if (byte === quote) {
-        if (watch && !watch.found) watch.found = isWord(bytes, start, at + 1, watch.words)
-        return at + 1
-      }
-      if (byte !== backslash) throw fault(text, at, 'control character in a string')
-      at += escapeBytes(text, at)
+  while (at < near) {
+    while (at < near && stringBreaks[bytes[at] ?? 0] === 0) at++
+    if (at >= near) break
+    const byte = bytes[at]
+    if (byte === quote) {
+      if (watch && !watch.found) watch.found = isWord(bytes, start, at + 1, watch.words)
+      return at + 1
     }
-    const found = at >= end ? -1 : bytes.indexOf(quote, at)
-    if (found === -1 || found >= end) throw fault(text, end, 'a string is not closed')
-    let before = found - 1
-    while (before >= at && bytes[before] === backslash) before--
-    if ((found - before) % 2 === 1) return found + 1
-    // Text full of escaped quotes is read by the loop for longer.
-    stride = found - at < 100 ? Math.min(stride * 2, strideMost) : strideLeast
-    at = found + 1
+    if (byte !== backslash) throw fault(text, at, 'control character in a string')
+    at += escapeBytes(text, at)
   }
+  return endOfLongString(text, at)
+}
+
+function endOfLongString(text: Text, from: number): number {
+  const { bytes, end, words } = text
+  const closing = words === undefined || from >= end ? -1 : closingQuote(bytes, words, from, end)
+  if (closing === -1) throw fault(text, end, 'a string is not closed')
+  return closing + 1
 }
 
 /** More than six bytes for each letter of a watched word. */
-const strideLeast = 100
-const strideMost = 4096
+const hopFromBytes = 100
 
 function escapeBytes(text: Text, at: number): number {
   const byte = byteAt(text, at + 1)

@@ -52,12 +52,20 @@ export interface RequestFacts {
   spans: unknown
 }
 
+/** What a pass-through changes of a request. */
+export interface RequestPatch {
+  /** The upstream's name of the model. */
+  model: string
+  /** Where the changed bytes go. Default: fresh memory. */
+  allocate?: (bytes: number) => Buffer
+}
+
 /** How an upstream speaks. */
 export interface UpstreamSide {
   /** Path below the channel's base URL. */
   path: string
   /** The client's own bytes, with `model` rewritten and usage asked for where needed; the same buffer if neither is. */
-  patchRequest(raw: Buffer, facts: RequestFacts, patch: { model: string }): Buffer
+  patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
   authHeaders(secret: string): Record<string, string>
   /** Watch a whole (not streamed) answer. */
   watchResponse(body: Buffer): Observation
@@ -106,8 +114,8 @@ export interface StreamWatcher {
 }
 
 export interface WatchedChunk {
-  /** Bytes to forward; undefined when all of them are held back. */
-  forward: Buffer | undefined
+  /** Bytes to forward, in order; none when all of them are held back. */
+  forward: Buffer[]
   /** True from the first chunk on that carries content for the user. */
   hasContent: boolean
   /** True when `forward` ends the stream: nothing after it matters to the client. */

@@ -126,6 +126,21 @@ describe('patchRequest', () => {
     )
   })
 
+  it('writes the changed bytes to memory that it is offered', () => {
+    const raw = Buffer.from('{"model":"m","messages":[1]}')
+    const offered: Buffer[] = []
+    const allocate = (bytes: number) => {
+      const memory = Buffer.alloc(bytes)
+      offered.push(memory)
+      return memory
+    }
+    const result = patchRequest(raw, readRequest(raw, bounds), { model: 'other', allocate })
+    expect(result).toBe(offered[0])
+    expect(result.toString()).toBe('{"model":"other","messages":[1]}')
+    expect(patchRequest(raw, readRequest(raw, bounds), { model: 'm', allocate })).toBe(raw)
+    expect(offered).toHaveLength(1)
+  })
+
   it('makes exactly the expected edit to any body', () => {
     const random = new Random(11)
     for (let round = 0; round < 5000; round++) {

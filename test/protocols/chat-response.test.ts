@@ -40,6 +40,24 @@ describe('watchResponse', () => {
     expect(watchResponse(body).error?.kind).toBe('rate_limited')
   })
 
+  it('tells the same of an answer whatever its size', () => {
+    const answers = [
+      fixture('openai-text').toString(),
+      '{"choices":[{"message":{"content":"twelve bytes"},"finish_reason":"length"}],"model":"m"}',
+      '{"choices":null,"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      '{"choices":[null],"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      '{"choices":[{"finish_reason":""},{"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      '{"error":{"message":"slow down"},"usage":{"prompt_tokens":1,"completion_tokens":2},"model":""}',
+      '[]',
+    ]
+    for (const answer of answers) {
+      const small = watchResponse(Buffer.from(answer))
+      const { outputTokensEstimate, ...rest } = watchResponse(Buffer.from(answer + ' '.repeat(20_000)))
+      expect(small).toMatchObject(rest)
+      expect(small.outputTokensEstimate).toBe(small.usage && small.complete ? 0 : outputTokensEstimate)
+    }
+  })
+
   it('reads an answer of megabytes', () => {
     const message = { content: null, audio: { data: 'A'.repeat(3_000_000) } }
     const body = Buffer.from(

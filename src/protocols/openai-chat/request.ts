@@ -9,7 +9,7 @@ import {
   type Watch,
   wordSet,
 } from '../json-scan.ts'
-import type { RequestFacts } from '../protocol.ts'
+import type { RequestFacts, RequestPatch } from '../protocol.ts'
 
 /**
  * Read what the gateway must know of a `/chat/completions` body; everything else is the upstream's to judge.
@@ -45,13 +45,13 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
  * The client's bytes with the upstream's model name, and with usage asked for in a stream that does not ask itself.
  * All bytes outside those values are the client's own; nothing to change gives the same buffer.
  */
-export function patchRequest(raw: Buffer, facts: RequestFacts, patch: { model: string }): Buffer {
+export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   if (!(facts.spans instanceof ChatSpans)) throw new Error('patchRequest got the facts of another protocol')
   const { model, usage } = facts.spans
   const edits: Edit[] = []
   if (patch.model !== facts.model) edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
-  return edits.length === 0 ? raw : splice(raw, edits)
+  return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
 }
 
 const memberNames = [
@@ -189,11 +189,11 @@ function wrongKind(raw: Buffer, span: Span, path: string, expected: string) {
   return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)
 }
 
-function splice(raw: Buffer, edits: Edit[]): Buffer {
+function splice(raw: Buffer, edits: Edit[], allocate: (bytes: number) => Buffer): Buffer {
   edits.sort((a, b) => a.start - b.start)
   let grown = 0
   for (const edit of edits) grown += edit.bytes.length - (edit.end - edit.start)
-  const patched = Buffer.allocUnsafe(raw.length + grown)
+  const patched = allocate(raw.length + grown)
   let from = 0
   let to = 0
   for (const edit of edits) {

@@ -1,13 +1,39 @@
 import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
 import type { Observation } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
-import { readUsage } from './wire.ts'
+import { isRecord, type Json, readUsage } from './wire.ts'
 
 /**
- * Watch a whole answer. Never throws, and never builds the document: members are found by scanning, so that megabytes
- * of audio cost no more than a search. `complete` is false for a body that was cut.
+ * Watch a whole answer. Never throws, and builds no large document: there members are found by scanning, so that
+ * megabytes of audio cost no more than a search. `complete` is false for a body that was cut.
  */
 export function watchResponse(body: Buffer): Observation {
+  const parsed = body.length <= parsedBytesMax ? parsedOrNothing(body) : undefined
+  return (isRecord(parsed) ? readParsed(parsed) : undefined) ?? readScanned(body)
+}
+
+/** Up to this size parsing costs less than scanning. */
+const parsedBytesMax = 16 * 1024
+
+/** Undefined where a scan tells more: of what was read before something is out of shape, and how long a message is. */
+function readParsed(answer: Json): Observation | undefined {
+  const usage = readUsage(answer.usage)
+  const choices = answer.choices ?? []
+  if (usage === undefined || !Array.isArray(choices) || !choices.every(isRecord)) return undefined
+  return {
+    usage,
+    finishReason: choices
+      .map((choice) => textOf(choice.finish_reason))
+      .find((reason) => reason !== undefined),
+    servedModel: textOf(answer.model),
+    error: answer.error ? decodeStreamError(answer.error) : undefined,
+    complete: true,
+    // Nothing is estimated where the upstream has counted.
+    outputTokensEstimate: 0,
+  }
+}
+
+function readScanned(body: Buffer): Observation {
   const observation: Observation = {
     usage: undefined,
     finishReason: undefined,
@@ -50,4 +76,12 @@ function whole(body: Buffer): Span {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function parsedOrNothing(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
 }

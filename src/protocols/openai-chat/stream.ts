@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../canonical/error.ts'
 import type { Observation, StreamWatcher, WatchedChunk, WatchOptions } from '../protocol.ts'
 import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
+import { type ChoiceMark, markOf, wordsOf } from './choice-mark.ts'
 import { decodeStreamError } from './errors.ts'
 import { FrameTail } from './tail.ts'
 import { contentBytes, isRecord, type Json, readUsage } from './wire.ts'
@@ -20,7 +21,7 @@ class ChatStreamWatcher implements StreamWatcher {
   readonly #dropUsageFrame: boolean
   readonly #frameBytesMax: number
   readonly #ends = new FrameEnds()
-  readonly #tail: FrameTail
+  readonly #tail = new FrameTail()
 
   /** Pieces of the frame that has not ended yet. */
   #held: Buffer[] = []
@@ -42,53 +43,22 @@ class ChatStreamWatcher implements StreamWatcher {
   constructor(options: WatchOptions) {
     this.#dropUsageFrame = options.dropUsageFrame
     this.#frameBytesMax = options.frameBytesMax
-    this.#tail = new FrameTail(options.frameBytesMax)
   }
 
   push(chunk: Buffer): WatchedChunk {
+    const forward: Buffer[] = []
     this.#ends.begin(chunk)
-    let end = this.#ends.next(0)
-    if (end === -1) return this.#told(this.#hold(chunk))
-
-    let bytes = chunk
-    let shift = 0
-    if (this.#heldBytes > 0) {
-      shift = this.#heldBytes
-      bytes = Buffer.concat([...this.#held, chunk], shift + chunk.length)
-      this.#held = []
-      this.#heldBytes = 0
-    }
-    let start = 0
-    let dropped: number[] | undefined
-    if (this.#passedBytes > 0) {
-      start = end
-      this.#endOversized()
-      end = this.#ends.next(start)
-    }
-    while (end !== -1) {
-      end += shift
-      if (this.#readFrame(bytes, start, end)) {
-        dropped ??= []
-        dropped.push(start, end)
-      }
-      start = end
-      end = this.#ends.next(start - shift)
-    }
-    this.#tail.keep(bytes)
-    if (start < bytes.length && this.#passes(bytes.length - start)) start = bytes.length
-    else if (start < bytes.length) this.#holdRest(bytes, start)
-    return this.#told(without(bytes, start, dropped))
+    const end = this.#ends.next(0)
+    if (end === -1) this.#hold(chunk, forward)
+    else this.#pushFrames(chunk, end, forward)
+    return { forward, hasContent: this.#hasContent, terminal: this.#isDone }
   }
 
   end(): Buffer | undefined {
     if (this.#passedBytes > 0) this.#endOversized()
     if (this.#heldBytes === 0) return undefined
-    const bytes = Buffer.concat(this.#held, this.#heldBytes)
-    this.#held = []
-    this.#heldBytes = 0
-    const drop = this.#readFrame(bytes, 0, bytes.length)
-    this.#tail.keep(bytes)
-    return drop ? undefined : bytes
+    const frame = this.#takeHeld()
+    return this.#readWholeFrame(frame) ? undefined : frame
   }
 
   observe(): Observation {
@@ -112,23 +82,61 @@ class ChatStreamWatcher implements StreamWatcher {
     return Math.ceil(this.#contentFrames * (textBytes < 8 ? 1 : textBytes / 4))
   }
 
-  #told(forward: Buffer | undefined): WatchedChunk {
-    return { forward, hasContent: this.#hasContent, terminal: this.#isDone }
+  /** Read a chunk in which a frame ends, first at `firstEnd`. No byte is copied but those of frames that it shares. */
+  #pushFrames(chunk: Buffer, firstEnd: number, forward: Buffer[]): void {
+    /** What stands before is forwarded already, or dropped. */
+    let sent = 0
+    let start = 0
+    if (this.#passedBytes > 0) {
+      this.#endOversized()
+      start = firstEnd
+    } else if (this.#heldBytes > 0) {
+      this.#held.push(chunk.subarray(0, firstEnd))
+      this.#heldBytes += firstEnd
+      const frame = this.#takeHeld()
+      if (!this.#readWholeFrame(frame)) forward.push(frame)
+      sent = firstEnd
+      start = firstEnd
+    }
+    const words = wordsOf(chunk)
+    for (
+      let end = start === 0 ? firstEnd : this.#ends.next(start);
+      end !== -1;
+      end = this.#ends.next(start)
+    ) {
+      if (this.#readFrame(chunk, words, start, end)) {
+        if (start > sent) forward.push(chunk.subarray(sent, start))
+        sent = end
+      }
+      start = end
+    }
+    this.#tail.keep(chunk)
+    if (start < chunk.length && this.#passes(chunk.length - start)) start = chunk.length
+    else if (start < chunk.length) this.#holdRest(chunk, start)
+    if (start > sent) forward.push(sent === 0 && start === chunk.length ? chunk : chunk.subarray(sent, start))
   }
 
   /** Keep a piece of an unfinished frame, or pass on everything held once it is larger than we hold. */
-  #hold(piece: Buffer): Buffer | undefined {
+  #hold(piece: Buffer, forward: Buffer[]): void {
+    if (piece.length === 0) return
     if (this.#passedBytes > 0) {
       this.#passedBytes += piece.length
-      return piece
+      forward.push(piece)
+      return
     }
-    if (piece.length > 0) this.#held.push(piece)
+    this.#held.push(piece)
     this.#heldBytes += piece.length
-    if (!this.#passes(this.#heldBytes)) return undefined
-    const passed = Buffer.concat(this.#held, this.#heldBytes)
+    if (!this.#passes(this.#heldBytes)) return
+    forward.push(...this.#held)
     this.#held = []
     this.#heldBytes = 0
-    return passed
+  }
+
+  #takeHeld(): Buffer {
+    const held = Buffer.concat(this.#held, this.#heldBytes)
+    this.#held = []
+    this.#heldBytes = 0
+    return held
   }
 
   /** Whether so many bytes of an unfinished frame are too many to hold; from then on it passes as it comes. */
@@ -151,44 +159,32 @@ class ChatStreamWatcher implements StreamWatcher {
     this.#passedBytes = 0
   }
 
+  /** Look at a frame in a buffer of its own; true when the client must not see it. */
+  #readWholeFrame(frame: Buffer): boolean {
+    const isDropped = this.#readFrame(frame, wordsOf(frame), 0, frame.length)
+    this.#tail.keep(frame)
+    return isDropped
+  }
+
   /** Look at one whole frame; true when the client must not see it. */
-  #readFrame(bytes: Buffer, start: number, end: number): boolean {
+  #readFrame(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const isSkimmed =
       this.#hasContent &&
       end - start <= this.#frameBytesMax &&
       !this.#isSampleDue() &&
-      this.#showsChoice(bytes, start, end)
-    if (!isSkimmed) return this.#parseFrame(bytes, start, end)
+      this.#choiceMark?.isIn(bytes, words, start, end) === true
+    if (!isSkimmed) return this.#parseFrame(bytes, words, start, end)
     this.#tail.note(start, end)
     this.#contentFrames++
     return false
   }
 
   #isSampleDue(): boolean {
-    return this.#contentFrames % 64 === 0 || this.#contentFrames === 1 || this.#contentFrames === 8
+    const count = this.#contentFrames
+    return count % 64 === 0 ? count <= 512 || count % 1024 === 0 : count === 1 || count === 8
   }
 
-  /**
-   * Whether the frame has `"choices":[{`, spelled and placed as in the frame before it. Text of a user or a model
-   * cannot fake it: its quotes are escaped.
-   */
-  #showsChoice(bytes: Buffer, start: number, end: number): boolean {
-    const mark = this.#choiceMark
-    if (mark === undefined) return false
-    const { spelling } = mark
-    const at = start + mark.offset
-    if (at + spelling.length <= end) {
-      let i = 0
-      while (i < spelling.length && bytes[at + i] === spelling[i]) i++
-      if (i === spelling.length) return true
-    }
-    const offset = bytes.subarray(start, end).indexOf(spelling)
-    if (offset === -1) return false
-    mark.offset = offset
-    return true
-  }
-
-  #parseFrame(bytes: Buffer, start: number, end: number): boolean {
+  #parseFrame(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     if (end - start > this.#frameBytesMax) {
       this.#hasContent = true
       this.#contentFrames++
@@ -206,7 +202,7 @@ class ChatStreamWatcher implements StreamWatcher {
     if (!Array.isArray(choices)) return false
     if (choices.length === 0) return this.#dropUsageFrame && isRecord(frame.usage)
 
-    if (!this.#showsChoice(bytes, start, end))
+    if (this.#choiceMark?.isIn(bytes, words, start, end) !== true)
       this.#choiceMark = markOf(bytes, start, end) ?? this.#choiceMark
     const textBytes = sumContent(choices)
     if (textBytes !== undefined) this.#hasContent = true
@@ -217,12 +213,6 @@ class ChatStreamWatcher implements StreamWatcher {
     }
     return false
   }
-}
-
-/** Where a frame shows that it has a choice: how `"choices":[{` is spelled, and how far from the frame's start. */
-interface ChoiceMark {
-  offset: number
-  readonly spelling: Buffer
 }
 
 interface TailFacts extends Pick<Observation, 'usage' | 'finishReason' | 'error'> {
@@ -269,25 +259,4 @@ function sumContent(choices: unknown[]): number | undefined {
     if (bytes !== undefined) sum = (sum ?? 0) + bytes
   }
   return sum
-}
-
-function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | undefined {
-  const text = bytes.toString('latin1', start, end)
-  const found = /"choices"\s*:\s*\[\s*\{/.exec(text)
-  return found ? { offset: found.index, spelling: Buffer.from(found[0]) } : undefined
-}
-
-/** The first `end` bytes without the dropped ranges; undefined when nothing is left. */
-function without(bytes: Buffer, end: number, dropped: number[] | undefined): Buffer | undefined {
-  if (dropped === undefined)
-    return end === 0 ? undefined : end === bytes.length ? bytes : bytes.subarray(0, end)
-  const pieces: Buffer[] = []
-  let from = 0
-  for (let i = 0; i < dropped.length; i += 2) {
-    pieces.push(bytes.subarray(from, dropped[i]))
-    from = dropped[i + 1] ?? end
-  }
-  pieces.push(bytes.subarray(from, end))
-  const kept = Buffer.concat(pieces)
-  return kept.length === 0 ? undefined : kept
 }

@@ -1,88 +1,73 @@
-import { FrameEnds, isBlankOrComment } from '../sse.ts'
-
 /**
  * Remembers the last few frames of a stream, whatever the chunks they came in, in bounded memory: eight frames, and
- * of large ones only as many as make up 256 KB, but always the last.
+ * of large ones only as many as make up 256 KB, but always the last. It keeps copies: a frame that is a view would
+ * hold on to the whole 64 KB that it was read with.
  */
 export class FrameTail {
-  readonly #frameBytesMax: number
-  /** Starts of the last frames of the chunk being read, as a ring. */
-  readonly #starts = new Int32Array(framesMax)
+  /** Start and end of the last frames of the chunk being read, as a ring. */
+  readonly #notes = new Int32Array(2 * framesMax)
   #noted = 0
-  #notedBytes = 0
-  #end = 0
-  #pieces: Piece[] = []
-  #frames = 0
-  #bytes = 0
-
-  constructor(frameBytesMax: number) {
-    this.#frameBytesMax = frameBytesMax
-  }
+  /** The frames, one behind the other, from `#from` to `#to`. */
+  #bytes = nothing
+  #from = 0
+  #to = 0
+  /** How long each of them is, oldest first. */
+  readonly #lengths: number[] = []
 
   /** Note a frame of the chunk being read. */
   note(start: number, end: number): void {
-    this.#starts[this.#noted++ % framesMax] = start
-    this.#notedBytes += end - start
-    this.#end = end
+    const at = 2 * (this.#noted++ % framesMax)
+    this.#notes[at] = start
+    this.#notes[at + 1] = end
   }
 
-  /** The chunk has been read: keep what it holds of the last frames. */
-  keep(bytes: Buffer): void {
-    if (this.#noted === 0) return
-    const frames = Math.min(this.#noted, framesMax)
-    const start = this.#starts[(this.#noted - frames) % framesMax] ?? 0
-    const kept = start === 0 && this.#end === bytes.length ? bytes : bytes.subarray(start, this.#end)
-    // A copy of a short piece lets go of the large chunk that it came in.
-    const piece = kept.length * 4 < bytes.length ? Buffer.from(kept) : kept
-    this.#pieces.push({ bytes: piece, frames, frameBytes: this.#notedBytes })
-    this.#frames += frames
-    this.#bytes += this.#notedBytes
+  /** The chunk has been read: keep the last of the frames noted. */
+  keep(chunk: Buffer): void {
+    for (let index = Math.max(0, this.#noted - framesMax); index < this.#noted; index++) {
+      const at = 2 * (index % framesMax)
+      this.#append(chunk, this.#notes[at] ?? 0, this.#notes[at + 1] ?? 0)
+    }
     this.#noted = 0
-    this.#notedBytes = 0
-    for (let oldest = this.#pieces[0]; oldest && this.#canSpare(oldest); oldest = this.#pieces[0]) {
-      this.#pieces.shift()
-      this.#frames -= oldest.frames
-      this.#bytes -= oldest.frameBytes
-    }
   }
 
-  /** The remembered frames, oldest first. */
+  /** The remembered frames, oldest first: views, good until the next `keep`. */
   frames(): Buffer[] {
-    const frames = this.#pieces.flatMap((piece) => splitFrames(piece.bytes, this.#frameBytesMax))
-    let first = frames.length
-    let bytes = 0
-    while (first > 0 && frames.length - first < framesMax && bytes < bytesMax) {
-      first--
-      bytes += frames[first]?.length ?? 0
-    }
-    return frames.slice(first)
+    let end = this.#from
+    return this.#lengths.map((length) => {
+      end += length
+      return this.#bytes.subarray(end - length, end)
+    })
   }
 
-  #canSpare(piece: Piece): boolean {
-    return this.#frames - piece.frames >= framesMax || this.#bytes - piece.frameBytes >= bytesMax
+  #append(chunk: Buffer, start: number, end: number): void {
+    const length = end - start
+    while (this.#lengths.length > 0 && !this.#needsOldest(length)) this.#from += this.#lengths.shift() ?? 0
+    if (this.#to + length > this.#bytes.length) this.#makeRoom(length)
+    chunk.copy(this.#bytes, this.#to, start, end)
+    this.#to += length
+    this.#lengths.push(length)
+  }
+
+  /** Whether the oldest frame is still one of the last, with another one of that length behind it. */
+  #needsOldest(length: number): boolean {
+    const newerBytes = this.#to - this.#from - (this.#lengths[0] ?? 0) + length
+    return this.#lengths.length < framesMax && newerBytes < bytesMax
+  }
+
+  #makeRoom(length: number): void {
+    const needed = this.#to - this.#from + length
+    // Twice what is needed, so that small frames, which come often, seldom have to be moved.
+    const size = needed > largeBytes ? needed : Math.max(2 * needed, bytesMin)
+    const target = needed <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(size)
+    this.#bytes.copy(target, 0, this.#from, this.#to)
+    this.#to -= this.#from
+    this.#from = 0
+    this.#bytes = target
   }
 }
 
 const framesMax = 8
 const bytesMax = 256 * 1024
-
-interface Piece {
-  bytes: Buffer
-  frames: number
-  /** Without the comments and blank lines between, so that what is kept does not depend on the chunks. */
-  frameBytes: number
-}
-
-function splitFrames(bytes: Buffer, frameBytesMax: number): Buffer[] {
-  const frames: Buffer[] = []
-  const ends = new FrameEnds()
-  ends.begin(bytes)
-  for (let start = 0; start < bytes.length; ) {
-    const end = ends.next(start)
-    const stop = end === -1 ? bytes.length : end
-    const isNoted = stop - start <= frameBytesMax && !isBlankOrComment(bytes, start, stop)
-    if (isNoted) frames.push(bytes.subarray(start, stop))
-    start = stop
-  }
-  return frames
-}
+const bytesMin = 4096
+const largeBytes = 32 * 1024
+const nothing = Buffer.alloc(0)

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { closingQuote, wordsOf } from '../../src/protocols/json-quote.ts'
+import { Random } from './random.ts'
+
+it('finds the closing quote wherever the bytes lie in memory', () => {
+  const random = new Random(3)
+  // Neighbours of the quote and of the backslash, where bit tricks go wrong, and bytes above 127.
+  const pieces = ['"', '"', '\\', '\\', '!', '#', '[', ']', '\u0000', '\u0001', 'é', '漢', 'abcdefgh']
+  let found = 0
+  for (let round = 0; round < 20_000; round++) {
+    const text = Array.from({ length: random.upTo(24) }, () => random.pick(pieces)).join('')
+    const offset = random.upTo(9)
+    // What lies around may be anything, quotes above all.
+    const memory = Buffer.from(`${'"'.repeat(offset)}${text}${'"'.repeat(random.upTo(9))}`)
+    const bytes = memory.subarray(offset)
+    const end = Buffer.byteLength(text)
+    const from = random.upTo(end)
+    const expected = byLoop(bytes, from, end)
+    if (expected !== -1) found++
+    expect({ text, from, at: closingQuote(bytes, wordsOf(bytes), from, end) }).toEqual({
+      text,
+      from,
+      at: expected,
+    })
+  }
+  expect(found).toBeGreaterThan(5000)
+})
+
+it('reads text that is nothing but escaped quotes in one go', () => {
+  const bytes = Buffer.from(`${'\\"'.repeat(100_000)}"`)
+  expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length)).toBe(200_000)
+  expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length - 1)).toBe(-1)
+})
+
+function byLoop(bytes: Buffer, from: number, end: number): number {
+  for (let at = from; at < end; at += bytes[at] === 0x5c ? 2 : 1) if (bytes[at] === 0x22) return at
+  return -1
+}

@@ -57,7 +57,19 @@ export interface Bounds {
 }
 
 const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGER) =>
-  z.coerce.number().int().min(least).max(most).default(fallback)
+  z
+    .string()
+    .refine((text) => /^\d{1,16}$/.test(text) && Number(text) >= least && Number(text) <= most, {
+      error: `must be a whole number ${most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`}`,
+    })
+    .transform(Number)
+    .default(fallback)
+
+/** Beyond 31 bits a timer of Node's fires at once. */
+const milliseconds = (fallback: number, least = 1, most = 2 ** 31 - 1) => count(fallback, least, most)
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
 const MiB = 1024 * 1024
 const second = 1000
@@ -73,9 +85,9 @@ const environment = z.object({
     .optional(),
   GATEWAY_CONFIG: z.string().optional(),
   SECRET_KEY: z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)').optional(),
-  PUBLIC_URL: z.url().optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  JOURNAL_SYNC: z.enum(['process', 'disk']).default('process'),
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  JOURNAL_SYNC: oneOf(['process', 'disk']).default('process'),
 
   BODY_BYTES_MAX: count(32 * MiB, 1024),
   HEADER_BYTES_MAX: count(64 * 1024, 4096),
@@ -84,29 +96,29 @@ const environment = z.object({
   HELD_ANSWER_BYTES_MAX: count(64 * 1024),
   WATCHED_ANSWER_BYTES_MAX: count(32 * MiB),
   IN_FLIGHT_MAX: count(10_000),
-  REQUEST_READ_MS: count(60 * second),
-  UPSTREAM_CONNECT_MS: count(10 * second),
-  UPSTREAM_FIRST_BYTE_MS: count(600 * second),
-  UPSTREAM_IDLE_MS: count(120 * second),
-  UPSTREAM_TOTAL_MS: count(1800 * second),
+  REQUEST_READ_MS: milliseconds(60 * second),
+  UPSTREAM_CONNECT_MS: milliseconds(10 * second),
+  UPSTREAM_FIRST_BYTE_MS: milliseconds(600 * second),
+  UPSTREAM_IDLE_MS: milliseconds(120 * second),
+  UPSTREAM_TOTAL_MS: milliseconds(1800 * second),
   ATTEMPTS_MAX: count(3, 1, 20),
-  DRAIN_ON_SHUTDOWN_MS: count(30 * second, 0),
-  KEY_CACHE_MAX: count(100_000),
-  KEY_CACHE_NEGATIVE_MS: count(60 * second),
-  REVISION_POLL_MS: count(400, 50, 1000),
-  DATABASE_WAIT_MS: count(60 * second),
-  ADMIT_MS: count(5 * second),
+  DRAIN_ON_SHUTDOWN_MS: milliseconds(30 * second, 0),
+  KEY_CACHE_MAX: count(100_000, 1, 10_000_000),
+  KEY_CACHE_NEGATIVE_MS: milliseconds(60 * second),
+  REVISION_POLL_MS: milliseconds(400, 50, 1000),
+  DATABASE_WAIT_MS: milliseconds(60 * second),
+  ADMIT_MS: milliseconds(5 * second),
   CAPTURE_BYTES_MAX: count(64 * 1024, 0),
   CAPTURE_STRING_BYTES_MAX: count(8 * 1024, 64),
   JOURNAL_SEGMENT_BYTES: count(16 * MiB, 64 * 1024),
   JOURNAL_BYTES_MAX: count(2048 * MiB, MiB),
   JOURNAL_ALARM_BYTES: count(256 * MiB, 64 * 1024),
-  SHIP_INTERVAL_MS: count(500, 1, 10_000),
+  SHIP_INTERVAL_MS: milliseconds(500, 1, 10_000),
   SHIP_BATCH_BYTES: count(8 * MiB, 64 * 1024),
-  SHIP_ON_QUERY_MS: count(2 * second),
-  INSTANCE_DEAD_MS: count(30 * second, 1000),
-  REQUEST_RETENTION_DAYS: count(90),
-  PAYLOAD_RETENTION_DAYS: count(30),
+  SHIP_ON_QUERY_MS: milliseconds(2 * second),
+  INSTANCE_DEAD_MS: milliseconds(30 * second, 1000),
+  REQUEST_RETENTION_DAYS: count(90, 1, 36_500),
+  PAYLOAD_RETENTION_DAYS: count(30, 1, 36_500),
   PARTITIONS_AHEAD_DAYS: count(7, 1, 60),
   UNAUTHENTICATED_ROWS_PER_MINUTE: count(60),
 })
@@ -116,7 +128,9 @@ const environment = z.object({
  * Throws an Error that lists every wrong variable and what it must be.
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
   const parsed = environment.safeParse(present)
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)

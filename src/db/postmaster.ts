@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -97,8 +97,8 @@ const quiet = {
   log_checkpoints: 'off',
 }
 
-// Backends of a killed postmaster hold its shared memory for a moment.
-const passing = /still in use|lock file .* already exists|could not bind|Address already in use/
+// Backends of a killed postmaster hold its shared memory for a moment, and one that is just starting has an empty file.
+const passing = /still in use|lock file .* (?:already exists|is empty)|could not bind|Address already in use/
 
 /** The live Postgres of this cluster, from the pid file it keeps. Undefined: none, or only its remains. */
 export function findPostmaster(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
@@ -169,9 +169,18 @@ export function isFree(port: number): Promise<boolean> {
 function replaceDeadPid(cluster: string): void {
   const path = join(cluster, 'postmaster.pid')
   const lines = readLines(path)
+  if (isRemnant(path)) rmSync(path, { force: true })
   if (lines.length < 7 || isPostmaster(Number(lines[0]), cluster)) return
   writeFileSync(path, ['4194305', ...lines.slice(1)].join('\n'))
 }
+
+/** Postgres fills its pid file as soon as it has made it: one that stays empty is of a start that was killed. */
+function isRemnant(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.size === 0 && Date.now() - found.mtimeMs > remnantMs
+}
+
+const remnantMs = 2_000
 
 function signal(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
   try {

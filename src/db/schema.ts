@@ -308,7 +308,8 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  state: text('state', { enum: ['live', 'closed', 'adopted'] }).notNull(),
+  /** `lost`: not heard of for a day, and nobody has its journal. */
+  state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
 })
 
 /** How far each journal segment has been shipped, in bytes; advanced in the transaction that ships. */

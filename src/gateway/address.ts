@@ -30,7 +30,10 @@ export function guardedLookup(allowPrivate: boolean): LookupFunction {
       const allowed = addresses.filter((_, i) => refusals[i] === undefined)
       const first = allowed[0]
       if (first === undefined) {
-        return done(new Error(`upstream address refused: ${refusals.find((refusal) => refusal !== undefined)}`), [])
+        return done(
+          new Error(`upstream address refused: ${refusals.find((refusal) => refusal !== undefined)}`),
+          [],
+        )
       }
       if (options.all === true) done(null, allowed)
       else done(null, first.address, first.family)

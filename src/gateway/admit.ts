@@ -2,8 +2,8 @@ import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import { worstCaseNano } from '../ledger/price.ts'
-import { redactBody, redactText } from '../ledger/redact.ts'
 import type { OpenRecord } from '../ledger/record.ts'
+import { redactBody, redactText } from '../ledger/redact.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
@@ -25,9 +25,17 @@ const idempotencyKeyCharactersMax = 256
  * the journal. Nothing may be sent upstream before this resolves.
  * Throws `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
-export async function admit(gateway: Gateway, call: Call, snapshot: Snapshot, admission: Admission): Promise<void> {
+export async function admit(
+  gateway: Gateway,
+  call: Call,
+  snapshot: Snapshot,
+  admission: Admission,
+): Promise<void> {
   takeLimits(gateway, call, admission)
-  if (snapshot.tenants.get(admission.identity.tenantId)?.limited === true) await reserve(gateway, call, admission)
+  if (snapshot.tenants.get(admission.identity.tenantId)?.limited === true) {
+    gateway.ledger.requireRoom()
+    await reserve(gateway, call, admission)
+  }
   const open = openRecordOf(gateway, call, admission.body)
   const standing = gateway.ledger.open(open)
   // It is written; the memory behind the body is about to be used again.
@@ -71,7 +79,9 @@ function takeLimits(gateway: Gateway, call: Call, { identity, group, facts, body
   const lease = gateway.limits.take(identity.keyId, group.limits, tokens, call.startedAt)
   addLimitHeaders(call.headers, lease)
   if (!lease.granted) {
-    throw new GatewayError('rate_limited', refusalText[lease.limit], { retryAfterSeconds: lease.retryAfterSeconds })
+    throw new GatewayError('rate_limited', refusalText[lease.limit], {
+      retryAfterSeconds: lease.retryAfterSeconds,
+    })
   }
   call.lease = lease
 }
@@ -82,9 +92,18 @@ const refusalText = {
   concurrency: 'This key has as many requests running as it may have. Wait for one of them to end.',
 } as const
 
-async function reserve(gateway: Gateway, call: Call, { identity, group, model, facts, body }: Admission): Promise<void> {
+async function reserve(
+  gateway: Gateway,
+  call: Call,
+  { identity, group, model, facts, body }: Admission,
+): Promise<void> {
   const amount = worstCaseNano(
-    { bodyBytes: body.length, hasMedia: facts.hasMedia, maxOutputTokens: facts.maxOutputTokens, choices: facts.choices },
+    {
+      bodyBytes: body.length,
+      hasMedia: facts.hasMedia,
+      maxOutputTokens: facts.maxOutputTokens,
+      choices: facts.choices,
+    },
     model,
     group.priceMultiplier,
   )

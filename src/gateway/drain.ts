@@ -18,7 +18,13 @@ export async function drain(gateway: Gateway, server: Server): Promise<void> {
   await emptied(gateway, gateway.bounds.drainOnShutdownMs)
   for (const call of gateway.calls) {
     call.shuttingDown = true
-    call.running?.abort(new GatewayError('unavailable', 'This gateway process is shutting down; the answer is cut here. Try again.', { retryAfterSeconds: 1 }))
+    call.running?.abort(
+      new GatewayError(
+        'unavailable',
+        'This gateway process is shutting down; the answer is cut here. Try again.',
+        { retryAfterSeconds: 1 },
+      ),
+    )
   }
   await emptied(gateway, settleMs)
   server.closeIdleConnections()

@@ -32,13 +32,19 @@ const bytesPerToken = 4
  * The one place where an answer becomes tokens and money, for every protocol. What the upstream told is taken;
  * an answer that ends without usage is estimated from what was delivered, and marked so.
  */
-export function meter(observation: Observation, bodyBytes: number, model: Model, multiplier: string): Metered {
+export function meter(
+  observation: Observation,
+  bodyBytes: number,
+  model: Model,
+  multiplier: string,
+): Metered {
   const usage = observation.usage ?? estimate(observation, bodyBytes)
   if (usage === undefined) return unknownMetered
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {
     usage,
-    usageSource: observation.usage === undefined ? 'estimated' : observation.complete ? 'upstream' : 'partial',
+    usageSource:
+      observation.usage === undefined ? 'estimated' : observation.complete ? 'upstream' : 'partial',
     costNano: cost?.total ?? null,
     priceId: model.price?.id ?? null,
     priceMultiplier: multiplier,

@@ -24,13 +24,18 @@ export function planRoute(
   protocol: ProtocolName,
   chance: () => number = Math.random,
 ): Target[] {
-  const usable = model.offers.filter((offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name))
+  const usable = model.offers.filter(
+    (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
+  )
   if (usable.length === 0) throw noChannel(requestedModel)
   const speaking = usable.filter((offer) => offer.channel.protocols[protocol] !== undefined)
   if (speaking.length === 0) throw notSpoken(requestedModel, usable)
   const only = speaking[0]
-  if (speaking.length === 1 && only !== undefined) return [targetOf(only, requestedModel, protocol, 'only candidate')]
-  return inOrder(speaking, chance).map(({ offer, reason }) => targetOf(offer, requestedModel, protocol, reason))
+  if (speaking.length === 1 && only !== undefined)
+    return [targetOf(only, requestedModel, protocol, 'only candidate')]
+  return inOrder(speaking, chance).map(({ offer, reason }) =>
+    targetOf(offer, requestedModel, protocol, reason),
+  )
 }
 
 /** The group of a key. A key whose group is gone from the catalog may do nothing. */
@@ -58,7 +63,8 @@ function inOrder(offers: readonly Offer[], chance: () => number): { offer: Offer
       // All weights may be zero: then the order of the catalog decides.
       if (at < 0) at = 0
       const [offer] = tier.splice(at, 1)
-      if (offer !== undefined) ordered.push({ offer, reason: `priority ${priority}, weight ${offer.channel.weight} of ${sum}` })
+      if (offer !== undefined)
+        ordered.push({ offer, reason: `priority ${priority}, weight ${offer.channel.weight} of ${sum}` })
     }
   }
   return ordered
@@ -75,9 +81,13 @@ function targetOf(offer: Offer, requestedModel: string, protocol: ProtocolName, 
 }
 
 function noChannel(model: string): GatewayError {
-  return new GatewayError('model_not_found', `Model "${model}" has no channel that this key may use. GET /v1/models lists what it may.`, {
-    field: 'model',
-  })
+  return new GatewayError(
+    'model_not_found',
+    `Model "${model}" has no channel that this key may use. GET /v1/models lists what it may.`,
+    {
+      field: 'model',
+    },
+  )
 }
 
 function notSpoken(model: string, offers: readonly Offer[]): GatewayError {

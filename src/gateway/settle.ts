@@ -1,18 +1,27 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../ledger/redact.ts'
 import { openRecordOf } from './admit.ts'
-import { type Call, closeRecordOf, type Endpoint, type Ending, refusalOf } from './call.ts'
+import { type Call, closeRecordOf, type Ending, type Endpoint, refusalOf } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { UpstreamRefusal } from './relay.ts'
 import type { Target } from './route.ts'
 
+/** The newest call of each connection, until its request has come whole and its answer is gone. */
+const newestCalls = new WeakMap<Duplex, Call>()
+
 /** Statuses of an upstream's own refusal that are the client's to see as they came. */
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
 
-export function beginCall(gateway: Gateway, endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Call {
+export function beginCall(
+  gateway: Gateway,
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Call {
   const call: Call = {
     id: randomUUIDv7(),
     endpoint,
@@ -36,14 +45,23 @@ export function beginCall(gateway: Gateway, endpoint: Endpoint, request: Incomin
     shuttingDown: false,
     running: undefined,
     releases: [],
+    slabs: [],
     headers: {},
   }
   gateway.calls.add(call)
+  const { socket } = request
+  newestCalls.set(socket, call)
   response.once('close', () => {
     if (!response.writableFinished) leave(call)
     if (call.settled) gateway.calls.delete(call)
+    if (request.complete && newestCalls.get(socket) === call) newestCalls.delete(socket)
   })
   return call
+}
+
+/** The call that a connection's last request began, unless that request is over. */
+export function newestCallOn(socket: Duplex): Call | undefined {
+  return newestCalls.get(socket)
 }
 
 /** Write the request's one row. Whoever comes second finds it written. */
@@ -54,6 +72,7 @@ export async function settle(gateway: Gateway, call: Call, ending: Ending): Prom
   const open = call.opened ?? openRecordOf(gateway, call, call.body)
   call.lease?.settle(ending.metered.usage === null ? 0 : tokensOf(ending.metered))
   for (const release of call.releases) release()
+  if (isRead(call, ending)) for (const release of call.slabs) release()
   try {
     if (call.opened !== null) await gateway.ledger.close(open, record)
     else if (call.identity !== null) await gateway.ledger.refuse(open, record)
@@ -61,6 +80,14 @@ export async function settle(gateway: Gateway, call: Call, ending: Ending): Prom
   } finally {
     gateway.calls.delete(call)
   }
+}
+
+/**
+ * An upstream that answered well has read all of the request. One that refused or broke may not have: bytes of it can
+ * still wait in a socket, and must never become another client's.
+ */
+function isRead(call: Call, ending: Ending): boolean {
+  return call.attempts.length === 0 || (call.attempts.length === 1 && ending.outcome === 'succeeded')
 }
 
 /** What is known of a request that no upstream answered. */
@@ -71,14 +98,24 @@ export interface Unanswered {
 }
 
 /** Write the row of a request that gets an error for an answer, then send it in the client's own format. */
-export async function refuse(gateway: Gateway, call: Call, cause: GatewayError, unanswered?: Unanswered): Promise<void> {
+export async function refuse(
+  gateway: Gateway,
+  call: Call,
+  cause: GatewayError,
+  unanswered?: Unanswered,
+): Promise<void> {
   const error = withoutSecrets(cause, secretsOf(call, unanswered?.target ?? null))
   const rendered = call.endpoint.client.encodeError(error, call.id)
   const own = unanswered?.refusal
   const asItCame = own !== undefined && clientStatuses.has(own.status) && own.contentType.includes('json')
   const status = asItCame ? own.status : rendered.status
   if (error.fault !== 'client') {
-    const fields = { request: call.id, kind: error.kind, upstreamStatus: error.upstreamStatus, cause: causeOf(error) }
+    const fields = {
+      request: call.id,
+      kind: error.kind,
+      upstreamStatus: error.upstreamStatus,
+      cause: causeOf(error),
+    }
     gateway.log[error.kind === 'internal' ? 'error' : 'warn'](fields, error.message)
   }
   await settle(gateway, call, {
@@ -108,8 +145,13 @@ function leave(call: Call): void {
   call.clientGone = true
   const { running, price } = call
   if (running === undefined || price === null) return
-  const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', { fault: 'client' })
-  if (price.clientGone.policy === 'abort') return running.abort(reason)
+  const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', {
+    fault: 'client',
+  })
+  if (price.clientGone.policy === 'abort') {
+    running.abort(reason)
+    return
+  }
   running.resume()
   const timer = setTimeout(() => call.running?.abort(reason), price.clientGone.seconds * 1000)
   call.releases.push(() => clearTimeout(timer))
@@ -119,7 +161,8 @@ function leave(call: Call): void {
 function scrubbed(call: Call, ending: Ending): Ending {
   const secrets = secretsOf(call, ending.target)
   for (const attempt of call.attempts) {
-    if (attempt.error !== null) attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
+    if (attempt.error !== null)
+      attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
   }
   return ending.error === null ? ending : { ...ending, error: withoutSecrets(ending.error, secrets) }
 }
@@ -144,7 +187,9 @@ function secretsOf(call: Call, target: Target | null): string[] {
 }
 
 function tokensOf({ usage }: Metered): number {
-  return usage === null ? 0 : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+  return usage === null
+    ? 0
+    : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }
 
 function causeOf(error: GatewayError): string | undefined {

@@ -55,7 +55,8 @@ export function adviceOn(method: string, path: string): string {
     return `There is no ${method} ${path} here. The paths are ${Object.keys(knownPaths).join(', ')}.`
   }
   const advice = `There is no ${method} ${path} here; use ${knownPaths[meant]} ${meant}.`
-  if (path.startsWith('/v1/v1/')) return `${advice} The SDK adds its path to a base URL that ends in /v1, so /v1 must stand there once.`
+  if (path.startsWith('/v1/v1/'))
+    return `${advice} The SDK adds its path to a base URL that ends in /v1, so /v1 must stand there once.`
   if (!path.startsWith('/v1/')) return `${advice} Let the SDK's base URL end in /v1.`
   return advice
 }

@@ -158,7 +158,11 @@ class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#aborted !== undefined) controller.abort(this.#aborted)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
     if (status < 200) return
     this.#listener.start(this, status, headers)
   }
@@ -193,11 +197,17 @@ function explain(error: unknown): GatewayError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.', { cause: error })
+      return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.', {
+        cause: error,
+      })
     case 'UND_ERR_HEADERS_TIMEOUT':
-      return new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.', { cause: error })
+      return new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.', {
+        cause: error,
+      })
     case 'UND_ERR_BODY_TIMEOUT':
-      return new GatewayError('upstream_timeout', 'The upstream stopped in the middle of its answer.', { cause: error })
+      return new GatewayError('upstream_timeout', 'The upstream stopped in the middle of its answer.', {
+        cause: error,
+      })
     case 'ECONNREFUSED':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import {
-  TupleWriter,
+  type TupleWriter,
   writeAttemptTuple,
   writePayloadTuple,
   writeRequestTuple,

@@ -11,7 +11,7 @@ export interface JournalOptions {
   directory: string
   sync: 'process' | 'disk'
   segmentBytes: number
-  /** No new request is admitted while the journal holds this many bytes. */
+  /** While the journal holds this many bytes no new request is admitted and refusals are kept without their bodies. */
   bytesMax: number
   /** Called when writing starts to fail and when it works again. */
   onTrouble(message: string | undefined): void
@@ -73,23 +73,26 @@ export class Journal {
     return this.#written - this.#freed
   }
 
+  /** Twice the bound is reached: even refusals must wait, all that is still written ends a request that runs. */
+  get overfull(): boolean {
+    return this.bytes >= 2 * this.#options.bytesMax
+  }
+
   /** The shipper deleted this much. */
   freed(bytes: number): void {
     this.#freed += bytes
   }
 
+  /** Why no request could be opened now, if so. */
+  refusal(): GatewayError | undefined {
+    if (this.bytes >= this.#options.bytesMax) return boundReached()
+    return this.#stuck.length > 0 ? diskFull() : undefined
+  }
+
   /** Resolves when the request stands in the journal; rejects `unavailable` when it cannot: then nothing may be sent. */
   open(record: OpenRecord): Promise<void> {
-    if (this.bytes >= this.#options.bytesMax) {
-      return Promise.reject(
-        new GatewayError(
-          'unavailable',
-          'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
-          { retryAfterSeconds: 5 },
-        ),
-      )
-    }
-    if (this.#stuck.length > 0) return Promise.reject(diskFull())
+    const refusal = this.refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
     return this.#append(true, () => writeOpenFrame(this.#out, record))
   }
 
@@ -100,9 +103,10 @@ export class Journal {
 
   /** A whole row at once, for a request that was never admitted. Never rejects. */
   row(open: OpenRecord, record: CloseRecord): Promise<void> {
+    const kept = this.bytes < this.#options.bytesMax ? open : { ...open, body: null }
     return this.#append(false, () => {
-      writeOpenFrame(this.#out, open)
-      writeCloseFrame(this.#out, open, record)
+      writeOpenFrame(this.#out, kept)
+      writeCloseFrame(this.#out, kept, record)
     })
   }
 
@@ -222,7 +226,8 @@ export class Journal {
     this.#synced = []
     this.#disk.fdatasync(this.#fd, (error) => {
       this.#syncing = false
-      if (error !== null && !this.#closed) this.#options.onTrouble(`fdatasync of the journal failed: ${String(error)}`)
+      if (error !== null && !this.#closed)
+        this.#options.onTrouble(`fdatasync of the journal failed: ${String(error)}`)
       for (const settle of waiting) settle()
       if (!this.#syncAgain) return
       this.#syncAgain = false
@@ -262,9 +267,21 @@ export class Journal {
   }
 }
 
+function boundReached(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
+    { retryAfterSeconds: 5 },
+  )
+}
+
 function diskFull(cause?: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The gateway cannot record requests: its disk is full. Try again later.', {
-    cause,
-    retryAfterSeconds: 5,
-  })
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record requests: its disk is full. Try again later.',
+    {
+      cause,
+      retryAfterSeconds: 5,
+    },
+  )
 }

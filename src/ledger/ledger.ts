@@ -93,6 +93,12 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
+  /** Throws `unavailable` when a request could not be opened now, for whoever does something costly before. */
+  requireRoom(): void {
+    const refusal = this.#journal.refusal()
+    if (refusal !== undefined) throw refusal
+  }
+
   /** The request stands in the journal. Rejects `unavailable` when it cannot: then nothing may be sent upstream. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
@@ -106,7 +112,9 @@ export class Ledger {
 
   /** A row for a request that was never admitted. While the journal is overfull they are folded into counted rows. */
   refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#journal.overfull ? this.#folding.add(open, record) : this.#journal.row(open, record)
+    // A row that releases a reservation cannot stand for another.
+    const fold = this.#journal.overfull && open.reservedAccountId === null
+    return fold ? this.#folding.add(open, record) : this.#journal.row(open, record)
   }
 
   /** A row for a caller we do not know; beyond a rate per address they are folded into counted rows. */
@@ -165,7 +173,9 @@ export class Ledger {
     const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#hear(message))
-    worker.on('error', (error) => this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'))
+    worker.on('error', (error) =>
+      this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'),
+    )
     this.#workerGone = new Promise((resolve) => worker.once('exit', () => resolve()))
     worker.on('exit', () => {
       if (this.#ended) return
@@ -187,11 +197,17 @@ export class Ledger {
         if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
         return
       case 'adopted':
-        log.info({ instance: message.instance, orphans: message.orphans }, 'adopted the journal of a dead process')
+        log.info(
+          { instance: message.instance, orphans: message.orphans },
+          'adopted the journal of a dead process',
+        )
         return
       case 'away':
         this.#postgresAway = message.message
-        log.warn({ reason: message.message }, 'the journal cannot be shipped: it grows until Postgres takes it')
+        log.warn(
+          { reason: message.message },
+          'the journal cannot be shipped: it grows until Postgres takes it',
+        )
         return
       case 'back':
         this.#postgresAway = undefined
@@ -219,7 +235,8 @@ export class Ledger {
   #noteTrouble(message: string | undefined): void {
     if (message === this.#trouble) return
     if (message === undefined) this.#options.log.info({}, 'the journal can be written again')
-    else if (this.#trouble === undefined) this.#options.log.error({ reason: message }, 'the journal cannot be written')
+    else if (this.#trouble === undefined)
+      this.#options.log.error({ reason: message }, 'the journal cannot be written')
     this.#trouble = message
   }
 

@@ -8,7 +8,11 @@ export function orphanOf(): CloseRecord {
     channel: null,
     status: 500,
     outcome: 'orphaned',
-    error: { kind: 'internal', message: 'The gateway process ended before this request did.', upstreamStatus: null },
+    error: {
+      kind: 'internal',
+      message: 'The gateway process ended before this request did.',
+      upstreamStatus: null,
+    },
     finishReason: null,
     usage: null,
     usageSource: 'none',

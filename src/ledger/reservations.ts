@@ -76,7 +76,8 @@ export class Reservations {
 
   async #giveBack(batch: Wish[]): Promise<void> {
     if (batch.length === 0) return
-    await this.#database.sql`SELECT settle_accounts(${batch.map((wish) => wish.requestId)}::uuid[], '{}', '{}')`
+    await this.#database
+      .sql`SELECT settle_accounts(${batch.map((wish) => wish.requestId)}::uuid[], '{}', '{}')`
   }
 
   async #ask(batch: Wish[]): Promise<Set<string>> {

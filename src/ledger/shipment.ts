@@ -6,7 +6,16 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { type CloseFrame, openRecordOf, readFrame } from './frame.ts'
 import { listSegments, segmentName } from './journal-directory.ts'
 import { orphanOf } from './orphan.ts'
-import { copyColumns, copyHeader, copyTrailer, momentOf, TupleWriter, uuidText, writeChargeTuple, writeRequestTuple } from './tuple.ts'
+import {
+  copyColumns,
+  copyHeader,
+  copyTrailer,
+  momentOf,
+  TupleWriter,
+  uuidText,
+  writeChargeTuple,
+  writeRequestTuple,
+} from './tuple.ts'
 
 export interface ShipmentOptions {
   directory: string
@@ -280,7 +289,8 @@ export class Shipment {
        ON CONFLICT (instance_id, segment) DO UPDATE SET position = excluded.position WHERE p.position = $3`,
       [this.#options.instanceId, batch.segment, batch.from, batch.to],
     )
-    if (moved.rowCount !== 1) throw new FencedError(`journal ${this.#options.instanceId} is shipped by another process`)
+    if (moved.rowCount !== 1)
+      throw new FencedError(`journal ${this.#options.instanceId} is shipped by another process`)
     // In this order, because rolling the partitions locks the tables in it.
     await copy(client, 'requests', batch.tuples.requests)
     await copy(client, 'request_payloads', batch.tuples.request_payloads)
@@ -309,9 +319,16 @@ export class Shipment {
       this.#framesMax = Math.ceil(batch.frames / 2)
       return
     }
-    const aside = join(this.#options.directory, '..', `set-aside-${this.#options.instanceId}-${batch.segment}-${batch.from}.frame`)
+    const aside = join(
+      this.#options.directory,
+      '..',
+      `set-aside-${this.#options.instanceId}-${batch.segment}-${batch.from}.frame`,
+    )
     fs.writeFileSync(aside, this.#buffer.subarray(0, batch.to - batch.from), { mode: 0o600 })
-    this.#options.log('error', 'Postgres refused a journal frame; it is set aside', { file: aside, error: String(error) })
+    this.#options.log('error', 'Postgres refused a journal frame; it is set aside', {
+      file: aside,
+      error: String(error),
+    })
     const empty = { ...batch, tuples: { requests: [], request_payloads: [], attempts: [], entries: [] } }
     await this.#ship(client, { ...empty, released: [], charges: new Map() })
     this.#commit(batch)
@@ -343,7 +360,8 @@ export class Shipment {
   #readOpen(location: Location) {
     const bytes = readAt(join(this.#options.directory, segmentName(location.segment)), location)
     const frame = readFrame(bytes, 0)
-    if (typeof frame === 'string' || frame.kind !== 'open') throw new Error(`no open frame at ${JSON.stringify(location)}`)
+    if (typeof frame === 'string' || frame.kind !== 'open')
+      throw new Error(`no open frame at ${JSON.stringify(location)}`)
     return openRecordOf(frame)
   }
 }

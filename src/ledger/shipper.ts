@@ -32,6 +32,8 @@ export interface ShipperData {
 
 const heartbeatMs = 5_000
 const adoptMs = 5_000
+/** Also how long other processes have to be heard of again after Postgres was away for long. */
+const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
 
 if (parentPort !== null) void run(parentPort, workerData as ShipperData)
@@ -64,7 +66,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
 
   let away = false
   let wait: number = reconnectMs.least
-  for (;; wait = Math.min(wait * 2, reconnectMs.most)) {
+  for (; ; wait = Math.min(wait * 2, reconnectMs.most)) {
     const client = new Client({
       connectionString: data.databaseUrl,
       connectionTimeoutMillis: 5_000,
@@ -102,10 +104,12 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   async function shipUntilEnd(client: Client): Promise<void> {
     let nextHeartbeat = Date.now() + heartbeatMs
     let nextAdoption = 0
+    let nextRetirement = Date.now() + retireMs
     for (;;) {
       const answering = [...tokens]
       const end = own.end()
-      while (own.isBefore(end) && (await own.shipNext(client))) if (ending !== undefined && Date.now() > ending) break
+      while (own.isBefore(end) && (await own.shipNext(client)))
+        if (ending !== undefined && Date.now() > ending) break
       if (away) tell({ type: 'back' })
       away = false
       wait = reconnectMs.least
@@ -122,6 +126,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         await adoptDead(client)
         await client.query('SELECT sweep_reservations()')
         nextAdoption = Date.now() + adoptMs
+      }
+      if (Date.now() >= nextRetirement) {
+        await retireLost(client)
+        nextRetirement = Date.now() + retireMs
       }
       if (tokens.length === 0 && ending === undefined) await nap(data.intervalMs)
     }
@@ -146,13 +154,31 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     }
   }
 
+  async function retireLost(client: Client): Promise<void> {
+    const retired = await client.query<{ id: string }>('SELECT retire_lost_instances($1) AS id', [
+      data.instanceId,
+    ])
+    for (const { id } of retired.rows) {
+      log(
+        'warn',
+        'a process was not heard of for a day and its journal is not here: what it held is released',
+        { instance: id },
+      )
+    }
+  }
+
   async function adoptOne(client: Client, instance: string, directory: string): Promise<void> {
-    const locked = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok', [instance])
+    const locked = await client.query<{ ok: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
+      [instance],
+    )
     if (locked.rows[0]?.ok !== true) return
     try {
-      const known = await client.query<{ state: string }>('SELECT state FROM instances WHERE id = $1', [instance])
+      const known = await client.query<{ state: string }>('SELECT state FROM instances WHERE id = $1', [
+        instance,
+      ])
       const state = known.rows[0]?.state
-      if ((state === undefined || state === 'live') && existsSync(directory)) {
+      if (state !== 'adopted' && state !== 'closed' && existsSync(directory)) {
         const shipment = new Shipment({ ...data, directory, instanceId: instance, growing: false, log })
         await shipment.resume(client)
         while (await shipment.shipNext(client));
@@ -177,8 +203,12 @@ async function register(client: Client, data: ShipperData): Promise<void> {
 }
 
 async function heartbeat(client: Client, instanceId: string): Promise<void> {
-  const beat = await client.query(`UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`, [instanceId])
-  if (beat.rowCount !== 1) throw new FencedError(`instance ${instanceId} was taken for dead and adopted by another process`)
+  const beat = await client.query(
+    `UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`,
+    [instanceId],
+  )
+  if (beat.rowCount !== 1)
+    throw new FencedError(`instance ${instanceId} was taken for dead and adopted by another process`)
 }
 
 async function isSilent(client: Client, instanceId: string, deadMs: number): Promise<boolean> {

@@ -72,7 +72,12 @@ export function writeRequestTuple(out: TupleWriter, open: OpenRecord, close: Clo
   out.int4(close.folded)
 }
 
-export function writeAttemptTuple(out: TupleWriter, id: string, ordinal: number, attempt: AttemptRecord): void {
+export function writeAttemptTuple(
+  out: TupleWriter,
+  id: string,
+  ordinal: number,
+  attempt: AttemptRecord,
+): void {
   out.begin(13)
   out.uuid(id)
   out.moment(momentOf(id))
@@ -153,7 +158,10 @@ export class TupleWriter {
   }
 
   text(value: string | null): void {
-    if (value === null) return this.#null()
+    if (value === null) {
+      this.#null()
+      return
+    }
     // Room for this text and for the rest of the row, whose begin() counted on it.
     this.reserve(value.length * 3 + 1024)
     const start = this.length + 4
@@ -171,7 +179,10 @@ export class TupleWriter {
   }
 
   uuid(value: string | null): void {
-    if (value === null) return this.#null()
+    if (value === null) {
+      this.#null()
+      return
+    }
     this.#view.setInt32(this.length, 16)
     writeUuid(this.#buffer, value, this.length + 4)
     this.length += 20
@@ -185,21 +196,30 @@ export class TupleWriter {
 
   /** Values beyond the type's range are clamped: a count too large must not cost the row. */
   int2(value: number | null): void {
-    if (value === null) return this.#null()
+    if (value === null) {
+      this.#null()
+      return
+    }
     this.#view.setInt32(this.length, 2)
     this.#view.setInt16(this.length + 4, clamp(value, int2Max))
     this.length += 6
   }
 
   int4(value: number | null): void {
-    if (value === null) return this.#null()
+    if (value === null) {
+      this.#null()
+      return
+    }
     this.#view.setInt32(this.length, 4)
     this.#view.setInt32(this.length + 4, clamp(value, int4Max))
     this.length += 8
   }
 
   int8(value: bigint | null): void {
-    if (value === null) return this.#null()
+    if (value === null) {
+      this.#null()
+      return
+    }
     this.#view.setInt32(this.length, 8)
     this.#view.setBigInt64(this.length + 4, value)
     this.length += 12
@@ -242,7 +262,8 @@ export function writeUuid(out: Buffer, value: string, at: number): void {
   for (let i = 0; i < 36; i += 2) {
     // The dashes stand before the digits with the numbers 8, 12, 16 and 20.
     if (i === 8 || i === 13 || i === 18 || i === 23) i += 1
-    out[place] = (hexDigit[value.charCodeAt(i) & 0x7f] ?? 0) * 16 + (hexDigit[value.charCodeAt(i + 1) & 0x7f] ?? 0)
+    out[place] =
+      (hexDigit[value.charCodeAt(i) & 0x7f] ?? 0) * 16 + (hexDigit[value.charCodeAt(i + 1) & 0x7f] ?? 0)
     place += 1
   }
 }

@@ -40,6 +40,11 @@ const rules: readonly { rule: string; query: string }[] = [
       FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live' WHERE i.id IS NULL`,
   },
   {
+    rule: 'every live process was heard of within the last hour',
+    query: `SELECT id || ' on ' || host || ', last heard of ' || heartbeat_at AS sample
+      FROM instances WHERE state = 'live' AND heartbeat_at < now() - interval '1 hour'`,
+  },
+  {
     rule: 'every request that cost something was charged that much',
     query: `SELECT r.id || ': cost ' || r.cost_nano || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
       FROM requests r LEFT JOIN entries e ON e.id = r.id
@@ -86,7 +91,11 @@ export function verifyLedger(sql: Sql): Promise<Verification> {
       const rows = await tx.unsafe<{ sample: string; differences: string }[]>(
         `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
       )
-      findings.push({ rule, differences: Number(rows[0]?.differences ?? 0), samples: rows.map((row) => row.sample) })
+      findings.push({
+        rule,
+        differences: Number(rows[0]?.differences ?? 0),
+        samples: rows.map((row) => row.sample),
+      })
     }
     const [counted] = await tx<{ requests: string; orphaned: string }[]>`
       SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests`

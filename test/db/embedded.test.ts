@@ -76,6 +76,13 @@ test('a killed Postgres comes back at the same address with its data', async () 
   expect(isPostmaster(pid, clusterOf(dataDir))).toBe(false)
 })
 
+test('a start that was killed before its pid file was filled does not hold up the next one', async () => {
+  const dataDir = copyOfOriginal()
+  writeFileSync(join(clusterOf(dataDir), 'postmaster.pid'), '')
+  const next = await startOwner(dataDir)
+  expect(await query(next.url, read)).toEqual([{ n: 42 }])
+})
+
 test('everything killed at once: the next start recovers', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)

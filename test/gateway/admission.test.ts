@@ -27,7 +27,10 @@ test('500 requests at once of a tenant with one dollar never spend more than one
       const body = (await response.json()) as { error?: { code: string; message: string } }
       if (response.status !== 200) {
         expect(response.status).toBe(402)
-        expect(body.error).toMatchObject({ code: 'insufficient_quota', message: expect.stringContaining('balance') })
+        expect(body.error).toMatchObject({
+          code: 'insufficient_quota',
+          message: expect.stringContaining('balance'),
+        })
         expect(response.headers.get('x-should-retry')).toBe('false')
       }
       return response.status
@@ -37,7 +40,8 @@ test('500 requests at once of a tenant with one dollar never spend more than one
   expect(served).toBeGreaterThan(0)
   expect(upstream.requests).toHaveLength(served)
   await expect.poll(async () => (await bed?.rows())?.length, { timeout: 10_000 }).toBe(500)
-  const [spent] = await database.sql`SELECT coalesce(-sum(amount_nano), 0) AS nano FROM entries WHERE kind = 'charge'`
+  const [spent] =
+    await database.sql`SELECT coalesce(-sum(amount_nano), 0) AS nano FROM entries WHERE kind = 'charge'`
   expect(BigInt(spent?.nano)).toBe(BigInt(served) * 23_500_000n)
   expect(BigInt(spent?.nano)).toBeLessThanOrEqual(oneDollar)
   // One after the other, the money that is left can be spent to its last possible request.
@@ -54,75 +58,80 @@ test('what cannot be bounded is refused to a limited key, by name, and allowed t
   bed = await startTestbed()
   const limited = await bed.chat({ model: 'no-price', messages }, { key: paidKey })
   expect(limited.status).toBe(403)
-  expect(await limited.json()).toMatchObject({ error: { message: expect.stringContaining('no-price'), param: 'model' } })
+  expect(await limited.json()).toMatchObject({
+    error: { message: expect.stringContaining('no-price'), param: 'model' },
+  })
   expect((await bed.chat({ model: 'no-price', messages })).status).toBe(200)
 })
 
-test(
-  `while Postgres is away for ${outageMs} ms, keys without a hard budget see no error and all their rows come; budgeted ones get 503 and Retry-After`,
-  { timeout: outageMs + 90_000 },
-  async () => {
-    const directory = temporaryDirectory()
-    const first = await startOwner(directory)
-    const upstream = await startUpstream({ keepBodies: false })
-    const tollgate = await startTollgate({
-      databaseUrl: first.url,
-      gatewayYaml: gatewayYaml(upstream.url),
-      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ADMIT_MS: '1000' },
+test(`while Postgres is away for ${outageMs} ms, keys without a hard budget see no error and all their rows come; budgeted ones get 503 and Retry-After`, {
+  timeout: outageMs + 90_000,
+}, async () => {
+  const directory = temporaryDirectory()
+  const first = await startOwner(directory)
+  const upstream = await startUpstream({ keepBodies: false })
+  const tollgate = await startTollgate({
+    databaseUrl: first.url,
+    gatewayYaml: gatewayYaml(upstream.url),
+    env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ADMIT_MS: '1000' },
+  })
+  const ask = (key: string, stream: boolean) =>
+    fetch(`${tollgate.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'priced', max_tokens: 10, stream, messages }),
     })
-    tollgate.child.once('exit', (code, signal) => console.log('EXIT', code, signal, tollgate.stderr()))
-    const ask = (key: string, stream: boolean) =>
-      fetch(`${tollgate.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'priced', max_tokens: 10, stream, messages }),
-      }).catch(async (error) => { await new Promise((r) => setTimeout(r, 500)); console.log('DEAD', tollgate.child.exitCode, tollgate.child.signalCode, tollgate.stderr().slice(-3000)); throw error })
-    for (const key of [freeKey, paidKey]) expect((await ask(key, false)).status).toBe(200)
+  for (const key of [freeKey, paidKey]) expect((await ask(key, false)).status).toBe(200)
 
-    await first.stop()
-    const until = Date.now() + outageMs
-    const served: string[] = []
-    const refused: Response[] = []
-    const free = async (turn: number) => {
-      while (Date.now() < until) {
-        const response = await ask(freeKey, turn % 2 === 0)
-        await response.text()
-        expect(response.status).toBe(200)
-        served.push(response.headers.get('x-request-id') ?? '')
-      }
+  await first.stop()
+  const until = Date.now() + outageMs
+  const served: string[] = []
+  const refused: Response[] = []
+  const free = async (turn: number) => {
+    while (Date.now() < until) {
+      const response = await ask(freeKey, turn % 2 === 0)
+      await response.text()
+      expect(response.status).toBe(200)
+      served.push(response.headers.get('x-request-id') ?? '')
     }
-    const paid = async () => {
-      while (Date.now() < until) refused.push(await ask(paidKey, false))
-    }
-    await Promise.all([...Array.from({ length: 8 }, (_, turn) => free(turn)), paid()])
-    expect((await fetch(`${tollgate.url}/readyz`)).status).toBe(200)
-    const second = await startOwner(directory)
+  }
+  const paid = async () => {
+    while (Date.now() < until) refused.push(await ask(paidKey, false))
+  }
+  await Promise.all([...Array.from({ length: 8 }, (_, turn) => free(turn)), paid()])
+  expect((await fetch(`${tollgate.url}/readyz`)).status).toBe(200)
+  const second = await startOwner(directory)
 
-    expect(served.length).toBeGreaterThan(50)
-    expect(refused.length).toBeGreaterThan(0)
-    for (const response of refused) {
-      expect(response.status).toBe(503)
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-    }
-    const database = openDatabase(second.url)
-    const ids = [...served, ...refused.map((response) => response.headers.get('x-request-id') ?? '')]
-    await expect
-      .poll(async () => (await database.sql`SELECT count(*)::int AS n FROM requests WHERE id = ANY(${ids}::uuid[])`)[0]?.n, { timeout: 30_000 })
-      .toBe(ids.length)
-    expect((await ask(paidKey, false)).status).toBe(200)
-    expect(await tollgate.stop()).toBe(0)
-    const { findings } = await verifyLedger(database.sql)
-    expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
-    await database.close()
-    await upstream.close()
-    await second.stop()
-  },
-)
+  expect(served.length).toBeGreaterThan(50)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const response of refused) {
+    expect(response.status).toBe(503)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+  const database = openDatabase(second.url)
+  const ids = [...served, ...refused.map((response) => response.headers.get('x-request-id') ?? '')]
+  await expect
+    .poll(
+      async () =>
+        (await database.sql`SELECT count(*)::int AS n FROM requests WHERE id = ANY(${ids}::uuid[])`)[0]?.n,
+      { timeout: 30_000 },
+    )
+    .toBe(ids.length)
+  expect((await ask(paidKey, false)).status).toBe(200)
+  expect(await tollgate.stop()).toBe(0)
+  const { findings } = await verifyLedger(database.sql)
+  expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+  await database.close()
+  await upstream.close()
+  await second.stop()
+})
 
 test('SIGTERM lets streams finish, ends those beyond the deadline with an error in the stream, writes every row and exits 0', async () => {
   bed = await startTestbed({ env: { DRAIN_ON_SHUTDOWN_MS: '1500' } })
   const { upstream, chat, tollgate, row } = bed
-  upstream.script((request) => chatStream(request, { tokens: request.model === 'short' ? 20 : 10_000, paceMs: 20 }))
+  upstream.script((request) =>
+    chatStream(request, { tokens: request.model === 'short' ? 20 : 10_000, paceMs: 20 }),
+  )
   const asked = await Promise.all(
     ['short', 'short', 'long', 'long'].map((model) => chat({ model, messages, stream: true })),
   )
@@ -130,9 +139,22 @@ test('SIGTERM lets streams finish, ends those beyond the deadline with an error 
   const stopped = tollgate.stop()
   const [short, , long] = await Promise.all(texts)
   expect(short).toContain('[DONE]')
-  const last = JSON.parse(long?.trim().split('\n\n').at(-1)?.replace(/^data: /, '') ?? '')
+  const last = JSON.parse(
+    long
+      ?.trim()
+      .split('\n\n')
+      .at(-1)
+      ?.replace(/^data: /, '') ?? '',
+  )
   expect(last.error.message).toContain('shutting down')
   expect(await stopped).toBe(0)
-  expect(await row(asked[0]?.headers.get('x-request-id') ?? null)).toMatchObject({ outcome: 'succeeded', stream_end: 'complete' })
-  expect(await row(asked[2]?.headers.get('x-request-id') ?? null)).toMatchObject({ outcome: 'failed', stream_end: 'shutdown', error_kind: 'unavailable' })
+  expect(await row(asked[0]?.headers.get('x-request-id') ?? null)).toMatchObject({
+    outcome: 'succeeded',
+    stream_end: 'complete',
+  })
+  expect(await row(asked[2]?.headers.get('x-request-id') ?? null)).toMatchObject({
+    outcome: 'failed',
+    stream_end: 'shutdown',
+    error_kind: 'unavailable',
+  })
 })

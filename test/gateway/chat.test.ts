@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { chatAnswer, chatStream, errorAnswer, frame, planByModel, usageTold } from '../support/upstream-plans.ts'
+import {
+  chatAnswer,
+  chatStream,
+  errorAnswer,
+  frame,
+  planByModel,
+  usageTold,
+} from '../support/upstream-plans.ts'
 
 let bed: Testbed
 let openai: OpenAI
@@ -21,7 +28,9 @@ beforeEach(() => {
 const hello = [{ role: 'user' as const, content: 'Hello' }]
 
 test('the official SDK gets a whole answer, and the row says what it used and cost', async () => {
-  const { data, request_id } = await openai.chat.completions.create({ model: 'main', messages: hello }).withResponse()
+  const { data, request_id } = await openai.chat.completions
+    .create({ model: 'main', messages: hello })
+    .withResponse()
   expect(data.choices[0]?.message.content).toBe('Hello there.')
   expect(JSON.parse(String(bed.upstream.requests[0]?.body)).model).toBe('upstream-main')
   expect(bed.upstream.requests[0]?.headers.authorization).toBe('Bearer upstream-credential-0001')
@@ -58,7 +67,12 @@ test('the official SDK gets a stream without the usage frame it did not ask for,
   expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toContain('token-0 token-1 ')
   expect(chunks.every((chunk) => chunk.choices.length === 1)).toBe(true)
   expect(bed.upstream.requests[0]?.includeUsage).toBe(true)
-  expect(await bed.row(request_id)).toMatchObject({ stream: true, input_tokens: 8, output_tokens: 5, stream_end: 'complete' })
+  expect(await bed.row(request_id)).toMatchObject({
+    stream: true,
+    input_tokens: 8,
+    output_tokens: 5,
+    stream_end: 'complete',
+  })
 })
 
 test('a client that asks for the usage frame gets it', async () => {
@@ -91,8 +105,16 @@ test('answer bytes reach the client untouched at every split of the stream, mult
     `${frame({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${frame({ choices: [], usage: usageTold })}data: [DONE]\n\n`
   const bytes = Buffer.from(text)
   for (let split = 1; split < bytes.length; split++) {
-    bed.upstream.script(() => ({ chunks: [bytes.subarray(0, split), { waitMs: 0 }, bytes.subarray(split)], ending: 'end' }))
-    const response = await bed.chat({ model: 'any', messages: hello, stream: true, stream_options: { include_usage: true } })
+    bed.upstream.script(() => ({
+      chunks: [bytes.subarray(0, split), { waitMs: 0 }, bytes.subarray(split)],
+      ending: 'end',
+    }))
+    const response = await bed.chat({
+      model: 'any',
+      messages: hello,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes), `split at ${split}`).toBe(true)
   }
 })
@@ -106,9 +128,17 @@ test('a recorded answer and a recorded stream pass byte for byte', async () => {
   const lines = readFileSync(join(fixtures, 'openai-text.chunks.txt'), 'utf8').trim().split('\n')
   const stream = Buffer.from(`${lines.map((line) => `data: ${line}\n\n`).join('')}data: [DONE]\n\n`)
   bed.upstream.script(() => ({ chunks: [stream], ending: 'end' }))
-  const response = await bed.chat({ model: 'any', messages: hello, stream: true, stream_options: { include_usage: true } })
+  const response = await bed.chat({
+    model: 'any',
+    messages: hello,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
   expect(Buffer.from(await response.arrayBuffer()).equals(stream)).toBe(true)
-  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ input_tokens: 16, output_tokens: 300 })
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    input_tokens: 16,
+    output_tokens: 300,
+  })
 })
 
 test('an answer larger than what is held passes whole, with its usage', async () => {
@@ -116,58 +146,149 @@ test('an answer larger than what is held passes whole, with its usage', async ()
   bed.upstream.script(() => answer)
   const response = await bed.chat({ model: 'main', messages: hello })
   expect(await response.text()).toBe(answer.body)
-  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ usage_source: 'upstream', output_tokens: 5 })
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    usage_source: 'upstream',
+    output_tokens: 5,
+  })
 })
 
-const refusals: [name: string, call: () => Promise<Response>, expected: { status: number; code: string | null; says: RegExp; kind: string }][] = [
-  ['a bad key', () => bed.chat({ model: 'main', messages: hello }, { key: 'no-such-key-anywhere' }), { status: 401, code: 'invalid_api_key', says: /not known here/, kind: 'unauthenticated' }],
-  ['a model that is not there', () => bed.chat({ model: '', messages: hello }), { status: 400, code: null, says: /model/, kind: 'invalid_request' }],
-  ['broken JSON', () => bed.chat('{"model":"main","messages":[}'), { status: 400, code: null, says: /JSON/, kind: 'invalid_request' }],
-  ['no messages', () => bed.chat({ model: 'main' }), { status: 400, code: null, says: /messages/, kind: 'invalid_request' }],
-  ['a body over the limit', () => bed.chat({ model: 'main', messages: [{ role: 'user', content: 'x'.repeat(100_001) }] }), { status: 413, code: null, says: /100000 bytes/, kind: 'request_too_large' }],
-  ['a doubled /v1', () => wrongPath('/v1/v1/chat/completions'), { status: 404, code: 'unknown_url', says: /use POST \/v1\/chat\/completions.*once/, kind: 'unknown_path' }],
-  ['a missing /v1', () => wrongPath('/chat/completions'), { status: 404, code: 'unknown_url', says: /use POST \/v1\/chat\/completions.*end in \/v1/, kind: 'unknown_path' }],
-  ['a wrong method', () => fetch(`${bed.tollgate.url}/v1/chat/completions`, { headers: { authorization: `Bearer ${freeKey}` } }), { status: 404, code: 'unknown_url', says: /called with POST/, kind: 'unknown_path' }],
+const refusals: [
+  name: string,
+  call: () => Promise<Response>,
+  expected: { status: number; code: string | null; says: RegExp; kind: string },
+][] = [
+  [
+    'a bad key',
+    () => bed.chat({ model: 'main', messages: hello }, { key: 'no-such-key-anywhere' }),
+    { status: 401, code: 'invalid_api_key', says: /not known here/, kind: 'unauthenticated' },
+  ],
+  [
+    'a model that is not there',
+    () => bed.chat({ model: '', messages: hello }),
+    { status: 400, code: null, says: /model/, kind: 'invalid_request' },
+  ],
+  [
+    'broken JSON',
+    () => bed.chat('{"model":"main","messages":[}'),
+    { status: 400, code: null, says: /JSON/, kind: 'invalid_request' },
+  ],
+  [
+    'no messages',
+    () => bed.chat({ model: 'main' }),
+    { status: 400, code: null, says: /messages/, kind: 'invalid_request' },
+  ],
+  [
+    'a body over the limit',
+    () => bed.chat({ model: 'main', messages: [{ role: 'user', content: 'x'.repeat(100_001) }] }),
+    { status: 413, code: null, says: /100000 bytes/, kind: 'request_too_large' },
+  ],
+  [
+    'a doubled /v1',
+    () => wrongPath('/v1/v1/chat/completions'),
+    {
+      status: 404,
+      code: 'unknown_url',
+      says: /use POST \/v1\/chat\/completions.*once/,
+      kind: 'unknown_path',
+    },
+  ],
+  [
+    'a missing /v1',
+    () => wrongPath('/chat/completions'),
+    {
+      status: 404,
+      code: 'unknown_url',
+      says: /use POST \/v1\/chat\/completions.*end in \/v1/,
+      kind: 'unknown_path',
+    },
+  ],
+  [
+    'a wrong method',
+    () =>
+      fetch(`${bed.tollgate.url}/v1/chat/completions`, { headers: { authorization: `Bearer ${freeKey}` } }),
+    { status: 404, code: 'unknown_url', says: /called with POST/, kind: 'unknown_path' },
+  ],
 ]
 
 test.for(refusals)('%s gets an error that says what to change, and a row', async ([, call, expected]) => {
   const response = await call()
-  const { error } = (await response.json()) as { error: { message: string; type: string; param: string | null; code: string | null } }
+  const { error } = (await response.json()) as {
+    error: { message: string; type: string; param: string | null; code: string | null }
+  }
   expect(response.status).toBe(expected.status)
   expect(error.message).toMatch(expected.says)
   if (expected.code !== null) expect(error.code).toBe(expected.code)
   expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type'])
   const row = await bed.row(response.headers.get('x-request-id'))
-  expect(row).toMatchObject({ status: expected.status, outcome: 'refused', error_kind: expected.kind, cost_nano: '0', attempt_count: 0 })
+  expect(row).toMatchObject({
+    status: expected.status,
+    outcome: 'refused',
+    error_kind: expected.kind,
+    cost_nano: '0',
+    attempt_count: 0,
+  })
   expect(bed.upstream.requests).toHaveLength(0)
 })
 
 test('an unknown model is refused by name where no channel takes any name', async () => {
-  const own = await startTestbed({ yaml: (url) => `
+  const own = await startTestbed({
+    yaml: (url) => `
 models: [ { id: main } ]
 channels: [ { name: a, protocols: { openai-chat: ${url} }, api_keys: [ k ], models: [ main ], allow_private_address: true } ]
 groups: [ { name: default, models: ['*'], channels: ['*'] } ]
 tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] } ]
-` })
+`,
+  })
   try {
     const response = await own.chat({ model: 'gpt-unheard-of', messages: hello })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { code: 'model_not_found', param: 'model' } })
-    expect(await own.row(response.headers.get('x-request-id'))).toMatchObject({ status: 404, requested_model: 'gpt-unheard-of' })
+    expect(await own.row(response.headers.get('x-request-id'))).toMatchObject({
+      status: 404,
+      requested_model: 'gpt-unheard-of',
+    })
   } finally {
     await own.close()
   }
 })
 
 test("an upstream's own refusal of the request reaches the client as it came", async () => {
-  const refusal = errorAnswer(400, { message: 'max_tokens is too large', type: 'invalid_request_error', param: 'max_tokens', code: 'context_length_exceeded' })
+  const refusal = errorAnswer(400, {
+    message: 'max_tokens is too large',
+    type: 'invalid_request_error',
+    param: 'max_tokens',
+    code: 'context_length_exceeded',
+  })
   bed.upstream.script(() => refusal)
   const response = await bed.chat({ model: 'main', messages: hello })
   expect(response.status).toBe(400)
   expect(await response.text()).toBe(refusal.body)
   const row = await bed.row(response.headers.get('x-request-id'))
-  expect(row).toMatchObject({ status: 400, outcome: 'refused', error_kind: 'invalid_request', error_message: 'max_tokens is too large', error_upstream_status: 400 })
+  expect(row).toMatchObject({
+    status: 400,
+    outcome: 'refused',
+    error_kind: 'invalid_request',
+    error_message: 'max_tokens is too large',
+    error_upstream_status: 400,
+  })
 })
+
+test.for(['application/json', 'text/plain'])(
+  "an upstream's code reaches the client also when a secret was cut from its message (%s)",
+  async (contentType) => {
+    const refusal = errorAnswer(400, {
+      message: 'upstream-credential-0001 allows 8192 tokens',
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+    })
+    bed.upstream.script(() => ({ ...refusal, headers: { 'content-type': contentType } }))
+    const response = await bed.chat({ model: 'main', messages: hello })
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as { error: { code: string; message: string } }
+    expect(error.code).toBe('context_length_exceeded')
+    expect(error.message).toMatch(/REDACTED.* allows 8192 tokens/)
+  },
+)
 
 test.for([
   ['error-401', 502],
@@ -182,12 +303,20 @@ test.for([
   expect(response.status).toBe(status)
   const { error } = (await response.json()) as { error: Record<string, unknown> }
   expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type'])
-  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ status, outcome: 'failed', attempt_count: 1 })
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    status,
+    outcome: 'failed',
+    attempt_count: 1,
+  })
 })
 
 test('a client that stops reading stops the upstream', async () => {
   const chunk = Buffer.from(frame({ choices: [{ index: 0, delta: { content: 'z'.repeat(60_000) } }] }))
-  bed.upstream.script((request) => ({ ...chatStream(request), chunks: Array.from({ length: 5_000 }, () => chunk), ending: 'end' }))
+  bed.upstream.script((request) => ({
+    ...chatStream(request),
+    chunks: Array.from({ length: 5_000 }, () => chunk),
+    ending: 'end',
+  }))
   const leaving = new AbortController()
   const response = await bed.chat({ model: 'any', messages: hello, stream: true }, { signal: leaving.signal })
   const reader = response.body?.getReader()

@@ -32,33 +32,42 @@ test.for([
   ['cut', { stream_end: 'upstream_cut', usage_source: 'estimated' }],
   ['reset', { stream_end: 'upstream_cut', usage_source: 'estimated' }],
   ['stall', { stream_end: 'timeout', usage_source: 'estimated' }],
-] as const)('a stream that ends by %s gives the client an error in the stream and one row', async ([model, expected]) => {
-  const response = await bed.chat({ model, messages, stream: true })
-  const text = await response.text()
-  expect(response.status).toBe(200)
-  expect(text).toContain('token-6')
-  const frames = text.trim().split('\n\n')
-  const last = JSON.parse(frames.at(-1)?.replace(/^data: /, '') ?? '')
-  expect(last.error).toMatchObject({ message: expect.any(String), type: expect.any(String) })
-  expect(text).not.toContain('[DONE]')
-  const row = await bed.row(response.headers.get('x-request-id'))
-  expect(row).toMatchObject({ status: 200, outcome: 'failed', ...expected })
-  expect(Number(row.output_tokens)).toBeGreaterThanOrEqual(7)
-})
+] as const)(
+  'a stream that ends by %s gives the client an error in the stream and one row',
+  async ([model, expected]) => {
+    const response = await bed.chat({ model, messages, stream: true })
+    const text = await response.text()
+    expect(response.status).toBe(200)
+    expect(text).toContain('token-6')
+    const frames = text.trim().split('\n\n')
+    const last = JSON.parse(frames.at(-1)?.replace(/^data: /, '') ?? '')
+    expect(last.error).toMatchObject({ message: expect.any(String), type: expect.any(String) })
+    expect(text).not.toContain('[DONE]')
+    const row = await bed.row(response.headers.get('x-request-id'))
+    expect(row).toMatchObject({ status: 200, outcome: 'failed', ...expected })
+    expect(Number(row.output_tokens)).toBeGreaterThanOrEqual(7)
+  },
+)
 
 test('an error frame in the stream is forwarded as it came and makes the row a failure', async () => {
   const response = await bed.chat({ model: 'error-frame', messages, stream: true })
   expect(await response.text()).toContain('The server had an error.')
-  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ outcome: 'failed', error_kind: 'upstream_error' })
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'failed',
+    error_kind: 'upstream_error',
+  })
 })
 
-test.for([true, false])('an upstream that never tells usage is estimated, and marked so (stream %s)', async (stream) => {
-  const response = await bed.chat({ model: 'no-usage', messages, stream })
-  await response.text()
-  const row = await bed.row(response.headers.get('x-request-id'))
-  expect(row).toMatchObject({ outcome: 'succeeded', usage_source: 'estimated', stream_end: 'complete' })
-  expect(Number(row.output_tokens)).toBeGreaterThan(0)
-})
+test.for([true, false])(
+  'an upstream that never tells usage is estimated, and marked so (stream %s)',
+  async (stream) => {
+    const response = await bed.chat({ model: 'no-usage', messages, stream })
+    await response.text()
+    const row = await bed.row(response.headers.get('x-request-id'))
+    expect(row).toMatchObject({ outcome: 'succeeded', usage_source: 'estimated', stream_end: 'complete' })
+    expect(Number(row.output_tokens)).toBeGreaterThan(0)
+  },
+)
 
 test.for([true, false])('an upstream that never begins to answer is a 504 (stream %s)', async (stream) => {
   const response = await bed.chat({ model: 'silent-headers', messages, stream })
@@ -68,20 +77,31 @@ test.for([true, false])('an upstream that never begins to answer is a 504 (strea
   await response.text()
   expect(late.status).toBe(504)
   await late.text()
-  expect(await bed.row(late.headers.get('x-request-id'))).toMatchObject({ status: 504, error_kind: 'upstream_timeout', cost_nano: null, outcome: 'failed' })
+  expect(await bed.row(late.headers.get('x-request-id'))).toMatchObject({
+    status: 504,
+    error_kind: 'upstream_timeout',
+    cost_nano: null,
+    outcome: 'failed',
+  })
 })
 
 test('a connection refused is a 502 that cost nothing', async () => {
-  const own = await startTestbed({ yaml: () => `
+  const own = await startTestbed({
+    yaml: () => `
 channels: [ { name: dead, protocols: { openai-chat: 'http://127.0.0.1:9/v1' }, api_keys: [ k ], models: '*', allow_private_address: true } ]
 models: [ { id: '*' } ]
 groups: [ { name: default, models: ['*'], channels: ['*'] } ]
 tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] } ]
-` })
+`,
+  })
   try {
     const response = await own.chat({ model: 'm', messages })
     expect(response.status).toBe(502)
-    expect(await own.row(response.headers.get('x-request-id'))).toMatchObject({ status: 502, error_kind: 'upstream_error', cost_nano: '0' })
+    expect(await own.row(response.headers.get('x-request-id'))).toMatchObject({
+      status: 502,
+      error_kind: 'upstream_error',
+      cost_nano: '0',
+    })
   } finally {
     await own.close()
   }
@@ -92,27 +112,49 @@ test('a client that leaves before the first byte is drained: the row has the usa
   const begun = new Promise<void>((resolve) => {
     begin = resolve
   })
-  bed.upstream.script((request) => ({ ...chatStream(request), chunks: [{ waitFor: begun }, ...chatStream({ includeUsage: true }).chunks as Iterable<string>] }))
+  bed.upstream.script((request) => ({
+    ...chatStream(request),
+    chunks: [{ waitFor: begun }, ...(chatStream({ includeUsage: true }).chunks as Iterable<string>)],
+  }))
   const leaving = new AbortController()
-  const asked = bed.chat({ model: 'leave-at-0', messages, stream: true }, { signal: leaving.signal }).catch(() => 'left')
+  const asked = bed
+    .chat({ model: 'leave-at-0', messages, stream: true }, { signal: leaving.signal })
+    .catch(() => 'left')
   await bed.upstream.arrived(1)
   leaving.abort()
   expect(await asked).toBe('left')
   begin()
-  expect(await onlyRow('leave-at-0')).toMatchObject({ status: 499, outcome: 'cancelled', stream_end: 'client_gone', usage_source: 'upstream', input_tokens: 8 })
+  expect(await onlyRow('leave-at-0')).toMatchObject({
+    status: 499,
+    outcome: 'cancelled',
+    stream_end: 'client_gone',
+    usage_source: 'upstream',
+    input_tokens: 8,
+  })
 })
 
 test('a client that leaves mid-stream is drained by its group, to the usage at the end', async () => {
   bed.upstream.script((request) => chatStream(request, { tokens: 30, paceMs: 20 }))
   await leaveAfter('token-2', 'leave-mid')
-  expect(await onlyRow('leave-mid')).toMatchObject({ status: 200, outcome: 'cancelled', stream_end: 'client_gone', usage_source: 'upstream', output_tokens: 5 })
+  expect(await onlyRow('leave-mid')).toMatchObject({
+    status: 200,
+    outcome: 'cancelled',
+    stream_end: 'client_gone',
+    usage_source: 'upstream',
+    output_tokens: 5,
+  })
   expect(bed.upstream.requests[0]?.closedEarly).toBe(false)
 })
 
 test('a client that leaves mid-stream ends the upstream call where its group says abort, and pays an estimate', async () => {
   bed.upstream.script((request) => chatStream(request, { tokens: 10_000, paceMs: 20 }))
   await leaveAfter('token-2', 'leave-abort', abortKey)
-  expect(await onlyRow('leave-abort')).toMatchObject({ status: 200, outcome: 'cancelled', stream_end: 'client_gone', usage_source: 'estimated' })
+  expect(await onlyRow('leave-abort')).toMatchObject({
+    status: 200,
+    outcome: 'cancelled',
+    stream_end: 'client_gone',
+    usage_source: 'estimated',
+  })
   await bed.upstream.requests[0]?.closed
   expect(bed.upstream.requests[0]?.closedEarly).toBe(true)
 })
@@ -126,7 +168,11 @@ test('a drain lasts no longer than the group says', async () => {
   })()
   bed.upstream.script(() => ({ chunks: endless, ending: 'end' }))
   await leaveAfter('token-x', 'leave-endless')
-  expect(await onlyRow('leave-endless')).toMatchObject({ outcome: 'cancelled', stream_end: 'client_gone', usage_source: 'estimated' })
+  expect(await onlyRow('leave-endless')).toMatchObject({
+    outcome: 'cancelled',
+    stream_end: 'client_gone',
+    usage_source: 'estimated',
+  })
   await bed.upstream.requests[0]?.closed
   expect(bed.upstream.requests[0]?.closedEarly).toBe(true)
 })
@@ -137,10 +183,18 @@ test('a client that leaves after the last token, before the end, has one row wit
     finish = resolve
   })
   const steps = [...(chatStream({ includeUsage: true }).chunks as Iterable<string>)]
-  bed.upstream.script(() => ({ chunks: [...steps.slice(0, -1), { waitFor: finished }, ...steps.slice(-1)], ending: 'end' }))
+  bed.upstream.script(() => ({
+    chunks: [...steps.slice(0, -1), { waitFor: finished }, ...steps.slice(-1)],
+    ending: 'end',
+  }))
   await leaveAfter('token-6', 'leave-last')
   finish()
-  expect(await onlyRow('leave-last')).toMatchObject({ outcome: 'cancelled', stream_end: 'client_gone', usage_source: 'upstream', finish_reason: 'stop' })
+  expect(await onlyRow('leave-last')).toMatchObject({
+    outcome: 'cancelled',
+    stream_end: 'client_gone',
+    usage_source: 'upstream',
+    finish_reason: 'stop',
+  })
 })
 
 test('a client that leaves while a whole answer is awaited is drained too', async () => {
@@ -153,7 +207,12 @@ test('a client that leaves while a whole answer is awaited is drained too', asyn
   await bed.upstream.arrived(1)
   leaving.abort()
   await asked
-  expect(await onlyRow('leave-whole')).toMatchObject({ status: 499, outcome: 'cancelled', usage_source: 'upstream', output_tokens: 5 })
+  expect(await onlyRow('leave-whole')).toMatchObject({
+    status: 499,
+    outcome: 'cancelled',
+    usage_source: 'upstream',
+    output_tokens: 5,
+  })
 })
 
 test('bytes that are no HTTP request get a 400 and a row', async () => {
@@ -167,7 +226,11 @@ test('bytes that are no HTTP request get a 400 and a row', async () => {
   })
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   const id = /x-request-id: (\S+)/.exec(answer)?.[1] ?? ''
-  expect(await bed.row(id)).toMatchObject({ status: 400, endpoint: '(unreadable)', error_kind: 'invalid_request' })
+  expect(await bed.row(id)).toMatchObject({
+    status: 400,
+    endpoint: '(unreadable)',
+    error_kind: 'invalid_request',
+  })
 })
 
 async function leaveAfter(text: string, model: string, key = freeKey): Promise<void> {

@@ -60,18 +60,37 @@ test('the first start prints a base URL, a key and a curl; the official SDK stre
   const tools = await openai.chat.completions.create({
     model: 'demo-chat',
     messages: [{ role: 'user', content: 'Use it' }],
-    tools: [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } }],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'get_weather',
+          parameters: { type: 'object', properties: { city: { type: 'string' } } },
+        },
+      },
+    ],
     tool_choice: 'required',
   })
-  expect(tools.choices[0]?.message.tool_calls?.[0]).toMatchObject({ type: 'function', function: { name: 'get_weather' } })
-  const log = (key: string) => fetch(`${first.baseURL}/usage/requests/${request_id}`, { headers: { authorization: `Bearer ${key}` } })
-  expect(await (await log(apiKey)).json()).toMatchObject({ id: request_id, status: 200, outcome: 'succeeded', usage_source: 'upstream' })
+  expect(tools.choices[0]?.message.tool_calls?.[0]).toMatchObject({
+    type: 'function',
+    function: { name: 'get_weather' },
+  })
+  const log = (key: string) =>
+    fetch(`${first.baseURL}/usage/requests/${request_id}`, { headers: { authorization: `Bearer ${key}` } })
+  expect(await (await log(apiKey)).json()).toMatchObject({
+    id: request_id,
+    status: 200,
+    outcome: 'succeeded',
+    usage_source: 'upstream',
+  })
   expect(statSync(join(dataDir, 'secret.key')).mode & 0o077).toBe(0)
   expect(await stop(first.child)).toBe(0)
 
   const second = await start()
   expect(second.text).not.toMatch(/tg-[0-9A-Za-z]{46}/)
-  const kept = await fetch(`${second.baseURL}/usage/requests/${request_id}`, { headers: { authorization: `Bearer ${apiKey}` } })
+  const kept = await fetch(`${second.baseURL}/usage/requests/${request_id}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  })
   expect(await kept.json()).toMatchObject({ id: request_id })
   expect(await stop(second.child)).toBe(0)
 })

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { startCountingUpstream } from '../support/counting-upstream.ts'
 import { postmasterOf } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
@@ -13,80 +13,77 @@ import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 6)
 const postgresKills = Number(process.env.POSTGRES_KILLS ?? 2)
 
-const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
-let upstream: ChildProcess
-afterAll(() => {
-  upstream?.kill()
-  rmSync(dataDir, { recursive: true, force: true })
-})
-
-test(
-  `after kill -9 of the gateway ${gatewayKills} times and of Postgres ${postgresKills} times under load, every call that the upstream saw has exactly one row`,
-  { timeout: 60_000 + (gatewayKills + postgresKills) * 20_000 },
-  async () => {
-    const port = await startUpstreamProcess()
-    const yaml = gatewayYaml(`http://127.0.0.1:${port}/v1`)
-    const start = () =>
-      startTollgate({ gatewayYaml: yaml, dataDir, env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', JOURNAL_SEGMENT_BYTES: '65536' } })
-    const load = startLoad()
-
-    let tollgate = await start()
-    load.aim(tollgate)
-    for (const victim of shuffled([...Array(gatewayKills).fill('gateway'), ...Array(postgresKills).fill('postgres')])) {
-      await load.more(20)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
-      if (victim === 'postgres') {
-        process.kill(postmasterOf(dataDir), 'SIGKILL')
-      } else {
-        await tollgate.kill9()
-        tollgate = await start()
-        load.aim(tollgate)
-      }
-    }
-    await load.more(20)
-    await load.stop()
-    expect(await tollgate.stop()).toBe(0)
-
-    // One more start and stop: what the last one left must need no hand.
-    const last = await start()
-    const database = openDatabase(databaseUrl())
-    try {
-      await expect.poll(async () => (await database.sql`SELECT count(*)::int AS n FROM instances WHERE state = 'live'`)[0]?.n, { timeout: 30_000 }).toBe(1)
-      const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
-        SELECT r.id, p.body, r.outcome FROM requests r JOIN request_payloads p ON p.request_id = r.id AND p.created_at = r.created_at`
-      const byMarker = new Map<string, string[]>()
-      for (const { body, outcome } of rows) {
-        const marker = /"marker":"([^"]+)"/.exec(body)?.[1] ?? 'none'
-        byMarker.set(marker, [...(byMarker.get(marker) ?? []), outcome])
-      }
-      const seen = await seenByUpstream(port)
-      expect(seen.length).toBeGreaterThan(gatewayKills * 20)
-      expect(seen.filter((marker) => byMarker.get(marker)?.length !== 1)).toEqual([])
-      expect([...byMarker.values()].filter((outcomes) => outcomes.length !== 1)).toEqual([])
-      // Every answer that a client read whole has a row that says so.
-      expect(load.answered.filter((marker) => byMarker.get(marker)?.[0] !== 'succeeded')).toEqual([])
-      const { findings } = await verifyLedger(database.sql)
-      expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
-      console.log(`${seen.length} calls seen upstream, ${rows.length} rows, ${rows.filter((row) => row.outcome === 'orphaned').length} orphaned`)
-    } finally {
-      await database.close()
-      await last.stop()
-    }
-  },
-)
-
-async function startUpstreamProcess(): Promise<number> {
-  upstream = spawn(process.execPath, ['test/support/upstream-process.ts'], {
-    cwd: join(import.meta.dirname, '../..'),
-    stdio: ['pipe', 'pipe', 'inherit'],
+test(`after kill -9 of the gateway ${gatewayKills} times and of Postgres ${postgresKills} times under load, every call that the upstream saw has exactly one row`, {
+  timeout: 60_000 + (gatewayKills + postgresKills) * 20_000,
+}, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
+  const upstream = await startCountingUpstream()
+  onTestFinished(async () => {
+    await upstream.stop()
+    rmSync(dataDir, { recursive: true, force: true })
   })
-  return await new Promise((resolve) => upstream.stdout?.once('data', (line) => resolve(JSON.parse(String(line)).port)))
-}
+  const yaml = gatewayYaml(upstream.url)
+  const start = () =>
+    startTollgate({
+      gatewayYaml: yaml,
+      dataDir,
+      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', JOURNAL_SEGMENT_BYTES: '65536' },
+    })
+  const load = startLoad()
 
-async function seenByUpstream(port: number): Promise<string[]> {
-  const response = await fetch(`http://127.0.0.1:${port}/__count`)
-  return ((await response.json()) as { ids: string[] }).ids
-}
+  let tollgate = await start()
+  load.aim(tollgate)
+  for (const victim of shuffled([
+    ...Array(gatewayKills).fill('gateway'),
+    ...Array(postgresKills).fill('postgres'),
+  ])) {
+    await load.more(20)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
+    if (victim === 'postgres') {
+      process.kill(postmasterOf(dataDir), 'SIGKILL')
+    } else {
+      await tollgate.kill9()
+      tollgate = await start()
+      load.aim(tollgate)
+    }
+  }
+  await load.more(20)
+  await load.stop()
+  expect(await tollgate.stop()).toBe(0)
+
+  // One more start and stop: what the last one left must need no hand.
+  const last = await start()
+  const database = openDatabase(databaseUrlOf(dataDir))
+  try {
+    await expect
+      .poll(
+        async () => (await database.sql`SELECT count(*)::int AS n FROM instances WHERE state = 'live'`)[0]?.n,
+        { timeout: 30_000 },
+      )
+      .toBe(1)
+    const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
+        SELECT r.id, p.body, r.outcome FROM requests r JOIN request_payloads p ON p.request_id = r.id AND p.created_at = r.created_at`
+    const byMarker = new Map<string, string[]>()
+    for (const { body, outcome } of rows) {
+      const marker = /"marker":"([^"]+)"/.exec(body)?.[1] ?? 'none'
+      byMarker.set(marker, [...(byMarker.get(marker) ?? []), outcome])
+    }
+    const { ids: seen } = await upstream.count()
+    expect(seen.length).toBeGreaterThan(gatewayKills * 20)
+    expect(seen.filter((marker) => byMarker.get(marker)?.length !== 1)).toEqual([])
+    expect([...byMarker.values()].filter((outcomes) => outcomes.length !== 1)).toEqual([])
+    // Every answer that a client read whole has a row that says so.
+    expect(load.answered.filter((marker) => byMarker.get(marker)?.[0] !== 'succeeded')).toEqual([])
+    const { findings } = await verifyLedger(database.sql)
+    expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+    console.log(
+      `${seen.length} calls seen upstream, ${rows.length} rows, ${rows.filter((row) => row.outcome === 'orphaned').length} orphaned`,
+    )
+  } finally {
+    await database.close()
+    await last.stop()
+  }
+})
 
 /** Clients that call on and on, streamed and not, limited money and not, and expect nothing of a gateway that dies. */
 function startLoad() {
@@ -101,8 +98,17 @@ function startLoad() {
       try {
         const response = await fetch(`${url}/v1/chat/completions`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${name % 4 === 0 ? paidKey : freeKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: stream ? 'paced-5x2' : 'priced', stream, max_tokens: 10, messages: [{ role: 'user', content: 'x' }], metadata: { marker } }),
+          headers: {
+            authorization: `Bearer ${name % 4 === 0 ? paidKey : freeKey}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({
+            model: stream ? 'paced-5x2' : 'priced',
+            stream,
+            max_tokens: 10,
+            messages: [{ role: 'user', content: 'x' }],
+            metadata: { marker },
+          }),
         })
         const text = await response.text()
         if (response.status === 200 && (!stream || text.includes('[DONE]'))) answered.push(marker)
@@ -133,11 +139,14 @@ function startLoad() {
   }
 }
 
-function databaseUrl(): string {
+function databaseUrlOf(dataDir: string): string {
   const { port, password } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
   return `postgres://tollgate:${password}@127.0.0.1:${port}/postgres`
 }
 
 function shuffled<T>(list: T[]): T[] {
-  return list.map((item) => ({ item, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ item }) => item)
+  return list
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 }

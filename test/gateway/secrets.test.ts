@@ -27,11 +27,27 @@ test('no planted secret appears in any table or in any log line', async () => {
   const calls: Promise<Response>[] = []
   for (const secret of planted) {
     const said = { role: 'user', content: `my key is ${secret} and "api_key": "${secret}"` }
-    calls.push(chat({ model: 'any', messages: [said], nested: { [secret]: [secret], authorization: `Bearer ${secret}` } }))
+    calls.push(
+      chat({
+        model: 'any',
+        messages: [said],
+        nested: { [secret]: [secret], authorization: `Bearer ${secret}` },
+      }),
+    )
     calls.push(chat({ model: secret, messages: [said] }))
     calls.push(chat(`{"model":"any","messages":[{"content":"${secret}"`))
-    calls.push(chat({ model: 'any', messages: [said] }, { headers: { 'user-agent': `agent ${secret}`, 'idempotency-key': secret } }))
-    calls.push(fetch(`${tollgate.url}/v1/${secret}/x`, { method: 'POST', headers: { authorization: `Bearer ${wrongKey}` } }))
+    calls.push(
+      chat(
+        { model: 'any', messages: [said] },
+        { headers: { 'user-agent': `agent ${secret}`, 'idempotency-key': secret } },
+      ),
+    )
+    calls.push(
+      fetch(`${tollgate.url}/v1/${secret}/x`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${wrongKey}` },
+      }),
+    )
   }
   for (const response of await Promise.all(calls)) await response.text()
 
@@ -39,22 +55,30 @@ test('no planted secret appears in any table or in any log line', async () => {
     [...planted, upstreamCredential].map((secret) => ({ status, secret })),
   )
   for (const { status, secret } of echoes) {
-    upstream.script(() => errorAnswer(status, { message: `Incorrect key ${secret} for account`, code: secret }))
+    upstream.script(() =>
+      errorAnswer(status, { message: `Incorrect key ${secret} for account`, code: secret }),
+    )
     const response = await chat({ model: 'any', messages: [{ role: 'user', content: 'x' }] })
     expect(await response.text(), `an upstream ${status} shows a secret to the client`).not.toContain(secret)
   }
   await chat({ model: 'any', messages: [] }, { key: wrongKey })
 
-  await expect.poll(async () => (await bed.rows()).length, { timeout: 10_000 }).toBe(calls.length + echoes.length + 1)
+  await expect
+    .poll(async () => (await bed.rows()).length, { timeout: 10_000 })
+    .toBe(calls.length + echoes.length + 1)
   const tables = await database.sql<{ name: string }[]>`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')`
   const dumps = await Promise.all(
-    tables.map(async ({ name }) => ({ name, text: JSON.stringify(await database.sql`SELECT t::text FROM ${database.sql(name)} t`) })),
+    tables.map(async ({ name }) => ({
+      name,
+      text: JSON.stringify(await database.sql`SELECT t::text FROM ${database.sql(name)} t`),
+    })),
   )
   const logs = { name: 'log', text: tollgate.stdout() + tollgate.stderr() }
   expect(dumps.find(({ name }) => name === 'request_payloads')?.text).toContain('REDACTED')
   for (const secret of [...planted, upstreamCredential, wrongKey]) {
-    for (const { name, text } of [...dumps, logs]) expect(text.includes(secret.slice(6)), `${secret} in ${name}`).toBe(false)
+    for (const { name, text } of [...dumps, logs])
+      expect(text.includes(secret.slice(6)), `${secret} in ${name}`).toBe(false)
   }
 })

@@ -65,7 +65,11 @@ function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
 
 test('a resolved open is on disk, with everything that an orphaned row needs', async () => {
   const journal = start()
-  const open = anOpen({ tenantId: '01890a5d-ac96-774b-bcce-b302099a8057', userAgent: 'caf\u00e9 \ud800', stream: true })
+  const open = anOpen({
+    tenantId: '01890a5d-ac96-774b-bcce-b302099a8057',
+    userAgent: 'caf\u00e9 \ud800',
+    stream: true,
+  })
   await journal.open(open)
   const [frame] = framesOnDisk()
   expect(frame?.kind).toBe('open')
@@ -107,11 +111,19 @@ test('a full disk refuses new requests by name, keeps every close, and writes th
   const running = Array.from({ length: 20 }, () => anOpen())
   await Promise.all(running.map((open) => journal.open(open)))
   disk.full = true
-  const refused = await Promise.allSettled([journal.open(anOpen()), ...running.slice(0, 10).map((open) => journal.close(open, aClose()))])
-  expect(refused[0]).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterSeconds: 5 } })
+  const refused = await Promise.allSettled([
+    journal.open(anOpen()),
+    ...running.slice(0, 10).map((open) => journal.close(open, aClose())),
+  ])
+  expect(refused[0]).toMatchObject({
+    status: 'rejected',
+    reason: { kind: 'unavailable', retryAfterSeconds: 5 },
+  })
   expect(refused.slice(1).every((one) => one.status === 'fulfilled')).toBe(true)
   expect(String(trouble[0])).toContain('ENOSPC')
-  await expect(journal.open(anOpen())).rejects.toMatchObject({ message: expect.stringContaining('disk is full') })
+  await expect(journal.open(anOpen())).rejects.toMatchObject({
+    message: expect.stringContaining('disk is full'),
+  })
   await Promise.all(running.slice(10).map((open) => journal.close(open, aClose())))
   disk.full = false
   await expect.poll(() => trouble.at(-1), { timeout: 5_000 }).toBe(undefined)
@@ -132,6 +144,20 @@ test('at its bound the journal refuses new requests and still takes the end of r
   await journal.close(running, aClose())
   journal.freed(journal.bytes)
   await journal.open(anOpen())
+  await journal.end()
+})
+
+test('from its bound on the journal keeps refusals without their bodies, and says when it holds twice as much', async () => {
+  const journal = start({ bytesMax: 1000 })
+  while (!journal.overfull) await journal.row(anOpen({ body: Buffer.alloc(400, 'x') }), aClose())
+  const bodies = framesOnDisk().flatMap((frame) =>
+    frame.kind === 'open' ? [frame.payloadTuple.length > 0] : [],
+  )
+  expect(bodies.indexOf(false)).toBeGreaterThan(0)
+  expect(bodies.slice(bodies.indexOf(false)).some((kept) => kept)).toBe(false)
+  expect(journal.bytes).toBeLessThan(3000)
+  journal.freed(journal.bytes)
+  expect(journal.overfull).toBe(false)
   await journal.end()
 })
 

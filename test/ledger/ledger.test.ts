@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type Frame, readFrame } from '../../src/ledger/frame.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -198,6 +199,43 @@ test('a usage query is told when the log is behind', async () => {
   await expect.poll(() => ledger.health().postgresAway, { timeout: 10_000 }).toContain('ECONNREFUSED')
   url = elsewhere
 })
+
+test('a journal that cannot be shipped stays below twice its bound and a little, and still counts every refusal', async () => {
+  const journalBytesMax = 100_000
+  const bounds = { ...readConfig({}).bounds, journalBytesMax }
+  const away = { databaseUrl: 'postgres://nobody@127.0.0.1:9/none', instanceId: randomUUIDv7() }
+  ledger = Ledger.start({ dataDir: home, sync: 'process', bounds, log, onFenced: () => {}, ...away })
+  const keyId = randomUUIDv7()
+  const refused = aClose({ status: 503, attempts: [] })
+  for (let i = 0; i < 2_000; i++) await ledger.refuse(anOpen({ keyId }), refused)
+  const reached = ledger.health().journalBytes
+  expect(reached).toBeGreaterThan(journalBytesMax)
+  expect(reached).toBeLessThan(2 * journalBytesMax + 2_000)
+  expect(() => ledger.requireRoom()).toThrow('its journal has reached its bound')
+  for (let i = 0; i < 2_000; i++) await ledger.refuse(anOpen({ keyId }), refused)
+  expect(ledger.health().journalBytes).toBe(reached)
+  // A row that releases a reservation stands for itself alone.
+  await ledger.refuse(anOpen({ keyId, reservedAccountId: randomUUIDv7() }), refused)
+  expect(ledger.health().journalBytes).toBeGreaterThan(reached)
+  await ledger.end(0)
+  const closes = framesOnDisk().flatMap((frame) => (frame.kind === 'close' ? [frame.requestTuple] : []))
+  // The last column is the count.
+  expect(closes.reduce((sum, tuple) => sum + tuple.readInt32BE(tuple.length - 4), 0)).toBe(4_001)
+  ledger = startLedger()
+})
+
+function framesOnDisk(): Frame[] {
+  return segments().flatMap((name) => {
+    const bytes = readFileSync(join(home, 'journal', name))
+    const frames: Frame[] = []
+    for (let at = 0; ; ) {
+      const frame = readFrame(bytes, at)
+      if (typeof frame === 'string') return frames
+      frames.push(frame)
+      at += frame.bytes
+    }
+  })
+}
 
 function segments(): string[] {
   return readdirSync(join(home, 'journal'), { recursive: true })

@@ -171,6 +171,19 @@ describe('cuts', () => {
     expect(cut.endsWith('}]}')).toBe(true)
   })
 
+  test('what was kept of one body does not show in the next', () => {
+    const bodyOf = (word: string) =>
+      JSON.stringify([word.repeat(20_000), ...Array(5000).fill(word), word.repeat(20_000)])
+    for (const bytesMax of [4096, 65536]) {
+      const [first, second] = ['aaaaa ', 'ooooo '].map((word) =>
+        redacted(bodyOf(word), 'content', { bytesMax }),
+      )
+      expect(second).not.toContain('a')
+      expect(second).toBe(first?.replaceAll('a', 'o'))
+      expect(second?.endsWith('ooooo "]')).toBe(true)
+    }
+  })
+
   const fillers: [string, string][] = [
     ['prose', 'some words go here and there, '],
     ['words without spaces', 'abcdefghij,klmnopqrst;'],

@@ -1,0 +1,118 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { chatStream } from '../support/upstream-plans.ts'
+
+let bed: Testbed
+beforeAll(async () => {
+  bed = await startTestbed({ env: { REQUEST_READ_MS: '1000', IN_FLIGHT_MAX: '2' } })
+})
+afterAll(() => bed.close())
+
+const messages = [{ role: 'user', content: 'Hello' }]
+
+test('a body that does not come in time is one 408 of the call, with its key, in the format of its client', async () => {
+  const answer = await say(post('content-length: 100', '{"model":'))
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+  expect(answer).toContain('connection: close')
+  const { error } = JSON.parse(answer.split('\r\n\r\n')[1] ?? '')
+  expect(error).toEqual({
+    message: 'The request did not arrive within 1000 ms.',
+    type: 'invalid_request_error',
+    param: null,
+    code: null,
+  })
+  const [own] = await bed.database.sql`SELECT id AS key_id FROM keys WHERE name = 'free'`
+  expect(await onlyRowOf(answer)).toMatchObject({
+    status: 408,
+    outcome: 'refused',
+    error_kind: 'invalid_request',
+    endpoint: '/v1/chat/completions',
+    key_id: own?.key_id,
+  })
+})
+
+test('a body that turns out to be no HTTP is one 400 of the call', async () => {
+  const answer = await say(post('transfer-encoding: chunked', 'zzz\r\n'))
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(await onlyRowOf(answer)).toMatchObject({
+    status: 400,
+    outcome: 'refused',
+    endpoint: '/v1/chat/completions',
+  })
+})
+
+test('a call that was answered before its body came has one row, also when the body never comes', async () => {
+  const answer = await say(post('content-length: 100', '{"model":', 'no-such-key-anywhere'))
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401'])
+  expect(await onlyRowOf(answer)).toMatchObject({ status: 401, error_kind: 'unauthenticated' })
+})
+
+test('headers that do not come in time are one 408 of nobody, also behind a request that was answered', async () => {
+  const body = JSON.stringify({ model: 'any', messages })
+  const answer = await say(`${post(`content-length: ${body.length}`, body)}POST /v1/chat`)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408'])
+  const ids = [...answer.matchAll(/x-request-id: ([0-9a-f-]{36})/g)].map(([, id]) => id ?? null)
+  expect(await bed.row(ids[0] ?? null)).toMatchObject({ status: 200 })
+  expect(await bed.row(ids[1] ?? null)).toMatchObject({
+    status: 408,
+    endpoint: '(unreadable)',
+    tenant_id: null,
+  })
+})
+
+test('beyond the number of requests that may run at once the next one is a 503 that says so, and passes when one has ended', async () => {
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  bed.upstream.requests.length = 0
+  bed.upstream.script((request) => ({
+    ...chatStream(request),
+    chunks: [{ waitFor: finished }, ...(chatStream(request).chunks as Iterable<string>)],
+  }))
+  const running = [1, 2].map(() => bed.chat({ model: 'any', messages, stream: true }))
+  await bed.upstream.arrived(2)
+  const refused = await bed.chat({ model: 'any', messages })
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await refused.json()).toMatchObject({
+    error: { code: 'unavailable', message: expect.stringContaining('runs 2 requests') },
+  })
+  expect(await bed.row(refused.headers.get('x-request-id'))).toMatchObject({
+    status: 503,
+    error_kind: 'unavailable',
+    attempt_count: 0,
+  })
+  finish()
+  for (const response of await Promise.all(running)) expect(await response.text()).toContain('[DONE]')
+  expect((await bed.chat({ model: 'any', messages })).status).toBe(200)
+})
+
+function post(framing: string, body: string, key = freeKey): string {
+  return `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${framing}\r\n\r\n${body}`
+}
+
+/** What came back until the other side ended the connection. */
+function say(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(bed.tollgate.port, '127.0.0.1', () => socket.write(text))
+    let heard = ''
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      heard += data
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(heard))
+  })
+}
+
+/** The row of the request that this is the answer to, when no other came with it. */
+async function onlyRowOf(answer: string): Promise<Record<string, unknown>> {
+  const row = await bed.row(/x-request-id: (\S+)/.exec(answer)?.[1] ?? null)
+  const later = await bed.chat({ model: 'any', messages })
+  await bed.row(later.headers.get('x-request-id'))
+  const since = await bed.database
+    .sql`SELECT id FROM requests WHERE created_at >= ${row.created_at as Date} ORDER BY created_at`
+  expect(since.map(({ id }) => id)).toEqual([row.id, later.headers.get('x-request-id')])
+  return row
+}

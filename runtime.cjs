@@ -14,7 +14,7 @@ const args = process.argv.slice(2)
 if (major >= wantedMajor && args[0] !== '--watch') {
   const script = resolve(args[0])
   process.argv.splice(1, 2, script)
-  import(require('node:url').pathToFileURL(script).href)
+  void import(require('node:url').pathToFileURL(script).href)
 } else {
   const node = major >= wantedMajor ? process.execPath : packaged
   if (!existsSync(node)) {

@@ -27,7 +27,11 @@ export interface Goals {
   residentMbMax?: number
 }
 
-const closed = (inFlight: number): Drive => ({ kind: 'closed', inFlight, durationMs: Number(process.env.BENCH_MS ?? 3000) })
+const closed = (inFlight: number): Drive => ({
+  kind: 'closed',
+  inFlight,
+  durationMs: Number(process.env.BENCH_MS ?? 3000),
+})
 const request = { per: 'request', settleMs: 700, direct: false, key: 'unlimited' } as const
 
 export const scenarios: readonly Scenario[] = [

@@ -19,7 +19,11 @@ export function makeApp(context: Context) {
   app.set('query parser', 'simple')
   const { answer, answerUnlogged, authenticate } = ownApi(context)
   const models = modelRoutes({ catalog: context.catalog, authenticate })
-  const usage = usageRoutes({ database: context.database, authenticate, shipNow: () => context.ledger.shipNow() })
+  const usage = usageRoutes({
+    database: context.database,
+    authenticate,
+    shipNow: () => context.ledger.shipNow(),
+  })
 
   const chatCompletions = chat(context, endpointOf('/v1/chat/completions'))
 
@@ -34,7 +38,8 @@ export function makeApp(context: Context) {
   app.use(unknownPath(context))
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.url === '/v1/chat/completions' && request.method === 'POST') void chatCompletions(request, response)
+    if (request.url === '/v1/chat/completions' && request.method === 'POST')
+      void chatCompletions(request, response)
     else app(request, response)
   }
 }

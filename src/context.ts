@@ -50,11 +50,14 @@ export async function openContext(
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
   const say = (message: string) => log.info(message)
-  const file = config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
+  const file =
+    config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const embedded = config.databaseUrl === undefined ? await startEmbedded({ dataDir, log: say }) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
   await waitForDatabase(url, bounds.databaseWaitMs, say)
-  const keeper = new SecretKeeper(resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }))
+  const keeper = new SecretKeeper(
+    resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
+  )
 
   const generatedKeys: GeneratedKey[] = []
   await prepareDatabase(url, async (database) => {
@@ -79,8 +82,19 @@ export async function openContext(
   })
   const partitions = keepPartitions(database, bounds, say)
   const instanceId = randomUUIDv7()
-  const ledger = Ledger.start({ dataDir, databaseUrl: url, instanceId, sync: config.journalSync, bounds, log, onFenced })
-  const upstreams = new Upstreams(bounds, demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]))
+  const ledger = Ledger.start({
+    dataDir,
+    databaseUrl: url,
+    instanceId,
+    sync: config.journalSync,
+    bounds,
+    log,
+    onFenced,
+  })
+  const upstreams = new Upstreams(
+    bounds,
+    demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
+  )
 
   return {
     config,

@@ -30,7 +30,8 @@ async function main(): Promise<void> {
   server.on('clientError', refuseUnparsed(context))
   await listen(server, config)
   const { port } = server.address() as AddressInfo
-  const base = config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  const base =
+    config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   log.info({ host: config.host, port }, 'listening')
   greet(context, base)
 
@@ -70,7 +71,9 @@ function listen(server: Server, config: Config): Promise<void> {
 
 /** What a person needs to make the first call. */
 function greet(context: Context, base: string): void {
-  const keys = context.generatedKeys.map(({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`)
+  const keys = context.generatedKeys.map(
+    ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
+  )
   const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
   const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
   const demo = context.catalog.snapshot.models.has('demo-chat')

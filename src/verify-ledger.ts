@@ -10,18 +10,24 @@ async function main(): Promise<void> {
   const { config } = configFromEnvironment()
   const quiet = () => {}
   const embedded =
-    config.databaseUrl === undefined ? await startEmbedded({ dataDir: resolve(config.dataDir), log: quiet }) : undefined
+    config.databaseUrl === undefined
+      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: quiet })
+      : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
   await waitForDatabase(url, config.bounds.databaseWaitMs, quiet)
   const database = openDatabase(url, { max: 1, applicationName: 'tollgate verify' })
   try {
     const { findings, requests, orphaned } = await verifyLedger(database.sql)
     for (const { rule, differences, samples } of findings) {
-      console.log(`${differences === 0 ? 'holds ' : 'BROKEN'}  ${rule}${differences === 0 ? '' : `: ${differences} differ`}`)
+      console.log(
+        `${differences === 0 ? 'holds ' : 'BROKEN'}  ${rule}${differences === 0 ? '' : `: ${differences} differ`}`,
+      )
       for (const sample of samples) console.log(`          ${sample}`)
     }
     const broken = findings.filter(({ differences }) => differences > 0).length
-    console.log(`${requests} requests, ${orphaned} of them orphaned; ${broken} of ${findings.length} rules broken`)
+    console.log(
+      `${requests} requests, ${orphaned} of them orphaned; ${broken} of ${findings.length} rules broken`,
+    )
     if (broken > 0) process.exitCode = 1
   } finally {
     await database.close()

@@ -42,7 +42,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 test('every file of src belongs to a part of the layout', () => {
   for (const { file } of product) {
-    expect(Object.keys(mayImport), `${file} belongs to no part: see docs/architecture.md`).toContain(partOf(file))
+    expect(Object.keys(mayImport), `${file} belongs to no part: see docs/architecture.md`).toContain(
+      partOf(file),
+    )
   }
 })
 
@@ -52,7 +54,9 @@ test('imports follow the arrows', () => {
     for (const imported of imports.filter((path) => path.startsWith('src/'))) {
       const other = partOf(imported)
       if (other === part) continue
-      expect(mayImport[part] ?? [], `${file} imports ${imported}: ${part} may not know ${other}`).toContain(other)
+      expect(mayImport[part] ?? [], `${file} imports ${imported}: ${part} may not know ${other}`).toContain(
+        other,
+      )
     }
   }
 })
@@ -71,7 +75,9 @@ test('no protocol imports another; only protocols/index.ts names them all', () =
 test('only config.ts reads the environment', () => {
   for (const { file, text } of product) {
     if (file === 'src/config.ts') continue
-    expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(false)
+    expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
+      false,
+    )
   }
 })
 
@@ -90,7 +96,9 @@ test('files say in their name what they are', () => {
   for (const { file } of sources) {
     const name = file.slice(file.lastIndexOf('/') + 1)
     expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/)
-    expect(name, `${file}: a name that says nothing`).not.toMatch(/^(utils?|helpers?|misc|common|manager|service)\.ts$/)
+    expect(name, `${file}: a name that says nothing`).not.toMatch(
+      /^(utils?|helpers?|misc|common|manager|service)\.ts$/,
+    )
   }
 })
 

@@ -25,7 +25,13 @@ export function ownApi(gateway: Gateway) {
       const call = calls.get(request)
       if (call === undefined) throw new Error('authenticate is for handlers inside answer')
       call.token = tokenFrom(request.headers) ?? null
-      call.identity = await authenticate(keys, catalog.snapshot, request.headers, call.clientAddress, call.startedAt)
+      call.identity = await authenticate(
+        keys,
+        catalog.snapshot,
+        request.headers,
+        call.clientAddress,
+        call.startedAt,
+      )
       return call.identity
     },
   }

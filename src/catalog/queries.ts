@@ -48,7 +48,12 @@ async function readRows({ db }: Database) {
     offers: await db.select().from(offers),
     groups: await db.select().from(groups),
     tenants: await db
-      .select({ id: tenants.id, name: tenants.name, disabledAt: tenants.disabledAt, limited: accounts.limited })
+      .select({
+        id: tenants.id,
+        name: tenants.name,
+        disabledAt: tenants.disabledAt,
+        limited: accounts.limited,
+      })
       .from(tenants)
       .innerJoin(accounts, eq(accounts.id, tenants.id)),
   }

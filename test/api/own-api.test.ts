@@ -43,11 +43,18 @@ test("another tenant's rows are neither listed nor found", async () => {
 })
 
 test('a bad cursor and an unknown filter are refused by name, with a row of their own', async () => {
-  for (const [query, field] of [['cursor=nonsense', 'cursor'], ['colour=red', 'colour'], ['status=teapot', 'status']]) {
+  for (const [query, field] of [
+    ['cursor=nonsense', 'cursor'],
+    ['colour=red', 'colour'],
+    ['status=teapot', 'status'],
+  ]) {
     const response = await get(`/v1/usage/requests?${query}`)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { param: field } })
-    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ status: 400, endpoint: '/v1/usage/requests' })
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+      status: 400,
+      endpoint: '/v1/usage/requests',
+    })
   }
 })
 
@@ -55,7 +62,13 @@ test('the official SDK lists models and retrieves one whose id has slashes', asy
   const openai = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: freeKey, maxRetries: 0 })
   const models = (await openai.models.list()).data
   expect(models.map((model) => model.id)).toEqual(['main', 'priced'])
-  expect(models[0]).toMatchObject({ object: 'model', endpoints: ['/v1/chat/completions'], context_length: 1000, max_output_tokens: 100, pricing: { input: '1000.00', output: '2000.00' } })
+  expect(models[0]).toMatchObject({
+    object: 'model',
+    endpoints: ['/v1/chat/completions'],
+    context_length: 1000,
+    max_output_tokens: 100,
+    pricing: { input: '1000.00', output: '2000.00' },
+  })
   expect(await openai.models.retrieve('vendor/any-model')).toMatchObject({ id: 'vendor/any-model' })
 })
 
@@ -63,5 +76,8 @@ test('a bad key gets the same error on our own endpoints', async () => {
   const response = await get('/v1/models', 'not-a-key-of-this-gateway')
   expect(response.status).toBe(401)
   expect(await response.json()).toMatchObject({ error: { code: 'invalid_api_key' } })
-  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ status: 401, endpoint: '/v1/models' })
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    status: 401,
+    endpoint: '/v1/models',
+  })
 })

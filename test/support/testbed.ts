@@ -10,7 +10,10 @@ export interface Testbed {
   database: Database
   databaseUrl: string
   /** POST to /v1/chat/completions with the unlimited key, or another. */
-  chat(body: unknown, options?: { key?: string; headers?: Record<string, string>; signal?: AbortSignal }): Promise<Response>
+  chat(
+    body: unknown,
+    options?: { key?: string; headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Response>
   /** The usage-log row with this id, once it is shipped. Rejects after 10 s. */
   row(id: string | null): Promise<Record<string, unknown>>
   rows(): Promise<Record<string, unknown>[]>
@@ -59,7 +62,9 @@ tenants:
 ${extra}`
 }
 
-export async function startTestbed(options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string } = {}): Promise<Testbed> {
+export async function startTestbed(
+  options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string } = {},
+): Promise<Testbed> {
   const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
   const tollgate = await startTollgate({
     databaseUrl: url,

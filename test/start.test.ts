@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { answers, isFree } from '../src/db/postmaster.ts'
+import { emptyDatabase } from './support/database.ts'
+
+test('SIGTERM to `npm start` reaches the server: the port closes, and both end with exit code 0', async () => {
+  const { url, drop } = await emptyDatabase()
+  onTestFinished(drop)
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-start-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
+  const { PATH = '', HOME = '' } = process.env
+  const npm = spawn('npm', ['start'], {
+    cwd: resolve(import.meta.dirname, '..'),
+    env: {
+      PATH,
+      HOME,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      SECRET_KEY: 'a-secret-key-for-tests-of-32-characters',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  onTestFinished(() => killGroup(npm.pid))
+  const exited = once(npm, 'exit')
+  let log = ''
+  npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  const port = await new Promise<number>((found, failed) => {
+    let said = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      const [, digits] = /base URL: http:\/\/127\.0\.0\.1:(\d+)\/v1/.exec(said) ?? []
+      if (digits !== undefined) found(Number(digits))
+    })
+    npm.once('exit', () => failed(new Error(`npm start ended: ${said}${log}`)))
+  })
+  expect(await answers(port)).toBe(true)
+
+  npm.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+  expect(log).toContain('"msg":"ended"')
+  expect(await isFree(port)).toBe(true)
+})
+
+/** Also the server that npm may have left behind. */
+function killGroup(pid = 0): void {
+  try {
+    if (pid > 0) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of it has ended.
+  }
+}

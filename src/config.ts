@@ -108,7 +108,7 @@ const environment = z.object({
   REVISION_POLL_MS: milliseconds(400, 50, 1000),
   DATABASE_WAIT_MS: milliseconds(60 * second),
   ADMIT_MS: milliseconds(5 * second),
-  CAPTURE_BYTES_MAX: count(64 * 1024, 0),
+  CAPTURE_BYTES_MAX: count(32 * 1024, 0),
   CAPTURE_STRING_BYTES_MAX: count(8 * 1024, 64),
   JOURNAL_SEGMENT_BYTES: count(16 * MiB, 64 * 1024),
   JOURNAL_BYTES_MAX: count(2048 * MiB, MiB),

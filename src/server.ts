@@ -1,99 +1,20 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { makeApp } from './app.ts'
-import { type Config, configFromEnvironment } from './config.ts'
-import { type Context, openContext } from './context.ts'
-import { drain } from './gateway/drain.ts'
-import { refuseUnparsed } from './gateway/unparsed.ts'
-import { makeLog } from './telemetry/log.ts'
+import { execArgv } from 'node:process'
 
-const endMs = 25_000
+/**
+ * What V8 can only be told when a process starts. Chunks of streams and bodies live outside of its heap and die young,
+ * but are given back only when the young generation is collected: let it grow to its default of 32 MB and up, and V8
+ * collects the whole heap instead, several times a second. Collections this small are not worth helper threads.
+ */
+const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
-/** The API process: config, context, app, listen, drain. */
-async function main(): Promise<void> {
-  const { config, environment } = configFromEnvironment()
-  const log = makeLog(config.logLevel)
-  const context = await openContext(config, environment, log, (message) => {
-    log.fatal(message)
-    process.exit(1)
-  })
-  const server = createServer(
-    {
-      maxHeaderSize: config.bounds.headerBytesMax,
-      requestTimeout: config.bounds.requestReadMs,
-      headersTimeout: config.bounds.requestReadMs,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: 75_000,
-    },
-    makeApp(context),
-  )
-  server.on('clientError', refuseUnparsed(context))
-  await listen(server, config)
-  const { port } = server.address() as AddressInfo
-  const base =
-    config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  log.info({ host: config.host, port }, 'listening')
-  greet(context, base)
-
-  let ending = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal means now.
-      if (ending) process.exit(1)
-      ending = true
-      void end(context, server, signal)
-    })
-  }
+/** Become the same process with these flags, however it was started. Not when the flags are told, nor under `--watch`. */
+function applyHeapFlags(): void {
+  const isTold = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
+  // Windows has no execve. A parent that holds a channel to us would lose it.
+  if (isTold || process.platform === 'win32' || process.channel) return
+  process.execve?.(process.execPath, [process.execPath, ...heapFlags, ...execArgv, ...process.argv.slice(1)])
 }
 
-async function end(context: Context, server: Server, signal: string): Promise<void> {
-  context.log.info({ signal }, 'draining')
-  // Whatever hangs on the way out, the process ends; its journal is adopted by the next one.
-  setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
-  await drain(context, server)
-  await context.close()
-  context.log.info('ended')
-  process.exitCode = 0
-}
-
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Port ${config.port} is taken by another program. Set PORT to a free one.`)
-          : error,
-      )
-    })
-    server.listen(config.port, config.host, resolve)
-  })
-}
-
-/** What a person needs to make the first call. */
-function greet(context: Context, base: string): void {
-  const keys = context.generatedKeys.map(
-    ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
-  )
-  const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
-  const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
-  const demo = context.catalog.snapshot.models.has('demo-chat')
-  const lines = [
-    '',
-    `Tollgate serves.${demo ? ' Its demo channel answers as model demo-chat: canned text, no model behind it.' : ''}`,
-    `base URL: ${base}/v1`,
-    ...keys,
-    '',
-    `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
-    `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-    `curl ${base}/v1/usage/requests -H 'authorization: Bearer ${secret}'`,
-    '',
-  ]
-  process.stdout.write(lines.join('\n'))
-}
-
-main().catch((error: unknown) => {
-  const causes: string[] = []
-  for (let at: unknown = error; at instanceof Error; at = at.cause) causes.push(at.message)
-  process.stderr.write(`Tollgate cannot start: ${causes.join(': ') || String(error)}\n`)
-  process.exit(1)
-})
+applyHeapFlags()
+const { serve } = await import('./serve.ts')
+await serve()

@@ -52,7 +52,7 @@ function cutStrings(
     if (keptBytes + end - copied > kept) {
       // A quarter of the whole is kept at its back, and a little more is looked at.
       const tail = (limits.bytesMax >> 2) + 2 * windowBytes
-      if (raw.length - end <= tail) break
+      if (pieces.length === 0 || raw.length - end <= tail) break
       const rest = raw.subarray(raw.length - tail)
       return {
         body: bodies.join([...pieces, raw.subarray(copied, end), rest]),

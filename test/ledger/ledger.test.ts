@@ -184,7 +184,8 @@ test('a flood of unknown callers from one address is folded into counted rows th
 
 test('a process that was taken for dead is told so, and stops shipping', async () => {
   ledger = startLedger()
-  await ledger.shipNow()
+  const instances = () => database.sql`SELECT id FROM instances`
+  await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
   await database.sql`UPDATE instances SET state = 'adopted'`
   await waitUntil(() => said.some((line) => line.includes('taken for dead')))
   await ledger.end(1_000)

@@ -1,11 +1,17 @@
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { execArgv } from 'node:process'
 
 /**
  * What V8 can only be told when a process starts. Chunks of streams and bodies live outside of its heap and die young,
  * but are given back only when the young generation is collected: let it grow to its default of 32 MB and up, and V8
- * collects the whole heap instead, several times a second. Collections this small are not worth helper threads.
+ * collects the whole heap instead, several times a second. Collections this small are not worth helper threads. What
+ * a thousand streams leave in the old generation is collected before it has grown by a third.
  */
-const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
+const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge', '--heap-growing-percent=30']
+
+/** Below the packages, where nobody else may write. A start that finds it skips the TypeScript compiler: 40 MB less. */
+const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 
 /** Become the same process with these flags, however it was started. Not when the flags are told, nor under `--watch`. */
 function applyHeapFlags(): void {
@@ -16,5 +22,6 @@ function applyHeapFlags(): void {
 }
 
 applyHeapFlags()
+enableCompileCache(compiledCode)
 const { serve } = await import('./serve.ts')
 await serve()

@@ -5,10 +5,9 @@ import { execArgv } from 'node:process'
 /**
  * What V8 can only be told when a process starts. Chunks of streams and bodies live outside of its heap and die young,
  * but are given back only when the young generation is collected: let it grow to its default of 32 MB and up, and V8
- * collects the whole heap instead, several times a second. Collections this small are not worth helper threads. What
- * a thousand streams leave in the old generation is collected before it has grown by a third.
+ * collects the whole heap instead, several times a second. Collections this small are not worth helper threads.
  */
-const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge', '--heap-growing-percent=30']
+const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
 /** Below the packages, where nobody else may write. A start that finds it skips the TypeScript compiler: 40 MB less. */
 const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')

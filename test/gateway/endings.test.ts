@@ -244,4 +244,6 @@ async function leaveAfter(text: string, model: string, key = freeKey): Promise<v
     seen += Buffer.from(value).toString()
   }
   leaving.abort()
+  // What the gateway answers after it, it answers knowing that this client is gone.
+  for (let turn = 0; turn < 3; turn++) await (await fetch(`${bed.tollgate.url}/healthz`)).text()
 }

@@ -123,6 +123,7 @@ test('a client that leaves before the first byte is drained: the row has the usa
   await bed.upstream.arrived(1)
   leaving.abort()
   expect(await asked).toBe('left')
+  await noticed()
   begin()
   expect(await onlyRow('leave-at-0')).toMatchObject({
     status: 499,
@@ -244,6 +245,10 @@ async function leaveAfter(text: string, model: string, key = freeKey): Promise<v
     seen += Buffer.from(value).toString()
   }
   leaving.abort()
-  // What the gateway answers after it, it answers knowing that this client is gone.
+  await noticed()
+}
+
+/** What the gateway answers after a client left, it answers knowing that the client is gone. */
+async function noticed(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await (await fetch(`${bed.tollgate.url}/healthz`)).text()
 }

@@ -105,11 +105,19 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     let nextHeartbeat = Date.now() + heartbeatMs
     let nextAdoption = 0
     let nextRetirement = Date.now() + retireMs
+    const beatWhenDue = async () => {
+      if (Date.now() < nextHeartbeat) return
+      await heartbeat(client, data.instanceId)
+      nextHeartbeat = Date.now() + heartbeatMs
+    }
     for (;;) {
       const answering = [...tokens]
       const end = own.end()
-      while (own.isBefore(end) && (await own.shipNext(client)))
+      while (own.isBefore(end) && (await own.shipNext(client))) {
         if (ending !== undefined && Date.now() > ending) break
+        // Catching up may take longer than others wait before they take this process for dead.
+        await beatWhenDue()
+      }
       if (away) tell({ type: 'back' })
       away = false
       wait = reconnectMs.least
@@ -118,10 +126,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       const freed = await own.deleteShipped(client)
       if (freed > 0) tell({ type: 'freed', bytes: freed })
       if (ending !== undefined) return finishOwn(client)
-      if (Date.now() >= nextHeartbeat) {
-        await heartbeat(client, data.instanceId)
-        nextHeartbeat = Date.now() + heartbeatMs
-      }
+      await beatWhenDue()
       if (Date.now() >= nextAdoption) {
         await adoptDead(client)
         await client.query('SELECT sweep_reservations()')

@@ -110,13 +110,11 @@ test(`while Postgres is away for ${outageMs} ms, keys without a hard budget see 
   }
   const database = openDatabase(second.url)
   const ids = [...served, ...refused.map((response) => response.headers.get('x-request-id') ?? '')]
-  await expect
-    .poll(
-      async () =>
-        (await database.sql`SELECT count(*)::int AS n FROM requests WHERE id = ANY(${ids}::uuid[])`)[0]?.n,
-      { timeout: 120_000, interval: 1_000 },
-    )
-    .toBe(ids.length)
+  const missing = async () => {
+    const there = new Set((await database.sql`SELECT id FROM requests`).map(({ id }) => id))
+    return ids.filter((id) => !there.has(id)).length
+  }
+  await expect.poll(missing, { timeout: 30_000, interval: 1_000 }).toBe(0)
   expect((await ask(paidKey, false)).status).toBe(200)
   expect(await tollgate.stop()).toBe(0)
   const { findings } = await verifyLedger(database.sql)

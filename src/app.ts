@@ -3,10 +3,14 @@ import express from 'express'
 import { ownApi } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { modelRoutes } from './api/models.ts'
+import { heldAnswerRoute } from './api/responses.ts'
+import { tokenRoute } from './api/tokens.ts'
+import { translateRoute } from './api/translate.ts'
 import { usageRoutes } from './api/usage.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
-import { endpointOf, unknownPath } from './gateway/unknown-path.ts'
+import { endpointOf } from './gateway/endpoints.ts'
+import { unknownPath } from './gateway/unknown-path.ts'
 
 /**
  * The whole HTTP surface. Chat calls by their plain path go straight to their verb: Express's routing would cost a
@@ -17,7 +21,7 @@ export function makeApp(context: Context) {
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
-  const { answer, answerUnlogged, authenticate } = ownApi(context)
+  const { answer, answerUnlogged, authenticate, ownCall } = ownApi(context)
   const models = modelRoutes({ catalog: context.catalog, authenticate })
   const usage = usageRoutes({
     database: context.database,
@@ -26,8 +30,29 @@ export function makeApp(context: Context) {
   })
 
   const chatCompletions = chat(context, endpointOf('/v1/chat/completions'))
+  const responses = chat(context, endpointOf('/v1/responses'))
+  const messages = chat(context, endpointOf('/v1/messages'))
+  const fastLane = new Map([
+    ['/v1/chat/completions', chatCompletions],
+    ['/v1/responses', responses],
+    ['/v1/messages', messages],
+    ['/v1/messages?beta=true', messages],
+  ])
 
   app.post('/v1/chat/completions', chatCompletions)
+  app.post('/v1/responses', responses)
+  app.post('/v1/messages', messages)
+  app.post(
+    '/v1/responses/input_tokens',
+    answer('/v1/responses/input_tokens', tokenRoute(context, ownCall, 'openai-responses')),
+  )
+  app.post(
+    '/v1/messages/count_tokens',
+    answer('/v1/messages/count_tokens', tokenRoute(context, ownCall, 'anthropic-messages')),
+  )
+  app.get('/v1/responses/:id', answer('/v1/responses/{id}', heldAnswerRoute(context, ownCall, 'GET')))
+  app.delete('/v1/responses/:id', answer('/v1/responses/{id}', heldAnswerRoute(context, ownCall, 'DELETE')))
+  app.post('/v1/translate', answer('/v1/translate', translateRoute(context, ownCall)))
   app.get('/v1/models', answer('/v1/models', models.list))
   app.get('/v1/models/*id', answer('/v1/models/{id}', models.detail))
   app.get('/v1/usage/requests', answerUnlogged('/v1/usage/requests', usage.list))
@@ -38,8 +63,8 @@ export function makeApp(context: Context) {
   app.use(unknownPath(context))
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.url === '/v1/chat/completions' && request.method === 'POST')
-      void chatCompletions(request, response)
-    else app(request, response)
+    const verb = request.method === 'POST' ? fastLane.get(request.url ?? '') : undefined
+    if (verb === undefined) app(request, response)
+    else void verb(request, response)
   }
 }

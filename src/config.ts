@@ -34,7 +34,11 @@ export interface Bounds {
   upstreamFirstByteMs: number
   upstreamIdleMs: number
   upstreamTotalMs: number
+  /** A translated stream that is silent for so long gets an event that means nothing. */
+  keepAliveMs: number
   attemptsMax: number
+  /** Sent to formats that demand a bound on the output when neither the client nor the model has one. */
+  outputTokensDefault: number
   drainOnShutdownMs: number
   keyCacheMax: number
   keyCacheNegativeMs: number
@@ -101,7 +105,9 @@ const environment = z.object({
   UPSTREAM_FIRST_BYTE_MS: milliseconds(600 * second),
   UPSTREAM_IDLE_MS: milliseconds(120 * second),
   UPSTREAM_TOTAL_MS: milliseconds(1800 * second),
+  KEEP_ALIVE_MS: milliseconds(15 * second, 10),
   ATTEMPTS_MAX: count(3, 1, 20),
+  OUTPUT_TOKENS_DEFAULT: count(8192, 16),
   DRAIN_ON_SHUTDOWN_MS: milliseconds(30 * second, 0),
   KEY_CACHE_MAX: count(100_000, 1, 10_000_000),
   KEY_CACHE_NEGATIVE_MS: milliseconds(60 * second),
@@ -160,7 +166,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       upstreamFirstByteMs: e.UPSTREAM_FIRST_BYTE_MS,
       upstreamIdleMs: e.UPSTREAM_IDLE_MS,
       upstreamTotalMs: e.UPSTREAM_TOTAL_MS,
+      keepAliveMs: e.KEEP_ALIVE_MS,
       attemptsMax: e.ATTEMPTS_MAX,
+      outputTokensDefault: e.OUTPUT_TOKENS_DEFAULT,
       drainOnShutdownMs: e.DRAIN_ON_SHUTDOWN_MS,
       keyCacheMax: e.KEY_CACHE_MAX,
       keyCacheNegativeMs: e.KEY_CACHE_NEGATIVE_MS,

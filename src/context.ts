@@ -17,10 +17,12 @@ import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { Upstreams } from './gateway/upstream.ts'
+import { heldAnswers } from './ledger/held-answers.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { memoryLimits } from './limits/memory.ts'
+import { makeEnvelope } from './protocols/envelope.ts'
 import type { Log } from './telemetry/log.ts'
 
 /** What a process holds open: built once, closed once, passed as an argument. */
@@ -107,6 +109,8 @@ export async function openContext(
     ledger,
     reservations: new Reservations({ database, instanceId, waitMs: bounds.admitMs }),
     upstreams,
+    heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
     calls: new Set(),
     draining: false,

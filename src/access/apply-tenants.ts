@@ -134,6 +134,7 @@ async function applyKey(tx: Transaction, existing: KeyRow | undefined, want: Wan
     groupId: want.groupId,
     capture: key.capture,
     usageScope: key.usageScope,
+    strict: key.strict,
     allowedModels: key.allowedModels ?? null,
     allowedCidrs: key.allowedCidrs ?? null,
     expiresAt: key.expiresAt ?? null,

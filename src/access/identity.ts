@@ -8,6 +8,8 @@ export interface Identity {
   groupId: string
   capture: CaptureMode
   usageScope: 'tenant' | 'key'
+  /** What a translation would lose is refused instead. */
+  strict: boolean
   /** Undefined: whatever the group allows. */
   allowedModels: ReadonlySet<string> | undefined
   /** Undefined: from anywhere. Parsed CIDR blocks. */

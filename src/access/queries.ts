@@ -19,6 +19,7 @@ export async function readKeyByHash(database: Database, secretHash: Buffer): Pro
     groupId: row.groupId,
     capture: row.capture,
     usageScope: row.usageScope,
+    strict: row.strict,
     allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
     allowedCidrs: row.allowedCidrs ?? undefined,
     expiresAt: row.expiresAt?.getTime(),

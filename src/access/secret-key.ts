@@ -10,6 +10,8 @@ export class SecretKeeper {
   readonly pepper: Buffer
   /** Keys the hashes that stand for redacted strings. */
   readonly redactionKey: Buffer
+  /** Signs seals of reasoning that travel through clients. */
+  readonly envelopeKey: Buffer
   readonly #credentialKey: Buffer
 
   constructor(secretKey: string) {
@@ -18,6 +20,7 @@ export class SecretKeeper {
     this.keyId = derive('key id', 4).toString('hex')
     this.pepper = derive('client key pepper', 32)
     this.redactionKey = derive('redaction hash', 32)
+    this.envelopeKey = derive('reasoning envelope', 32)
     this.#credentialKey = derive('channel credential', 32)
   }
 

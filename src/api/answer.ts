@@ -2,10 +2,10 @@ import type { Request, Response } from 'express'
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import { asGatewayError, type Call } from '../gateway/call.ts'
+import { endpointOf } from '../gateway/endpoints.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { nothingMetered } from '../gateway/meter.ts'
 import { beginCall, refuse, settle } from '../gateway/settle.ts'
-import { endpointOf } from '../gateway/unknown-path.ts'
 
 type Handler = (request: Request, response: Response) => Promise<void>
 
@@ -19,29 +19,35 @@ export function ownApi(gateway: Gateway) {
   return {
     answer: (path: string, handler: Handler): Handler => wrap(path, handler, true),
     answerUnlogged: (path: string, handler: Handler): Handler => wrap(path, handler, false),
+    ownCall,
     /** Who calls, for a handler inside `answer`. */
-    async authenticate(request: Request): Promise<Identity> {
-      const { catalog, keys } = gateway
-      const call = calls.get(request)
-      if (call === undefined) throw new Error('authenticate is for handlers inside answer')
-      call.token = tokenFrom(request.headers) ?? null
-      call.identity = await authenticate(
-        keys,
-        catalog.snapshot,
-        request.headers,
-        call.clientAddress,
-        call.startedAt,
-      )
-      return call.identity
-    },
+    authenticate: async (request: Request): Promise<Identity> => (await ownCall(request)).identity,
+  }
+
+  /** The call behind a request, for a handler inside `answer`, and who makes it. */
+  async function ownCall(request: Request): Promise<{ call: Call; identity: Identity }> {
+    const { catalog, keys } = gateway
+    const call = calls.get(request)
+    if (call === undefined) throw new Error('ownCall is for handlers inside answer')
+    call.token = tokenFrom(request.headers) ?? null
+    const identity = await authenticate(
+      keys,
+      catalog.snapshot,
+      request.headers,
+      call.clientAddress,
+      call.startedAt,
+    )
+    call.identity = identity
+    return { call, identity }
   }
 
   function wrap(path: string, handler: Handler, logged: boolean): Handler {
-    const endpoint = endpointOf(path)
     return async (request, response) => {
-      const call = beginCall(gateway, endpoint, request, response)
+      const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
       calls.set(request, call)
       response.setHeader('x-request-id', call.id)
+      const { requestIdHeader } = call.endpoint.client
+      if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
       try {
         await handler(request, response)
         if (logged) await settle(gateway, call, answered)

@@ -6,6 +6,7 @@ import type { Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import { redactText } from '../ledger/redact.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
+import { messagesList, messagesModel } from './messages-models.ts'
 
 export interface ModelContext {
   catalog: { readonly snapshot: Snapshot }
@@ -25,6 +26,11 @@ export function modelRoutes({ catalog, authenticate }: ModelContext) {
       const { snapshot } = catalog
       const group = snapshot.groups.get(identity.groupId)
       const models = modelsFor(snapshot, identity)
+      response.vary('anthropic-version')
+      if (speaksMessages(request)) {
+        response.json(messagesList(models, request.query))
+        return
+      }
       const data = group === undefined ? [] : models.map((model) => modelJson(model, model.id, group))
       response.json({ object: 'list', data })
     },
@@ -43,31 +49,43 @@ export function modelRoutes({ catalog, authenticate }: ModelContext) {
           { field: 'model' },
         )
       }
-      response.json(modelJson(model, id, group))
+      response.vary('anthropic-version')
+      response.json(speaksMessages(request) ? messagesModel(model, id) : modelJson(model, id, group))
     },
   }
 }
 
 const idLengthShown = 256
 
-/** Where each protocol is spoken by clients. */
-const endpoints: Readonly<Partial<Record<ProtocolName, string>>> = { 'openai-chat': '/v1/chat/completions' }
+/** The version header of the Messages format asks for that vendor's shape. */
+function speaksMessages(request: Request): boolean {
+  return request.headers['anthropic-version'] !== undefined
+}
+
+/** Where each format is spoken by clients. Any of them reaches any channel that speaks a format of chats. */
+const endpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
+const chatProtocols: readonly ProtocolName[] = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+]
 
 /** `id`: as asked for, since a model may stand for any name that its channels pass through. */
 export function modelJson(model: Model, id: string, group: Group) {
   const channels = model.offers
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
-  const spoken = Object.entries(endpoints).filter(([protocol]) =>
-    channels.some((channel) => Object.hasOwn(channel.protocols, protocol)),
+  const chats = channels.some((channel) =>
+    chatProtocols.some((name) => channel.protocols[name] !== undefined),
   )
   return {
     id,
     object: 'model',
     created: Math.floor(model.createdAt.getTime() / 1000),
     owned_by: 'tollgate',
-    endpoints: spoken.map(([, path]) => path),
-    capabilities: { streaming: spoken.length > 0 },
+    endpoints: chats ? endpoints : [],
+    capabilities: { streaming: chats },
     context_length: model.contextLength ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     pricing: model.price === undefined ? null : pricingJson(model.price, group.priceMultiplier),

@@ -81,6 +81,8 @@ export const keys = pgTable(
     usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
       .notNull()
       .default('tenant'),
+    /** True: what a translation would lose is refused instead. */
+    strict: boolean('strict').notNull().default(false),
     /** NULL: whatever the group allows. */
     allowedModels: text('allowed_models').array(),
     /** NULL: from anywhere. */
@@ -321,4 +323,20 @@ export const journalPositions = pgTable(
     position: bigint('position', { mode: 'number' }).notNull(),
   },
   (t) => [primaryKey({ columns: [t.instanceId, t.segment] })],
+)
+
+/** Which channel holds an answer that a client may continue or ask for again. */
+export const heldAnswers = pgTable(
+  'held_answers',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    /** The upstream's id, such as `resp_...`. */
+    answerId: text('answer_id').notNull(),
+    channel: text('channel').notNull(),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.answerId] }),
+    index('held_answers_created_at').on(t.createdAt),
+  ],
 )

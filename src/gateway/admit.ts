@@ -55,7 +55,7 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
     groupId: identity?.groupId ?? null,
     endpoint: call.endpoint.path,
     clientProtocol: call.endpoint.protocol,
-    requestedModel: call.facts === null ? null : redactText(call.facts.model),
+    requestedModel: call.requestedModel === null ? null : redactText(call.requestedModel),
     stream: call.facts?.stream ?? false,
     clientAddress: call.clientAddress,
     userAgent: headerText(request.headers['user-agent'], userAgentCharactersMax),

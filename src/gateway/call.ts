@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Identity } from '../access/identity.ts'
+import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
+import type { Json } from '../canonical/json.ts'
 import type { Outcome, StreamEnd } from '../canonical/usage.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts'
+import { redactText } from '../ledger/redact.ts'
 import type { Lease } from '../limits/limits.ts'
 import type { ClientSide, Observation, ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { type Metered, nothingMetered } from './meter.ts'
@@ -31,8 +34,13 @@ export interface Call {
   token: string | null
   identity: Identity | null
   facts: RequestFacts | null
+  requestedModel: string | null
   /** Whole, as it came; not to be read once the call is settled. */
   body: Buffer | null
+  /** The body parsed, once something had to be translated. */
+  json: Json | null
+  /** What became of it in the last translation. */
+  notes: TranslationNote[] | null
   /** What metering and a leaving client go by, fixed at admission. */
   price: { model: Model; multiplier: string; clientGone: Group['clientGone'] } | null
   lease: Lease | null
@@ -69,7 +77,7 @@ export interface Ending {
 }
 
 /** What a row says of how far a request came. */
-type Progress = Pick<Call, 'identity' | 'sentAt' | 'startedAt' | 'firstTokenAt' | 'attempts'>
+type Progress = Pick<Call, 'identity' | 'sentAt' | 'startedAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 
 export function closeRecordOf(call: Progress, ending: Ending): CloseRecord {
   const { error, observation, target, metered } = ending
@@ -96,7 +104,7 @@ export function closeRecordOf(call: Progress, ending: Ending): CloseRecord {
     totalMs: Date.now() - call.startedAt,
     upstreamRequestId: call.attempts.at(-1)?.upstreamRequestId ?? null,
     attempts: call.attempts,
-    notes: null,
+    notes: call.notes === null || call.notes.length === 0 ? null : redactText(JSON.stringify(call.notes)),
     folded: 1,
   }
 }

@@ -7,10 +7,12 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import { admit } from './admit.ts'
-import { allocateBody, readBody } from './body.ts'
+import { readBody } from './body.ts'
 import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
 import type { Gateway } from './gateway.ts'
+import { holdersOf, rememberHolder } from './holders.ts'
 import { meter, nothingMetered, unknownMetered } from './meter.ts'
+import { type Prepared, prepare } from './prepare.ts'
 import { type Answer, type Attempted, Relay } from './relay.ts'
 import { groupOf, planRoute, type Target } from './route.ts'
 import { beginCall, refuse, settle } from './settle.ts'
@@ -46,16 +48,20 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const identity = found instanceof Promise ? await found : found
   call.identity = identity
   const group = groupOf(snapshot, identity.groupId)
+  call.endpoint.client.checkHeaders?.(call.request.headers)
   const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
   if (body === undefined) return settle(gateway, call, leftBeforeSending)
   call.body = body.bytes
   call.slabs.push(body.release)
   const facts = call.endpoint.client.readRequest(body.bytes, gateway.bounds)
   call.facts = facts
+  call.requestedModel = facts.model
   const model = findModel(snapshot, facts.model)
   if (model === undefined) throw modelNotFound(facts.model)
   if (!mayUse(snapshot, identity, facts.model)) throw notPermitted(facts.model)
-  const targets = planRoute(model, facts.model, group, call.endpoint.protocol)
+  const planned = planRoute(model, facts.model, group, call.endpoint.protocol)
+  const { heldId } = facts
+  const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
   await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes })
   call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
   await deliver(gateway, call, targets)
@@ -81,9 +87,6 @@ async function deliver(gateway: Gateway, call: Call, targets: Target[]): Promise
 }
 
 function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempted> {
-  const { facts, body } = call
-  if (facts === null || body === null) throw new Error('an attempt needs a decoded request')
-  const side = upstreamSide(target.protocol)
   const record: AttemptRecord = {
     channel: target.channel.name,
     upstreamProtocol: target.protocol,
@@ -96,28 +99,35 @@ function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempte
     upstreamRequestId: null,
   }
   call.attempts.push(record)
+  let prepared: Prepared
+  try {
+    prepared = prepare(gateway, call, target)
+  } catch (cause) {
+    const error = asGatewayError(cause)
+    record.error = { kind: error.kind, message: error.message }
+    return Promise.resolve({ kind: 'unanswered', error, refusal: undefined, paid: 'no' })
+  }
   call.sentAt ??= Date.now()
   return new Promise((done) => {
     const relay = new Relay({
       call,
       target,
-      side,
+      side: upstreamSide(target.protocol),
+      reader: prepared.reader,
       attempt: record,
-      dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       heldAnswerBytesMax: gateway.bounds.heldAnswerBytesMax,
       watchedAnswerBytesMax: gateway.bounds.watchedAnswerBytesMax,
-      frameBytesMax: gateway.bounds.sseFrameBytesMax,
-      settle: (answer) => settle(gateway, call, endingOf(call, target, answer)),
+      keepAliveMs: gateway.bounds.keepAliveMs,
+      settle: (answer) => {
+        rememberHolder(gateway, call, target, answer.observation.answerId)
+        return settle(gateway, call, endingOf(call, target, answer))
+      },
       done: (attempted) => {
         call.running = undefined
         done(attempted)
       },
     })
-    const bytes = side.patchRequest(body, facts, {
-      model: target.upstreamModel,
-      allocate: (size) => allocateBody(size, call.slabs),
-    })
-    call.running = gateway.upstreams.call(target, side, bytes, facts.stream, relay)
+    call.running = gateway.upstreams.call(target, prepared.request, relay)
   })
 }
 
@@ -157,9 +167,12 @@ const nothingTried: Attempted & { kind: 'unanswered' } = {
   paid: 'no',
 }
 
-/** Another channel may do better with what was the first one's fault; never with what the client got wrong. */
+/**
+ * Another channel may do better with what was the first one's fault, or with what could not be said in its format;
+ * never with what the client got wrong.
+ */
 function mayTryAnother(error: GatewayError): boolean {
-  return error.fault === 'upstream'
+  return error.fault === 'upstream' || error.kind === 'unsupported_parameter'
 }
 
 function modelNotFound(model: string): GatewayError {

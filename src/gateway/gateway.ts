@@ -1,9 +1,11 @@
 import type { Keys } from '../access/keys.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Bounds } from '../config.ts'
+import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { Envelope } from '../protocols/envelope.ts'
 import type { Call } from './call.ts'
 import type { Upstreams } from './upstream.ts'
 
@@ -17,6 +19,10 @@ export interface Gateway {
   ledger: Ledger
   reservations: Reservations
   upstreams: Upstreams
+  /** Which channel holds an answer that can be asked for again. */
+  heldAnswers: HeldAnswers
+  /** Carries seals of reasoning through clients that speak another format. */
+  envelope: Envelope
   /** Keys the hashes of bodies that are kept as shape. */
   redactionKey: Buffer
   /** Requests that run now. */

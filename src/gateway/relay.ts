@@ -2,6 +2,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import type { AnswerReader } from './answer-reader.ts'
 import type { Call } from './call.ts'
 import type { Target } from './route.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
@@ -30,11 +31,11 @@ export interface RelayOptions {
   call: Call
   target: Target
   side: UpstreamSide
+  reader: AnswerReader
   attempt: AttemptRecord
-  dropUsageFrame: boolean
   heldAnswerBytesMax: number
   watchedAnswerBytesMax: number
-  frameBytesMax: number
+  keepAliveMs: number
   /** Write the row; the last bytes wait for it. */
   settle(answer: Answer): Promise<void>
   done(attempted: Attempted): void
@@ -42,7 +43,7 @@ export interface RelayOptions {
 
 const refusalBytesMax = 64 * 1024
 
-/** Upstream answer headers that mean something to a client of ours. */
+/** Upstream answer headers that mean something to a client of the same format. */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
 /**
@@ -60,13 +61,14 @@ export class Relay implements Listener {
   #length = 0
   #begun = false
   #finished = false
+  #keepAliveTimer: NodeJS.Timeout | undefined
 
   constructor(options: RelayOptions) {
     this.#options = options
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
-    const { attempt, side, dropUsageFrame, frameBytesMax } = this.#options
+    const { attempt, reader } = this.#options
     this.#status = status
     this.#headers = headers
     attempt.status = status
@@ -83,7 +85,8 @@ export class Relay implements Listener {
       this.#mode = 'refusal'
     } else if (textOf(headers['content-type'])?.startsWith('text/event-stream') === true) {
       this.#mode = 'stream'
-      this.#watcher = side.watchStream({ dropUsageFrame, frameBytesMax })
+      this.#watcher = reader.stream()
+      if (this.#watcher.keepAlive !== undefined) this.#keepAlive(upstream)
     }
   }
 
@@ -98,7 +101,7 @@ export class Relay implements Listener {
         return
       case 'whole':
         this.#hold(chunk)
-        if (this.#length > this.#options.heldAnswerBytesMax) this.#passHeld(upstream)
+        if (this.#length > this.#heldBytesMax()) this.#passHeld(upstream)
         return
       case 'passing':
         this.#keep(chunk)
@@ -130,13 +133,12 @@ export class Relay implements Listener {
     if (this.#finished) return
     const { call } = this.#options
     this.#noteEnd(error)
-    if (!this.#begun && !call.clientGone) {
-      this.#finished = true
-      this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: sent ? 'unknown' : 'no' })
+    if (this.#mayStillBeAnother()) {
+      this.#unanswered(error, sent ? 'unknown' : 'no')
       return
     }
     const observation = this.#watcher?.observe() ?? nothingObserved
-    this.#finish(observation, endOf(error), error, undefined)
+    this.#finish(observation, endOf(error), error, call.clientGone ? undefined : this.#watcher?.fail?.(error))
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
@@ -145,9 +147,15 @@ export class Relay implements Listener {
     const watched = this.#watcher.push(chunk)
     if (call.firstTokenAt === null && watched.hasContent) call.firstTokenAt = Date.now()
     if (watched.terminal) {
+      const observation = this.#watcher.observe()
+      this.#noteEnd(observation.error ?? null)
+      if (observation.error !== undefined && this.#mayStillBeAnother()) {
+        this.#unanswered(observation.error, 'unknown')
+        upstream.abort(observation.error)
+        return
+      }
       // The row is written before the client can know that the answer is whole.
-      this.#noteEnd(null)
-      this.#finish(this.#watcher.observe(), 'complete', null, whole(watched.forward))
+      this.#finish(observation, endingOf(observation), null, whole(watched.forward))
     } else {
       for (const bytes of watched.forward) this.#write(upstream, bytes)
     }
@@ -156,41 +164,24 @@ export class Relay implements Listener {
   #endStream(): void {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
-    if (observation.complete || observation.error !== undefined) {
-      this.#finish(
-        observation,
-        observation.complete ? 'complete' : 'upstream_cut',
-        observation.error ?? null,
-        rest,
-      )
+    const { error = observation.complete ? undefined : endedEarly() } = observation
+    if (error !== undefined && this.#mayStillBeAnother()) {
+      this.#unanswered(error, 'unknown')
       return
     }
-    const error = new GatewayError(
-      'upstream_error',
-      'The upstream ended its stream before the answer was complete.',
-    )
-    if (this.#begun || this.#options.call.clientGone) {
-      this.#finish(observation, 'upstream_cut', error, undefined)
-      return
-    }
-    this.#finished = true
-    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
+    // Half a frame is nothing to send; what the upstream said of its error is.
+    const last = error === undefined || observation.error !== undefined ? rest : undefined
+    this.#finish(observation, endingOf(observation), error ?? null, last)
   }
 
   #endWhole(): void {
-    const body = this.#held()
-    const observation = this.#options.side.watchResponse(body)
+    const { observation, body } = this.#options.reader.whole(this.#held())
     if (observation.complete || this.#options.call.clientGone) {
       this.#options.call.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#finished = true
-    const error = new GatewayError(
-      'upstream_error',
-      'The upstream answered with something that is not a whole JSON document.',
-    )
-    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid: 'unknown' })
+    this.#unanswered(observation.error ?? notWhole(), 'unknown')
   }
 
   #refuse(): void {
@@ -207,6 +198,27 @@ export class Relay implements Listener {
     })
   }
 
+  /** The upstream's own signs of life do not pass through a translation. */
+  #keepAlive(upstream: UpstreamCall): void {
+    this.#keepAliveTimer = setInterval(() => {
+      if (this.#options.call.response.writableNeedDrain) return
+      const bytes = this.#watcher?.keepAlive?.()
+      if (bytes !== undefined && bytes.length > 0) this.#write(upstream, bytes)
+    }, this.#options.keepAliveMs).unref()
+  }
+
+  /** Until the client has seen something of it, an answer can come from elsewhere. */
+  #mayStillBeAnother(): boolean {
+    return !this.#begun && !this.#options.call.clientGone
+  }
+
+  #unanswered(error: GatewayError, paid: 'no' | 'unknown'): void {
+    this.#finished = true
+    clearInterval(this.#keepAliveTimer)
+    this.#options.attempt.error = { kind: error.kind, message: error.message }
+    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid })
+  }
+
   /** Settle, then send what is left and end the answer. Runs once. */
   #finish(
     observation: Observation,
@@ -215,6 +227,7 @@ export class Relay implements Listener {
     last: Buffer | undefined,
   ): void {
     this.#finished = true
+    clearInterval(this.#keepAliveTimer)
     const { call } = this.#options
     const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
     const status = this.#begun || !call.clientGone ? this.#status : 499
@@ -252,11 +265,17 @@ export class Relay implements Listener {
     this.#begun = true
     const { call } = this.#options
     const headers: Record<string, string | number> = { 'x-request-id': call.id, ...call.headers }
-    for (const name of forwardedHeaders) {
-      const value = textOf(this.#headers[name])
-      if (value !== null) headers[name] = value
+    const { requestIdHeader } = call.endpoint.client
+    if (requestIdHeader !== undefined) headers[requestIdHeader] = call.id
+    const { contentType } = this.#options.reader
+    if (contentType !== undefined) headers['content-type'] = contentType
+    else {
+      for (const name of forwardedHeaders) {
+        const value = textOf(this.#headers[name])
+        if (value !== null) headers[name] = value
+      }
     }
-    if (this.#mode === 'stream') {
+    if (contentType === undefined ? this.#mode === 'stream' : contentType.startsWith('text/event-stream')) {
       headers['cache-control'] = 'no-cache'
       headers['x-accel-buffering'] = 'no'
     } else if (wholeBytes !== undefined) {
@@ -266,6 +285,12 @@ export class Relay implements Listener {
       if (declared !== null) headers['content-length'] = declared
     }
     call.response.writeHead(this.#status, headers)
+  }
+
+  /** Only what goes on as it came can be passed before it is whole. */
+  #heldBytesMax(): number {
+    const { reader, heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options
+    return reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
   }
 
   #hold(chunk: Buffer): void {
@@ -278,6 +303,14 @@ export class Relay implements Listener {
   }
 
   #passHeld(upstream: UpstreamCall): void {
+    if (this.#options.reader.contentType !== undefined) {
+      const error = tooLong(this.#options.watchedAnswerBytesMax)
+      this.#noteEnd(error)
+      if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
+      else this.#finish(nothingObserved, 'upstream_cut', error, undefined)
+      upstream.abort(error)
+      return
+    }
     const held = this.#chunks
     this.#mode = 'passing'
     this.#options.call.firstTokenAt ??= Date.now()
@@ -292,7 +325,7 @@ export class Relay implements Listener {
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#options.side.watchResponse(this.#held())
+    if (this.#chunks.length > 0) return this.#options.reader.whole(this.#held()).observation
     return { ...nothingObserved, outputTokensEstimate: Math.ceil(this.#length / 4) }
   }
 
@@ -310,6 +343,25 @@ const nothingObserved: Observation = {
   error: undefined,
   complete: false,
   outputTokensEstimate: 0,
+}
+
+function endingOf(observation: Observation): StreamEnd {
+  return observation.complete ? 'complete' : 'upstream_cut'
+}
+
+function endedEarly(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
+}
+
+function notWhole(): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    'The upstream answered with something that is not a whole JSON document.',
+  )
+}
+
+function tooLong(bytesMax: number): GatewayError {
+  return new GatewayError('upstream_error', `The upstream answered with more than ${bytesMax} bytes.`)
 }
 
 function endOf(error: GatewayError): StreamEnd {

@@ -6,6 +6,8 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 export interface Target {
   channel: Channel
   protocol: ProtocolName
+  /** True when the client speaks this protocol too: its bytes pass unchanged. */
+  native: boolean
   /** As the channel's configuration says it, without a trailing slash. */
   baseUrl: string
   upstreamModel: string
@@ -14,28 +16,53 @@ export interface Target {
 }
 
 /**
- * All targets for a request, in the order they are to be tried: by priority tier, within a tier by weighted
- * chance. Throws `model_not_found` or `endpoint_not_supported` when there is none.
+ * Protocols that an answer can be translated from, in the order of how much of a chat they can carry: reasoning that
+ * can be given back, tool calls with ids, errors inside a stream.
+ */
+const translatable: readonly ProtocolName[] = [
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+  'openai-chat',
+]
+
+/**
+ * All targets for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
+ * client's protocol first; then by weighted chance. Throws `model_not_found` or `endpoint_not_supported` when there
+ * is none. `canTranslate` false: only channels that speak the client's protocol.
  */
 export function planRoute(
   model: Model,
   requestedModel: string,
   group: Group,
   protocol: ProtocolName,
-  chance: () => number = Math.random,
+  { canTranslate = true, chance = Math.random }: { canTranslate?: boolean; chance?: () => number } = {},
 ): Target[] {
   const usable = model.offers.filter(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
   if (usable.length === 0) throw noChannel(requestedModel)
-  const speaking = usable.filter((offer) => offer.channel.protocols[protocol] !== undefined)
-  if (speaking.length === 0) throw notSpoken(requestedModel, usable)
-  const only = speaking[0]
-  if (speaking.length === 1 && only !== undefined)
-    return [targetOf(only, requestedModel, protocol, 'only candidate')]
-  return inOrder(speaking, chance).map(({ offer, reason }) =>
-    targetOf(offer, requestedModel, protocol, reason),
-  )
+  const spoken: Spoken[] = []
+  for (const offer of usable) {
+    const { protocols } = offer.channel
+    const upstream =
+      protocols[protocol] !== undefined
+        ? protocol
+        : canTranslate
+          ? translatable.find((name) => protocols[name] !== undefined)
+          : undefined
+    if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
+  }
+  if (spoken.length === 0) throw notSpoken(requestedModel, usable)
+  const only = spoken[0]
+  if (spoken.length === 1 && only !== undefined) return [targetOf(only, requestedModel, 'only candidate')]
+  return inOrder(spoken, chance).map(({ spoken, reason }) => targetOf(spoken, requestedModel, reason))
+}
+
+interface Spoken {
+  offer: Offer
+  protocol: ProtocolName
+  native: boolean
 }
 
 /** The group of a key. A key whose group is gone from the catalog may do nothing. */
@@ -45,35 +72,38 @@ export function groupOf(snapshot: Snapshot, groupId: string): Group {
   return group
 }
 
-function inOrder(offers: readonly Offer[], chance: () => number): { offer: Offer; reason: string }[] {
-  const ordered: { offer: Offer; reason: string }[] = []
-  let rest = [...offers]
-  while (rest.length > 0) {
-    const priority = Math.max(...rest.map((offer) => offer.channel.priority))
-    const tier = rest.filter((offer) => offer.channel.priority === priority)
-    rest = rest.filter((offer) => offer.channel.priority !== priority)
-    while (tier.length > 0) {
-      const weights = tier.map((offer) => offer.channel.weight)
-      const sum = weights.reduce((a, b) => a + b, 0)
-      let draw = chance() * sum
-      let at = weights.findIndex((weight) => {
-        draw -= weight
-        return draw < 0
-      })
-      // All weights may be zero: then the order of the catalog decides.
-      if (at < 0) at = 0
-      const [offer] = tier.splice(at, 1)
-      if (offer !== undefined)
-        ordered.push({ offer, reason: `priority ${priority}, weight ${offer.channel.weight} of ${sum}` })
+function inOrder(all: readonly Spoken[], chance: () => number): { spoken: Spoken; reason: string }[] {
+  const ordered: { spoken: Spoken; reason: string }[] = []
+  const tiers = [...new Set(all.map(({ offer }) => offer.channel.priority))].sort((a, b) => b - a)
+  for (const priority of tiers) {
+    for (const native of [true, false]) {
+      const tier = all.filter((one) => one.offer.channel.priority === priority && one.native === native)
+      const how = native ? '' : 'translated, '
+      while (tier.length > 0) {
+        const weights = tier.map(({ offer }) => offer.channel.weight)
+        const sum = weights.reduce((a, b) => a + b, 0)
+        let draw = chance() * sum
+        let at = weights.findIndex((weight) => {
+          draw -= weight
+          return draw < 0
+        })
+        // All weights may be zero: then the order of the catalog decides.
+        if (at < 0) at = 0
+        const [spoken] = tier.splice(at, 1)
+        if (spoken === undefined) break
+        const reason = `${how}priority ${priority}, weight ${spoken.offer.channel.weight} of ${sum}`
+        ordered.push({ spoken, reason })
+      }
     }
   }
   return ordered
 }
 
-function targetOf(offer: Offer, requestedModel: string, protocol: ProtocolName, reason: string): Target {
+function targetOf({ offer, protocol, native }: Spoken, requestedModel: string, reason: string): Target {
   return {
     channel: offer.channel,
     protocol,
+    native,
     baseUrl: offer.channel.protocols[protocol] ?? '',
     upstreamModel: offer.upstreamModel === '*' ? requestedModel : offer.upstreamModel,
     reason,

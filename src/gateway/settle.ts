@@ -32,7 +32,10 @@ export function beginCall(
     token: null,
     identity: null,
     facts: null,
+    requestedModel: null,
     body: null,
+    json: null,
+    notes: null,
     price: null,
     lease: null,
     reservedAccountId: null,
@@ -107,7 +110,11 @@ export async function refuse(
   const error = withoutSecrets(cause, secretsOf(call, unanswered?.target ?? null))
   const rendered = call.endpoint.client.encodeError(error, call.id)
   const own = unanswered?.refusal
-  const asItCame = own !== undefined && clientStatuses.has(own.status) && own.contentType.includes('json')
+  const asItCame =
+    own !== undefined &&
+    unanswered?.target?.native === true &&
+    clientStatuses.has(own.status) &&
+    own.contentType.includes('json')
   const status = asItCame ? own.status : rendered.status
   if (error.fault !== 'client') {
     const fields = {

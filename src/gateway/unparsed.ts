@@ -78,6 +78,7 @@ const nothingRead = {
   sentAt: null,
   firstTokenAt: null,
   attempts: [],
+  notes: null,
   get startedAt() {
     return Date.now()
   },

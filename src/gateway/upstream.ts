@@ -1,7 +1,6 @@
 import { type Dispatcher, Pool } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import type { UpstreamSide } from '../protocols/protocol.ts'
 import { checkHost, guardedLookup } from './address.ts'
 import type { Target } from './route.ts'
 
@@ -22,6 +21,19 @@ export interface Listener {
 }
 
 export type ResponseHeaders = Record<string, string | string[] | undefined>
+
+/** What is sent. */
+export interface UpstreamRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** Below the channel's base URL. */
+  path: string
+  body: Buffer | null
+  /** Whether an answer in pieces is expected. */
+  stream: boolean
+  /** Names and values in turn, credentials left out. */
+  headers: readonly string[]
+  authHeaders(secret: string): Record<string, string>
+}
 
 /** Handle on a running call. */
 export interface UpstreamCall {
@@ -45,8 +57,12 @@ export class Upstreams {
     this.#ownOrigins = ownOrigins
   }
 
-  /** Send `body` to the target. Nothing is followed: a redirect is an answer like any other. */
-  call(target: Target, side: UpstreamSide, body: Buffer, stream: boolean, listener: Listener): UpstreamCall {
+  /** Send a request to the target. Nothing is followed: a redirect is an answer like any other. */
+  call(
+    target: Pick<Target, 'channel' | 'baseUrl'>,
+    request: UpstreamRequest,
+    listener: Listener,
+  ): UpstreamCall {
     const handler = new CallHandler(listener, this.#bounds.upstreamTotalMs)
     let place: Place
     try {
@@ -58,10 +74,10 @@ export class Upstreams {
     }
     place.pool.dispatch(
       {
-        method: 'POST',
-        path: place.path + side.path,
-        headers: this.#headersOf(target.channel, side, stream),
-        body,
+        method: request.method,
+        path: place.path + request.path,
+        headers: this.#headersOf(target.channel, request),
+        body: request.body,
         headersTimeout: this.#bounds.upstreamFirstByteMs,
         bodyTimeout: this.#bounds.upstreamIdleMs,
       },
@@ -79,7 +95,7 @@ export class Upstreams {
     await Promise.all([...this.#places.values()].map((place) => place.pool.destroy()))
   }
 
-  #placeOf(target: Target): Place {
+  #placeOf(target: Pick<Target, 'channel' | 'baseUrl'>): Place {
     const key = `${target.channel.allowPrivateAddress ? '+' : '-'}${target.baseUrl}`
     const known = this.#places.get(key)
     if (known !== undefined) return known
@@ -99,7 +115,7 @@ export class Upstreams {
   }
 
   /** Credentials of a channel take turns. */
-  #headersOf(channel: Channel, side: UpstreamSide, stream: boolean): string[] {
+  #headersOf(channel: Channel, { stream, headers: own, authHeaders }: UpstreamRequest): string[] {
     const turn = this.#turns.get(channel.id) ?? 0
     this.#turns.set(channel.id, turn + 1)
     const secret = channel.credentials[turn % channel.credentials.length] ?? ''
@@ -112,9 +128,10 @@ export class Upstreams {
       'identity',
       'user-agent',
       'tollgate/0.1',
+      ...own,
     ]
     if (secret === '') return headers
-    for (const [name, value] of Object.entries(side.authHeaders(secret))) headers.push(name, value)
+    for (const [name, value] of Object.entries(authHeaders(secret))) headers.push(name, value)
     return headers
   }
 }

@@ -23,6 +23,7 @@ export function keepPartitions(
     try {
       const { made, dropped } = await rollPartitions(database.sql, plan)
       if (made + dropped > 0) log(`usage log: ${made} daily partitions made, ${dropped} dropped`)
+      await forgetHeldAnswers(database.sql, plan.payloadRetentionDays)
     } catch (error) {
       if (stopped) return
       log(`usage log: cannot roll partitions: ${error instanceof Error ? error.message : String(error)}`)
@@ -53,6 +54,11 @@ export async function rollPartitions(
     SELECT made, dropped
     FROM roll_partitions(${plan.partitionsAheadDays}, ${plan.requestRetentionDays}, ${plan.payloadRetentionDays})`
   return counts ?? { made: 0, dropped: 0 }
+}
+
+/** Where an answer is held is of no use for longer than its request's body is kept. */
+async function forgetHeldAnswers(sql: Database['sql'], days: number): Promise<void> {
+  await sql`DELETE FROM held_answers WHERE created_at < now() - make_interval(days => ${days})`
 }
 
 const minuteMs = 60_000

@@ -86,6 +86,14 @@ export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): S
   }
 }
 
+/** Span of the first element of a JSON array; undefined where there is none. Throws as `scanMembers` does. */
+export function scanFirstElement(bytes: Buffer, span: Span, options: ScanOptions): Span | undefined {
+  const text = textOf(bytes, span, options.depthMax - 1)
+  if (bytes[span.start] !== openBracket) return undefined
+  const start = skipSpace(bytes, span.start + 1, span.end)
+  return byteAt(text, start) === closeBracket ? undefined : { start, end: endOfValue(text, start) }
+}
+
 /** Throws GatewayError `invalid_request` for a body that is not UTF-8, or that starts with a byte order mark. */
 export function checkText(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalid('body', 'not valid UTF-8')

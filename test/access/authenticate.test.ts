@@ -15,6 +15,7 @@ const anna: Identity = {
   groupId: 'group-1',
   capture: 'content',
   usageScope: 'tenant',
+  strict: false,
   allowedModels: undefined,
   allowedCidrs: undefined,
   expiresAt: undefined,

@@ -15,6 +15,8 @@ const channel = (name: string, protocols: Channel['protocols']): Channel => ({
 })
 const main = channel('main', { 'openai-chat': 'https://a.example/v1' })
 const other = channel('other', { 'anthropic-messages': 'https://b.example' })
+const pictures = channel('pictures', { 'openai-images': 'https://c.example/v1' })
+const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
 const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
   id,
@@ -39,6 +41,7 @@ const models = [
   model('vendor/big', [main, other], { price, contextLength: 128_000, maxOutputTokens: 16_384 }),
   model('alpha', [main]),
   model('elsewhere', [other]),
+  model('painter', [pictures]),
   model('nowhere', []),
 ]
 
@@ -94,7 +97,7 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
     object: 'model',
     created: 1_793_491_200,
     owned_by: 'tollgate',
-    endpoints: ['/v1/chat/completions'],
+    endpoints: chatEndpoints,
     capabilities: { streaming: true },
     context_length: 128_000,
     max_output_tokens: 16_384,
@@ -124,7 +127,7 @@ test('what is not known is null', async () => {
 
 test('the list holds what a channel serves, by id, and no more than the group and the key allow', async () => {
   reset()
-  expect(await listed()).toEqual(['alpha', 'elsewhere', 'vendor/big'])
+  expect(await listed()).toEqual(['alpha', 'elsewhere', 'painter', 'vendor/big'])
   reset({ models: ['alpha', 'vendor/big'] }, { allowedModels: new Set(['alpha', 'elsewhere']) })
   expect(await listed()).toEqual(['alpha'])
   reset({ channels: ['main'] })
@@ -133,12 +136,46 @@ test('the list holds what a channel serves, by id, and no more than the group an
   expect(await listed()).toEqual([])
 })
 
-test('endpoints are those of the channels that the group may use', async () => {
-  reset({ channels: ['other'] })
-  expect((await api.get('/v1/models/vendor/big')).body).toMatchObject({
+test('a chat model is served on every chat endpoint, whatever its channels speak, and an image model on none', async () => {
+  reset()
+  for (const id of ['alpha', 'elsewhere']) {
+    expect((await api.get(`/v1/models/${id}`)).body).toMatchObject({
+      endpoints: chatEndpoints,
+      capabilities: { streaming: true },
+    })
+  }
+  expect((await api.get('/v1/models/painter')).body).toMatchObject({
     endpoints: [],
     capabilities: { streaming: false },
   })
+})
+
+test("with that vendor's version header the list has the Messages format's shape and pages", async () => {
+  reset()
+  const get = (path: string) => api.get(path, { 'anthropic-version': '2023-06-01' })
+  const { body } = await get('/v1/models?limit=3')
+  expect(body).toMatchObject({ has_more: true, first_id: 'alpha', last_id: 'painter' })
+  expect(body.data[0]).toEqual({
+    type: 'model',
+    id: 'alpha',
+    display_name: 'alpha',
+    created_at: '2026-11-01T00:00:00.000Z',
+    max_input_tokens: null,
+    max_tokens: null,
+  })
+  expect((await get('/v1/models?limit=3&after_id=painter')).body).toMatchObject({
+    has_more: false,
+    first_id: 'vendor/big',
+    last_id: 'vendor/big',
+  })
+  expect((await get('/v1/models?limit=2&before_id=vendor/big')).body).toMatchObject({
+    has_more: true,
+    first_id: 'elsewhere',
+    last_id: 'painter',
+  })
+  expect((await get('/v1/models?limit=0')).body).toMatchObject({ kind: 'invalid_request', field: 'limit' })
+  expect((await get('/v1/models?after_id=who')).body).toMatchObject({ field: 'after_id' })
+  expect((await get('/v1/models/vendor/big')).body).toMatchObject({ type: 'model', max_tokens: 16_384 })
 })
 
 test('a model that is not allowed is not told from one that is not there', async () => {
@@ -151,7 +188,7 @@ test('where a channel passes any name through, any name is a model', async () =>
   reset({}, {}, model('*', [main]))
   expect((await api.get('/v1/models/brand/new')).body).toMatchObject({
     id: 'brand/new',
-    endpoints: ['/v1/chat/completions'],
+    endpoints: chatEndpoints,
   })
   expect(await listed()).not.toContain('*')
 })

@@ -64,7 +64,7 @@ test('the official SDK lists models and retrieves one whose id has slashes', asy
   expect(models.map((model) => model.id)).toEqual(['main', 'priced'])
   expect(models[0]).toMatchObject({
     object: 'model',
-    endpoints: ['/v1/chat/completions'],
+    endpoints: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
     context_length: 1000,
     max_output_tokens: 100,
     pricing: { input: '1000.00', output: '2000.00' },

@@ -15,6 +15,7 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     groupId,
     capture: 'content',
     usageScope: 'tenant',
+    strict: false,
     allowedModels: undefined,
     allowedCidrs: undefined,
     expiresAt: undefined,
@@ -32,7 +33,7 @@ export interface Answer {
 /** An app on a socket, with errors shown as they were thrown. */
 export async function serve(
   routes: (app: Express) => void,
-): Promise<{ get(path: string): Promise<Answer>; close(): void }> {
+): Promise<{ get(path: string, headers?: Record<string, string>): Promise<Answer>; close(): void }> {
   const app = express()
   app.set('query parser', 'simple')
   routes(app)
@@ -45,8 +46,8 @@ export async function serve(
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    async get(path) {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    async get(path, headers = {}) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
       return { status: response.status, body: await response.json() }
     },
     close() {

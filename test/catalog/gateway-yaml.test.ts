@@ -43,6 +43,7 @@ test('the example is read whole', () => {
   expect(file.tenants[0]?.keys[1]).toMatchObject({
     group: 'resale',
     usageScope: 'key',
+    strict: false,
     expiresAt: new Date('2030-01-31T00:00:00Z'),
     allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'],
   })

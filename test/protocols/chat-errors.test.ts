@@ -2,12 +2,8 @@ import { createServer } from 'node:http'
 import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
-import {
-  decodeError,
-  decodeStreamError,
-  encodeError,
-  encodeStreamError,
-} from '../../src/protocols/openai-chat/errors.ts'
+import { encodeStreamError } from '../../src/protocols/openai-chat/errors.ts'
+import { decodeError, decodeStreamError, encodeError } from '../../src/protocols/openai-errors.ts'
 
 const requestId = '019ab000-0000-7000-8000-000000000001'
 

@@ -1,5 +1,12 @@
+import { decodeError, encodeError } from '../openai-errors.ts'
 import type { Protocol } from '../protocol.ts'
-import { decodeError, encodeError, encodeStreamError } from './errors.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { decodeStream } from './decode-stream.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { encodeStream } from './encode-stream.ts'
+import { encodeStreamError } from './errors.ts'
 import { patchRequest, readRequest } from './request.ts'
 import { watchResponse } from './response.ts'
 import { watchStream } from './stream.ts'
@@ -11,13 +18,24 @@ import { watchStream } from './stream.ts'
  */
 export const openaiChat: Protocol = {
   name: 'openai-chat',
-  client: { readRequest, encodeError, encodeStreamError },
+  client: {
+    readRequest,
+    forwardedHeaders: [],
+    decodeRequest,
+    encodeResponse,
+    encodeStream,
+    keepAlive: ': keep-alive\n\n',
+    encodeError,
+    encodeStreamError,
+  },
   upstream: {
-    path: '/chat/completions',
-    patchRequest,
+    path: () => '/chat/completions',
+    headers: {},
     authHeaders,
-    watchResponse,
-    watchStream,
+    encodeRequest,
+    decodeResponse,
+    decodeStream,
+    native: { patchRequest, watchResponse, watchStream },
     decodeError,
   },
 }

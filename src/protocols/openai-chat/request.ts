@@ -1,15 +1,7 @@
-import {
-  checkText,
-  invalid,
-  kindAt,
-  parseSpan,
-  type Span,
-  scanMembers,
-  skipSpace,
-  type Watch,
-  wordSet,
-} from '../json-scan.ts'
+import { checkText, kindAt, type Span, scanMembers, skipSpace, type Watch, wordSet } from '../json-scan.ts'
 import type { RequestFacts, RequestPatch } from '../protocol.ts'
+import { checkFilledArray, readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { type Edit, splice } from '../splice.ts'
 
 /**
  * Read what the gateway must know of a `/chat/completions` body; everything else is the upstream's to judge.
@@ -23,7 +15,7 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
   const members = scanMembers(raw, whole, memberNames, { depthMax, watch: media })
 
   const model = readModel(raw, members.model)
-  checkMessages(raw, members.messages)
+  checkFilledArray(raw, members.messages, 'messages', 'messages')
   const stream = readBoolean(raw, members.stream, 'stream')
   const usage = stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
   const completionMax = readInteger(raw, members.max_completion_tokens, 'max_completion_tokens', 0)
@@ -37,6 +29,8 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
     // A web search puts pages into the input that the body does not show.
     hasMedia: media.found || members.web_search_options !== undefined,
     wantsUsageFrame: usage?.wanted ?? false,
+    heldId: undefined,
+    keepsAnswer: false,
     spans: new ChatSpans(members.model ?? whole, usage),
   }
 }
@@ -65,8 +59,6 @@ const memberNames = [
   'web_search_options',
 ] as const
 
-const modelCharactersMax = 256
-
 /**
  * Strings that mark a part which is not text, or a reference to something kept elsewhere. Looked for in `messages`
  * only: tool schemas often have a property called "file". A message that is exactly one of these words counts too,
@@ -86,10 +78,6 @@ const mediaWords = wordSet(
   'input_file',
 )
 
-interface Edit extends Span {
-  bytes: Buffer
-}
-
 interface UsageSpans {
   wanted: boolean
   /** The edit that asks for usage. */
@@ -104,30 +92,6 @@ class ChatSpans {
   constructor(model: Span, usage: UsageSpans | undefined) {
     this.model = model
     this.usage = usage
-  }
-}
-
-function readModel(raw: Buffer, span: Span | undefined): string {
-  if (!span) throw invalid('model', 'required: the id of a model, as GET /v1/models lists them')
-  if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
-  const model = String(parseSpan(raw, span, 'model'))
-  if (model === '') throw invalid('model', 'expected the id of a model, got an empty string')
-  if (model.length > modelCharactersMax) {
-    throw invalid('model', `expected at most ${modelCharactersMax} characters, got ${model.length}`)
-  }
-  // It becomes a column of the usage log, which holds no NUL and no half of a surrogate pair.
-  if (/\p{Cc}/u.test(model) || !model.isWellFormed()) {
-    throw invalid('model', 'expected printable characters only')
-  }
-  return model
-}
-
-function checkMessages(raw: Buffer, span: Span | undefined): void {
-  if (!span) throw invalid('messages', 'required: a non-empty array of messages')
-  const kind = kindAt(raw, span.start)
-  if (kind !== 'array') throw wrongKind(raw, span, 'messages', 'a non-empty array')
-  if (skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
-    throw invalid('messages', 'expected a non-empty array, got an empty one')
   }
 }
 
@@ -155,52 +119,4 @@ function insertion(raw: Buffer, start: number, member: Buffer): Edit {
   const at = skipSpace(raw, start, raw.length) + 1
   const isEmpty = raw[skipSpace(raw, at, raw.length)] === 0x7d
   return { start: at, end: at, bytes: isEmpty ? member.subarray(0, -1) : member }
-}
-
-/** False when absent or null. */
-function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean {
-  if (!span) return false
-  const kind = kindAt(raw, span.start)
-  if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
-  // The scan has checked the literal: its first letter tells.
-  return raw[span.start] === 0x74
-}
-
-function readInteger(
-  raw: Buffer,
-  span: Span | undefined,
-  path: string,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  if (!span) return undefined
-  const kind = kindAt(raw, span.start)
-  if (kind !== 'number' && kind !== 'null') throw wrongKind(raw, span, path, 'an integer')
-  const value = parseSpan(raw, span, path)
-  if (value === null) return undefined
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
-    const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
-    throw invalid(path, `expected an integer ${range}, got ${value}`)
-  }
-  return value
-}
-
-function wrongKind(raw: Buffer, span: Span, path: string, expected: string) {
-  return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)
-}
-
-function splice(raw: Buffer, edits: Edit[], allocate: (bytes: number) => Buffer): Buffer {
-  edits.sort((a, b) => a.start - b.start)
-  let grown = 0
-  for (const edit of edits) grown += edit.bytes.length - (edit.end - edit.start)
-  const patched = allocate(raw.length + grown)
-  let from = 0
-  let to = 0
-  for (const edit of edits) {
-    to += raw.copy(patched, to, from, edit.start)
-    to += edit.bytes.copy(patched, to)
-    from = edit.end
-  }
-  raw.copy(patched, to, from)
-  return patched
 }

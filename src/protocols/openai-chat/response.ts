@@ -1,7 +1,8 @@
+import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
+import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation } from '../protocol.ts'
-import { decodeStreamError } from './errors.ts'
-import { isRecord, type Json, readUsage } from './wire.ts'
+import { readUsage } from './wire.ts'
 
 /**
  * Watch a whole answer. Never throws, and builds no large document: there members are found by scanning, so that
@@ -72,10 +73,6 @@ function readChoices(body: Buffer, span: Span, observation: Observation): void {
 
 function whole(body: Buffer): Span {
   return { start: 0, end: body.length }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function parsedOrNothing(body: Buffer): unknown {

@@ -1,10 +1,11 @@
 import type { GatewayError } from '../../canonical/error.ts'
+import { isRecord, type Json } from '../../canonical/json.ts'
+import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation, StreamWatcher, WatchedChunk, WatchOptions } from '../protocol.ts'
 import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
 import { type ChoiceMark, markOf, wordsOf } from './choice-mark.ts'
-import { decodeStreamError } from './errors.ts'
 import { FrameTail } from './tail.ts'
-import { contentBytes, isRecord, type Json, readUsage } from './wire.ts'
+import { contentBytes, readUsage } from './wire.ts'
 
 /**
  * Watch a `/chat/completions` stream. Never throws.

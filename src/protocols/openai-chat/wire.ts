@@ -1,11 +1,85 @@
+import { GatewayError } from '../../canonical/error.ts'
+import type { FinishReason } from '../../canonical/event.ts'
+import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import type { NameRules } from '../tool-names.ts'
 
-/** What `/chat/completions` answers look like, as far as the gateway reads them. Facts: docs of the vendor's API
- * reference, https://platform.openai.com/docs/api-reference/chat, and what other vendors of the format send. */
-export type Json = Record<string, unknown>
+// What `/chat/completions` answers look like, as far as the gateway reads them. Facts: docs of the vendor's API
+// reference, https://platform.openai.com/docs/api-reference/chat, and what other vendors of the format send.
 
-export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Names of tools, as the vendor enforces them. */
+export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
+
+/** Ids of tool calls: the vendor bounds their length alone. */
+export const callIdRules = { illegal: /[^\x21-\x7e]/, charactersMax: 40 }
+
+/** What the upstream's word for the end means; `undefined` for a word that says the answer broke off. */
+export function readFinishReason(word: string): FinishReason | undefined {
+  return finishReasons.has(word) ? finishReasons.get(word) : 'stop'
+}
+
+/**
+ * Other words count as `stop`. Words behind the vendor's own: Mistral's `model_length`, Zhipu's `sensitive` and
+ * `network_error`, DeepSeek's `insufficient_system_resource`, SGLang's `abort`, OpenRouter's `error`.
+ */
+const finishReasons = new Map<string, FinishReason | undefined>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+  ['error', undefined],
+  ['abort', undefined],
+  ['network_error', undefined],
+  ['insufficient_system_resource', undefined],
+])
+
+/** The choice that is translated: formats other than this one have no more. */
+export function firstChoice(answer: Json): Json | undefined {
+  return recordsOf(answer.choices).find(({ index }) => index === 0 || index === undefined || index === null)
+}
+
+/** The counts of an answer or a chunk: Moonshot puts them into the choice, Groq into a member of its own. */
+export function usageIn(answer: Json, choice: Json | undefined): Usage | undefined {
+  const groq = isRecord(answer.x_groq) ? answer.x_groq.usage : undefined
+  return readUsage(answer.usage) ?? readUsage(choice?.usage) ?? readUsage(groq)
+}
+
+/** The value of a seal: an element of `reasoning_details` without its text, which the block has. */
+export function writeDetailSeal({ text: _text, summary: _summary, ...detail }: Json): string {
+  return jsonOf(detail)
+}
+
+/** The JSON text of a part of an upstream's answer; its nesting is bounded by nobody. */
+export function jsonOf(value: Json): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent JSON that is nested too deeply.', { cause })
+  }
+}
+
+/**
+ * Values of seals that only say in which member the text came, and goes back: many clients of other formats give
+ * thoughts back only where they bear a seal.
+ */
+export const reasoningMemberSeal = JSON.stringify({ member: 'reasoning' })
+export const reasoningContentSeal = JSON.stringify({ member: 'reasoning_content' })
+
+/** The format's `usage` object: totals that include their parts. */
+export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
+  const prompt = input + cacheRead + cacheWrite
+  const completion = output + reasoning
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
 }
 
 /**

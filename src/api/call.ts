@@ -1,0 +1,65 @@
+import type { Request } from 'express'
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { findModel } from '../catalog/catalog.ts'
+import { mayUse } from '../catalog/permitted.ts'
+import type { Group, Model } from '../catalog/snapshot.ts'
+import { readBody } from '../gateway/body.ts'
+import type { Call } from '../gateway/call.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import { groupOf } from '../gateway/route.ts'
+import { redactText } from '../ledger/redact.ts'
+import { checkText } from '../protocols/json-scan.ts'
+
+/** The call behind a request inside `answer`, and who makes it. Throws, or rejects with, GatewayError. */
+export type OwnCall = (request: Request) => Promise<{ call: Call; identity: Identity }>
+
+/** The body as a JSON object; on the row too. Throws `invalid_request` or `request_too_large`. */
+export async function readJson(gateway: Gateway, call: Call): Promise<Json> {
+  const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
+  if (body === undefined) throw new GatewayError('invalid_request', 'The request did not arrive whole.')
+  call.body = body.bytes
+  call.slabs.push(body.release)
+  checkText(body.bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(body.bytes.toString('utf8'))
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
+      field: 'body',
+      cause,
+    })
+  }
+  if (isRecord(value)) return value
+  throw new GatewayError('invalid_request', 'body: expected a JSON object', { field: 'body' })
+}
+
+/** The model that a body names, which the key must be allowed to use. */
+export function resolveModel(
+  gateway: Gateway,
+  call: Call,
+  identity: Identity,
+  name: string | undefined,
+): { model: Model; name: string; group: Group } {
+  if (name === undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      'model: required: the id of a model, as GET /v1/models lists them',
+      {
+        field: 'model',
+      },
+    )
+  }
+  const { snapshot } = gateway.catalog
+  const model = findModel(snapshot, name)
+  if (model === undefined || !mayUse(snapshot, identity, name)) {
+    throw new GatewayError(
+      'model_not_found',
+      `Model "${redactText(name.slice(0, 256))}" is not one that this key may use. GET /v1/models lists those.`,
+      { field: 'model' },
+    )
+  }
+  call.requestedModel = name
+  return { model, name, group: groupOf(snapshot, identity.groupId) }
+}

@@ -1,0 +1,26 @@
+/** A JSON object whose members nobody has checked yet. */
+export type Json = Record<string, unknown>
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The objects of a list; none where there is no list. */
+export function recordsOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** The text, when it is one and not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The JSON object that a text holds; undefined when it holds anything else. */
+export function parseObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

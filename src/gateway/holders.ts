@@ -1,0 +1,61 @@
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { redactText } from '../ledger/redact.ts'
+import type { Call } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import type { Target } from './route.ts'
+
+const idCharactersMax = 256
+
+/**
+ * Of the planned targets those whose channel holds an earlier answer of this tenant. Throws `invalid_request` for an
+ * answer that the tenant never had here: another tenant's must look the same as none.
+ */
+export async function holdersOf(
+  gateway: Gateway,
+  identity: Identity,
+  answerId: string,
+  targets: readonly Target[],
+): Promise<Target[]> {
+  const channel = await findHolder(gateway, identity, answerId)
+  const holding = targets.filter((target) => target.native && target.channel.name === channel)
+  if (holding.length > 0) return holding
+  throw new GatewayError(
+    'invalid_request',
+    `previous_response_id: no answer "${redactText(answerId.slice(0, idCharactersMax))}" of yours is held by a channel of this model. Send the conversation in "input" instead.`,
+    { field: 'previous_response_id', code: 'previous_response_not_found' },
+  )
+}
+
+/** The name of the channel that holds an answer of the caller's tenant. Throws `unavailable` while Postgres is away. */
+export async function findHolder(
+  gateway: Gateway,
+  identity: Identity,
+  answerId: string,
+): Promise<string | undefined> {
+  if (answerId.length > idCharactersMax) return undefined
+  try {
+    return await gateway.heldAnswers.find(identity.tenantId, answerId)
+  } catch (cause) {
+    throw new GatewayError(
+      'unavailable',
+      'Where that answer is held cannot be looked up just now. Try again.',
+      {
+        cause,
+        retryAfterSeconds: 5,
+      },
+    )
+  }
+}
+
+/** So that the answer can be continued or fetched. */
+export function rememberHolder(
+  gateway: Gateway,
+  { identity, facts }: Call,
+  target: Target,
+  answerId: string | undefined,
+): void {
+  if (!target.native || identity === null || facts?.keepsAnswer !== true) return
+  if (answerId === undefined || answerId.length > idCharactersMax) return
+  gateway.heldAnswers.remember(identity.tenantId, answerId, target.channel.name)
+}

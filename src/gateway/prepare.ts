@@ -1,0 +1,128 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { redactText } from '../ledger/redact.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import { type AnswerReader, readNative } from './answer-reader.ts'
+import { allocateBody } from './body.ts'
+import type { Call } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import type { Target } from './route.ts'
+import { translate } from './translate.ts'
+import type { UpstreamRequest } from './upstream.ts'
+
+/** What is sent to a target, and how its answer is read. */
+export interface Prepared {
+  request: UpstreamRequest
+  reader: AnswerReader
+}
+
+/**
+ * A decoded request made ready for one target: the client's own bytes where both speak the same, else translated.
+ * Throws GatewayError where it cannot be said in the target's format.
+ */
+export function prepare(gateway: Gateway, call: Call, target: Target): Prepared {
+  // Whatever an earlier attempt said of its translation is no longer true.
+  call.notes = null
+  delete call.headers['x-tollgate-translation']
+  return target.native ? passThrough(gateway, call, target) : translated(gateway, call, target)
+}
+
+function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
+  const { facts, body } = decoded(call)
+  const side = upstreamSide(target.protocol)
+  const { native } = side
+  if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
+  const bytes = native.patchRequest(body, facts, {
+    model: target.upstreamModel,
+    allocate: (size) => allocateBody(size, call.slabs),
+  })
+  return {
+    request: requestOf(call, target, bytes, forwardedHeaders(call)),
+    reader: readNative(native, {
+      dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
+      frameBytesMax: gateway.bounds.sseFrameBytesMax,
+    }),
+  }
+}
+
+function translated(gateway: Gateway, call: Call, target: Target): Prepared {
+  const { facts, body } = decoded(call)
+  call.json ??= parse(body)
+  const {
+    body: json,
+    notes,
+    reader,
+  } = translate(
+    {
+      client: call.endpoint.client,
+      body: call.json,
+      requestId: call.id,
+      model: facts.model,
+      stream: facts.stream,
+      createdAtSeconds: Math.floor(call.startedAt / 1000),
+      inputTokensEstimate: Math.ceil(body.length / bytesPerToken),
+      envelope: gateway.envelope,
+      strict: call.identity?.strict === true || call.request.headers['x-tollgate-strict'] === 'true',
+      maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
+      frameBytesMax: gateway.bounds.sseFrameBytesMax,
+    },
+    target,
+  )
+  call.notes = notes.slice(0, notesMax)
+  call.headers['x-tollgate-translation'] = summaryOf(target, notes)
+  const { headers } = upstreamSide(target.protocol)
+  return { request: requestOf(call, target, Buffer.from(JSON.stringify(json)), flat(headers)), reader }
+}
+
+function requestOf(call: Call, target: Target, body: Buffer, headers: readonly string[]): UpstreamRequest {
+  const { stream } = decoded(call).facts
+  const side = upstreamSide(target.protocol)
+  return {
+    method: 'POST',
+    path: side.path({ model: target.upstreamModel, stream }),
+    body,
+    stream,
+    headers,
+    authHeaders: side.authHeaders,
+  }
+}
+
+function decoded({ facts, body }: Call) {
+  if (facts === null || body === null) throw new Error('an attempt needs a decoded request')
+  return { facts, body }
+}
+
+/** Its shape has been scanned: this does not throw. */
+function parse(body: Buffer): Json {
+  const value: unknown = JSON.parse(body.toString('utf8'))
+  return isRecord(value) ? value : {}
+}
+
+function forwardedHeaders({ endpoint, request }: Call): readonly string[] {
+  const names = endpoint.client.forwardedHeaders
+  if (names.length === 0) return nothing
+  return names.flatMap((name) => [request.headers[name] ?? []].flat().flatMap((value) => [name, value]))
+}
+
+const nothing: readonly string[] = []
+
+function flat(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat()
+}
+
+/** English text and JSON have about four bytes to a token. */
+const bytesPerToken = 4
+/** More than these are not kept on the row. */
+const notesMax = 64
+const summaryCharactersMax = 512
+
+/** For the response header: the target's protocol and what became of which paths, losses first. */
+function summaryOf(target: Target, notes: readonly TranslationNote[]): string {
+  const parts = [target.protocol as string]
+  for (const action of ['dropped', 'emulated', 'clamped', 'defaulted', 'mapped'] as const) {
+    const paths = notes.filter((note) => note.action === action).map((note) => note.path)
+    if (paths.length > 0) parts.push(`${action}=${[...new Set(paths)].join(',')}`)
+  }
+  const text = redactText(parts.join('; ')).replace(/[^\x20-\x7e]/g, '?')
+  return text.length <= summaryCharactersMax ? text : `${text.slice(0, summaryCharactersMax - 3)}...`
+}

@@ -1,0 +1,200 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { ChatEvent } from '../canonical/event.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { SseDecoder } from '../protocols/decode-sse.ts'
+import type { Envelope } from '../protocols/envelope.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import { EventObserver } from '../protocols/observe.ts'
+import type {
+  AnswerContext,
+  ClientSide,
+  DecodeAnswerContext,
+  StreamWatcher,
+  UpstreamSide,
+} from '../protocols/protocol.ts'
+import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
+import type { Target } from './route.ts'
+
+/** What a client wants translated, and how its answer is to be written. */
+export interface Translatable {
+  client: ClientSide
+  /** The client's body, parsed. */
+  body: Json
+  requestId: string
+  model: string
+  /** Whether the client wants its answer streamed. */
+  stream: boolean
+  createdAtSeconds: number
+  inputTokensEstimate: number
+  envelope: Envelope
+  /** What is lost is refused instead. */
+  strict: boolean
+  maxOutputTokensDefault: number
+  frameBytesMax: number
+}
+
+export interface Translation {
+  body: Json
+  notes: TranslationNote[]
+  reader: AnswerReader
+}
+
+/**
+ * A request in the words of a target that speaks another format, and a reader that turns its answer back.
+ * Throws GatewayError `invalid_request` or `unsupported_parameter`, naming the client's own path.
+ */
+export function translate(
+  wanted: Translatable,
+  target: Pick<Target, 'protocol' | 'upstreamModel'>,
+): Translation {
+  const side = upstreamSide(target.protocol)
+  const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
+  const { upstreamModel } = target
+  const { maxOutputTokensDefault } = wanted
+  const { body, notes, tools } = side.encodeRequest(request, { upstreamModel, maxOutputTokensDefault })
+  if (wanted.strict) refuseLosses(notes)
+  const answer: AnswerContext = { ...wanted, request }
+  return { body, notes, reader: new TranslatingReader(wanted, side, { upstreamModel, tools }, answer) }
+}
+
+function refuseLosses(notes: readonly TranslationNote[]): void {
+  const lost = notes.find((note) => note.action === 'dropped')
+  if (lost === undefined) return
+  throw new GatewayError(
+    'unsupported_parameter',
+    `${lost.path}: would be dropped (${lost.reason}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
+    { field: lost.path },
+  )
+}
+
+class TranslatingReader implements AnswerReader {
+  readonly contentType: string
+  readonly #wanted: Translatable
+  readonly #side: UpstreamSide
+  readonly #decoding: DecodeAnswerContext
+  readonly #answer: AnswerContext
+
+  constructor(
+    wanted: Translatable,
+    side: UpstreamSide,
+    decoding: DecodeAnswerContext,
+    answer: AnswerContext,
+  ) {
+    this.#wanted = wanted
+    this.#side = side
+    this.#decoding = decoding
+    this.#answer = answer
+    this.contentType = wanted.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  }
+
+  stream(): StreamWatcher {
+    const decoder = new SseDecoder(this.#side.decodeStream(this.#decoding), this.#wanted.frameBytesMax)
+    const { client, stream } = this.#wanted
+    return new TranslatingWatcher(decoder, this.#writer(), stream ? client.keepAlive : '')
+  }
+
+  whole(body: Buffer): WholeAnswer {
+    const observer = new EventObserver()
+    const writer = this.#writer()
+    let text = ''
+    for (const event of this.#eventsOf(body)) {
+      observer.take(event)
+      text += writer.push(event)
+    }
+    return { observation: observer.observe(), body: Buffer.from(text) }
+  }
+
+  #eventsOf(body: Buffer): ChatEvent[] {
+    try {
+      const answer: unknown = JSON.parse(body.toString('utf8'))
+      if (isRecord(answer)) return this.#side.decodeResponse(answer, this.#decoding)
+    } catch (error) {
+      if (error instanceof GatewayError) return [{ type: 'error', error }]
+    }
+    return []
+  }
+
+  #writer(): Writer {
+    const { client, stream } = this.#wanted
+    return stream ? client.encodeStream(this.#answer) : new WholeWriter(client, this.#answer)
+  }
+}
+
+interface Writer {
+  push(event: ChatEvent): string
+}
+
+/** Writes nothing until the answer is whole. */
+class WholeWriter implements Writer {
+  readonly #client: ClientSide
+  readonly #context: AnswerContext
+  readonly #events: ChatEvent[] = []
+
+  constructor(client: ClientSide, context: AnswerContext) {
+    this.#client = client
+    this.#context = context
+  }
+
+  push(event: ChatEvent): string {
+    this.#events.push(event)
+    if (event.type !== 'finish') return ''
+    return JSON.stringify(this.#client.encodeResponse(this.#events, this.#context))
+  }
+}
+
+/** Turns a stream into the client's own while it comes: one write for each chunk of the upstream. */
+class TranslatingWatcher implements StreamWatcher {
+  readonly #decoder: SseDecoder
+  readonly #writer: Writer
+  readonly #keepAlive: string
+  readonly #observer = new EventObserver()
+  /** What is written before the first content waits: until then another channel may still answer. */
+  #waiting: string | undefined = ''
+
+  constructor(decoder: SseDecoder, writer: Writer, keepAlive: string) {
+    this.#decoder = decoder
+    this.#writer = writer
+    this.#keepAlive = keepAlive
+  }
+
+  push(chunk: Buffer) {
+    const text = this.#write(this.#decoder.push(chunk))
+    const { hasContent, isOver } = this.#observer
+    return { forward: text === '' ? [] : [Buffer.from(text)], hasContent, terminal: isOver }
+  }
+
+  end(): Buffer | undefined {
+    const text = this.#write(this.#decoder.end())
+    return text === '' ? undefined : Buffer.from(text)
+  }
+
+  fail(error: GatewayError): Buffer {
+    return Buffer.from(this.#write([{ type: 'error', error }]))
+  }
+
+  /** From now on the client hears of this channel only. */
+  keepAlive(): Buffer {
+    const waited = this.#waiting ?? ''
+    this.#waiting = undefined
+    return Buffer.from(this.#keepAlive === '' ? '' : waited + this.#keepAlive)
+  }
+
+  observe() {
+    return this.#observer.observe()
+  }
+
+  #write(events: readonly ChatEvent[]): string {
+    let text = ''
+    for (const event of events) {
+      this.#observer.take(event)
+      text += this.#writer.push(event)
+    }
+    if (this.#waiting === undefined) return text
+    this.#waiting += text
+    if (!this.#observer.hasContent && !this.#observer.isOver) return ''
+    const waited = this.#waiting
+    this.#waiting = undefined
+    return waited
+  }
+}

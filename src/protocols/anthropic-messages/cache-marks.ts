@@ -1,0 +1,36 @@
+import type { Json } from '../../canonical/json.ts'
+import type { Notes } from '../notes.ts'
+
+const marksMax = 4
+
+/**
+ * Hands out the marks that say up to where a request may be cached: four of them, in the order in which the vendor
+ * reads a request (tools, system, messages), the long-lived ones before the others.
+ *
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-21
+ */
+export class CacheMarks {
+  readonly #notes: Notes
+  #given = 0
+  #hasShort = false
+
+  constructor(notes: Notes) {
+    this.#notes = notes
+  }
+
+  /** What to spread into the wire's block for the hint at `path`. */
+  mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }): Json {
+    if (cache === undefined) return {}
+    if (this.#given === marksMax) {
+      this.#notes.add('dropped', path, `the Messages format has at most ${marksMax} cache hints`)
+      return {}
+    }
+    this.#given++
+    const isLong = cache.ttl === '1h' && !this.#hasShort
+    if (cache.ttl === '1h' && !isLong) {
+      this.#notes.add('clamped', path, 'a cache hint of 1h cannot stand behind one of 5m')
+    }
+    this.#hasShort ||= !isLong
+    return { cache_control: isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
+  }
+}

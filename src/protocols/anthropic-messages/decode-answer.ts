@@ -1,0 +1,324 @@
+import type { Seal } from '../../canonical/chat.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import { unwrapCustomInput } from '../custom-tools.ts'
+import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
+import { decodeStreamError } from './errors.ts'
+import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from './wire.ts'
+
+/** A whole answer as events. Throws GatewayError for an error of status 200, and for what is no message. */
+export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
+  if (body.type === 'error' || isRecord(body.error)) throw decodeStreamError(body.error)
+  if (!Array.isArray(body.content)) {
+    throw new GatewayError('upstream_error', 'The upstream answered with something that is not a message.')
+  }
+  const decoder = new MessageDecoder(context)
+  decoder.begin(body)
+  recordsOf(body.content).forEach((block, at) => {
+    decoder.openBlock(at, block)
+    decoder.closeBlock(at)
+  })
+  decoder.tell(body, body.usage)
+  decoder.finish()
+  return decoder.take()
+}
+
+/**
+ * A stream of server-sent events.
+ *
+ * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
+ */
+export function decodeStream(context: DecodeAnswerContext): EventDecoder {
+  const decoder = new MessageDecoder(context)
+  return {
+    push(data) {
+      readEvent(decoder, data)
+      return decoder.take()
+    },
+    end() {
+      decoder.cut()
+      return decoder.take()
+    },
+  }
+}
+
+function readEvent(decoder: MessageDecoder, data: string): void {
+  if (decoder.isOver) return
+  const event = parseObject(data)
+  if (event === undefined) {
+    // Gateways of other formats end their streams with it.
+    if (data.trim() === '' || data.trim() === '[DONE]') return
+    throw new GatewayError('upstream_error', 'The upstream sent an event that cannot be read.')
+  }
+  const at = typeof event.index === 'number' ? event.index : 0
+  switch (event.type) {
+    case 'message_start':
+      decoder.begin(objectOf(event.message))
+      break
+    case 'content_block_start':
+      decoder.openBlock(at, objectOf(event.content_block))
+      break
+    case 'content_block_delta':
+      decoder.addDelta(at, objectOf(event.delta))
+      break
+    case 'content_block_stop':
+      decoder.closeBlock(at)
+      break
+    case 'message_delta':
+      decoder.tell(objectOf(event.delta), event.usage)
+      break
+    case 'message_stop':
+      decoder.finish()
+      break
+    default:
+      // `ping`, and events that are new: the format's rule is to skip them.
+      if (event.type === 'error' || isRecord(event.error)) decoder.fail(decodeStreamError(event.error))
+  }
+}
+
+function objectOf(value: unknown): Json {
+  return isRecord(value) ? value : {}
+}
+
+const cutShort = 'The upstream ended its stream before the answer was complete.'
+
+/** A block that has not ended yet. */
+interface OpenBlock {
+  /** The canonical index. */
+  index: number
+  type: AnswerBlock['type']
+  signature: string
+  /** What replaces a thought that the vendor does not show. */
+  sealed: string
+  /** Pieces of a custom tool's input, which come wrapped in JSON; undefined for what goes on at once. */
+  held: string[] | undefined
+  hasText: boolean
+  /** The input as it stood in the start of the block, for upstreams that send no deltas. */
+  startInput: string
+}
+
+/** Turns the parts of a message into events that obey the grammar, whatever order they come in. */
+class MessageDecoder {
+  readonly #context: DecodeAnswerContext
+  /** By the wire's index; `skipped` are blocks of the vendor's own tools. */
+  readonly #open = new Map<number, OpenBlock | 'skipped'>()
+  #events: ChatEvent[] = []
+  #blocks = 0
+  #hasCalls = false
+  #isStarted = false
+  #isOver = false
+  #counts: Counts = {}
+  #hasFinalCounts = false
+  #stopReason: string | undefined
+  #stopSequence: string | undefined
+  #refusal: string | undefined
+
+  constructor(context: DecodeAnswerContext) {
+    this.#context = context
+  }
+
+  /** True when nothing can come any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The events since the last call. */
+  take(): ChatEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  /** A second start, as some gateways send, only tells counts. */
+  begin(message: Json): void {
+    this.#counts = mergeCounts(this.#counts, message.usage)
+    if (this.#isStarted) return
+    this.#isStarted = true
+    const usage = usageOf(this.#counts)
+    this.#events.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), usage })
+  }
+
+  openBlock(at: number, block: Json): void {
+    this.closeBlock(at)
+    switch (block.type) {
+      case 'text': {
+        const open = this.#start(at, { type: 'text' })
+        this.#addText(open, block.text)
+        for (const citation of recordsOf(block.citations)) this.#addCitation(open, citation)
+        break
+      }
+      case 'thinking': {
+        const open = this.#start(at, { type: 'reasoning', summary: true })
+        this.#addText(open, block.thinking)
+        open.signature = textOf(block.signature) ?? ''
+        break
+      }
+      case 'redacted_thinking': {
+        const open = this.#start(at, { type: 'reasoning', summary: true })
+        open.sealed = textOf(block.data) ?? ''
+        break
+      }
+      case 'tool_use':
+        this.#startCall(at, block)
+        break
+      default:
+        // What the vendor's own tools do is no content: the text that they lead to is.
+        this.#open.set(at, 'skipped')
+    }
+  }
+
+  addDelta(at: number, delta: Json): void {
+    switch (delta.type) {
+      case 'text_delta':
+        this.#addText(this.#fitting(at, { type: 'text' }), delta.text)
+        break
+      case 'thinking_delta':
+        this.#addText(this.#fitting(at, { type: 'reasoning', summary: true }), delta.thinking)
+        break
+      case 'signature_delta': {
+        const open = this.#openOf(at, 'reasoning')
+        if (open) open.signature = textOf(delta.signature) ?? open.signature
+        break
+      }
+      case 'input_json_delta':
+        this.#addText(this.#openOf(at, 'tool-call'), delta.partial_json)
+        break
+      case 'citations_delta': {
+        const open = this.#openOf(at, 'text')
+        if (open && isRecord(delta.citation)) this.#addCitation(open, delta.citation)
+      }
+    }
+  }
+
+  closeBlock(at: number): void {
+    const open = this.#open.get(at)
+    this.#open.delete(at)
+    if (open === undefined || open === 'skipped') return
+    if (open.type === 'tool-call') this.#endInput(open)
+    if (open.sealed !== '') this.#addSeal(open, 'encrypted', open.sealed)
+    else if (open.signature !== '') this.#addSeal(open, 'signature', open.signature)
+    this.#events.push({ type: 'block-end', index: open.index })
+  }
+
+  /** How the answer ended, and its cumulative counts. */
+  tell(delta: Json, usage: unknown): void {
+    this.#stopReason = textOf(delta.stop_reason) ?? this.#stopReason
+    this.#stopSequence = textOf(delta.stop_sequence) ?? this.#stopSequence
+    if (isRecord(delta.stop_details)) this.#refusal = textOf(delta.stop_details.explanation)
+    if (!isRecord(usage)) return
+    this.#counts = mergeCounts(this.#counts, usage)
+    this.#hasFinalCounts = true
+  }
+
+  finish(): void {
+    if (this.#isOver) return
+    this.#ensureStart()
+    for (const at of [...this.#open.keys()]) this.closeBlock(at)
+    const reason = finishReasonOf(this.#stopReason, this.#hasCalls)
+    if (reason === 'refusal' && this.#refusal !== undefined) {
+      const open = this.#start(0, { type: 'refusal' })
+      this.#addText(open, this.#refusal)
+      this.closeBlock(0)
+    }
+    this.#isOver = true
+    this.#events.push({
+      type: 'finish',
+      reason,
+      upstreamReason: this.#stopReason,
+      stopSequence: this.#stopSequence,
+      usage: this.#hasFinalCounts ? usageOf(this.#counts) : undefined,
+    })
+  }
+
+  fail(error: GatewayError): void {
+    if (this.#isOver) return
+    this.#ensureStart()
+    this.#isOver = true
+    this.#events.push({ type: 'error', error })
+  }
+
+  /** The stream ended: the answer is whole if the upstream has said why it stopped. */
+  cut(): void {
+    if (this.#stopReason !== undefined) this.finish()
+    else this.fail(new GatewayError('upstream_error', cutShort))
+  }
+
+  #start(at: number, block: AnswerBlock): OpenBlock {
+    this.#ensureStart()
+    const open: OpenBlock = {
+      index: this.#blocks++,
+      type: block.type,
+      signature: '',
+      sealed: '',
+      held: undefined,
+      hasText: false,
+      startInput: '',
+    }
+    this.#open.set(at, open)
+    this.#events.push({ type: 'block-start', index: open.index, block })
+    return open
+  }
+
+  #startCall(at: number, block: Json): void {
+    const tool = this.#context.tools?.clientTool(textOf(block.name) ?? '') ?? {
+      name: textOf(block.name) ?? '',
+      kind: 'function' as const,
+    }
+    this.#hasCalls = true
+    const id = textOf(block.id) ?? `call_${this.#blocks}`
+    const open = this.#start(at, { type: 'tool-call', id, ...tool })
+    if (tool.kind === 'custom') open.held = []
+    if (isRecord(block.input) && Object.keys(block.input).length > 0)
+      open.startInput = JSON.stringify(block.input)
+  }
+
+  /** The block that a piece of text belongs to: where none of its kind is open, one is opened. */
+  #fitting(at: number, block: AnswerBlock): OpenBlock | undefined {
+    const open = this.#open.get(at)
+    if (open === 'skipped') return undefined
+    if (open?.type === block.type) return open
+    this.closeBlock(at)
+    return this.#start(at, block)
+  }
+
+  #openOf(at: number, type: AnswerBlock['type']): OpenBlock | undefined {
+    const open = this.#open.get(at)
+    return open !== 'skipped' && open?.type === type ? open : undefined
+  }
+
+  #addText(open: OpenBlock | undefined, value: unknown): void {
+    if (open === undefined || typeof value !== 'string' || value === '') return
+    open.hasText = true
+    if (open.held) open.held.push(value)
+    else this.#addPiece(open, { type: 'text', text: value })
+  }
+
+  #addSeal(open: OpenBlock, kind: Seal['kind'], value: string): void {
+    const model = this.#context.upstreamModel
+    this.#addPiece(open, { type: 'seal', seal: { protocol: protocolName, model, kind, value } })
+  }
+
+  /** Only sources with an address: what the client itself sent as a document has none. */
+  #addCitation(open: OpenBlock, citation: Json): void {
+    const url = textOf(citation.url) ?? textOf(citation.source)
+    if (url === undefined || !/^https?:\/\//.test(url)) return
+    this.#addPiece(open, { type: 'citation', url, title: textOf(citation.title) })
+  }
+
+  #addPiece({ index }: OpenBlock, delta: Delta): void {
+    this.#events.push({ type: 'block-delta', index, delta })
+  }
+
+  #endInput(open: OpenBlock): void {
+    if (!open.hasText && open.startInput !== '') this.#addText(open, open.startInput)
+    if (open.held) {
+      const text = unwrapCustomInput(open.held.join(''))
+      if (text !== '') this.#addPiece(open, { type: 'text', text })
+    } else if (!open.hasText) this.#addPiece(open, { type: 'text', text: '{}' })
+  }
+
+  #ensureStart(): void {
+    if (!this.#isStarted) this.begin({})
+  }
+}

@@ -1,0 +1,82 @@
+import type { DocumentBlock, ImageBlock, Source, TextBlock, ToolResultBlock } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { type Notes, refused } from '../notes.ts'
+import type { CacheMarks } from './cache-marks.ts'
+
+export interface MediaContext {
+  notes: Notes
+  marks: CacheMarks
+}
+
+/** A text, image or document; none for a text of nothing but white space, which the vendor refuses. */
+export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context: MediaContext): Json[] {
+  switch (part.type) {
+    case 'text':
+      if (part.text.trim() === '') return []
+      return [{ type: 'text', text: part.text, ...context.marks.mark(part) }]
+    case 'image':
+      return [{ type: 'image', source: imageSource(part, context.notes), ...context.marks.mark(part) }]
+    case 'document': {
+      const source = documentSource(part)
+      const title = part.name === undefined ? {} : { title: part.name }
+      return [{ type: 'document', source, ...title, ...context.marks.mark(part) }]
+    }
+  }
+}
+
+/** A tool's result, which still lacks the id of its call. */
+export function encodeResult(result: ToolResultBlock, context: MediaContext): Json {
+  // A hint inside would be as good at the end of the whole result.
+  const cache = result.cache ?? result.content.findLast((part) => part.cache !== undefined)?.cache
+  const content = result.content.flatMap(({ cache: _, ...part }) => encodePart(part, context))
+  return {
+    type: 'tool_result',
+    ...(content.length === 0 ? {} : { content }),
+    ...(result.isError ? { is_error: true } : {}),
+    ...context.marks.mark(cache === undefined ? { path: result.path } : { path: result.path, cache }),
+  }
+}
+
+function imageSource({ source, detail, path }: ImageBlock, notes: Notes): Json {
+  if (detail !== undefined && detail !== 'auto') {
+    notes.add('dropped', path, 'the Messages format has no detail of images')
+  }
+  if (source.kind !== 'base64') return remoteSource(source, path)
+  const told = source.mediaType.toLowerCase()
+  const mediaType = told === 'image/jpg' ? 'image/jpeg' : told
+  if (!imageTypes.has(mediaType)) {
+    throw refused(
+      path,
+      `the Messages format takes images as JPEG, PNG, GIF or WebP, not ${told.slice(0, 60)}`,
+    )
+  }
+  return { type: 'base64', media_type: mediaType, data: source.data }
+}
+
+/** https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11-21 */
+const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+function documentSource({ source, path }: DocumentBlock): Json {
+  if (source.kind === 'text') return textSource(source.text, path)
+  if (source.kind !== 'base64') return remoteSource(source, path)
+  const mediaType = source.mediaType.toLowerCase()
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
+  if (mediaType.startsWith('text/')) {
+    return textSource(Buffer.from(source.data, 'base64').toString('utf8'), path)
+  }
+  throw refused(path, `the Messages format takes documents as PDF or text, not ${mediaType.slice(0, 60)}`)
+}
+
+function textSource(text: string, path: string): Json {
+  if (text.trim() === '') throw refused(path, 'the Messages format takes no empty document')
+  return { type: 'text', media_type: 'text/plain', data: text }
+}
+
+function remoteSource(source: Exclude<Source, { kind: 'base64' }>, path: string): Json {
+  if (source.kind === 'file')
+    throw refused(path, 'a file id means nothing to another vendor: send the file itself')
+  if (!/^https?:\/\//i.test(source.url)) {
+    throw refused(path, 'the Messages format takes only addresses that begin with https:// or http://')
+  }
+  return { type: 'url', url: source.url }
+}

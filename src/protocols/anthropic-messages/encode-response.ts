@@ -1,0 +1,47 @@
+import type { ChatEvent } from '../../canonical/event.ts'
+import { type Json, parseObject } from '../../canonical/json.ts'
+import { type CollectedBlock, collect } from '../collect.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import type { AnswerContext } from '../protocol.ts'
+import { answerUsage, encodeCitation, encodeStop, messageHead, sealText } from './answer-parts.ts'
+import { CallIds } from './wire.ts'
+
+/** A whole answer: a message. */
+export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
+  const { blocks, finish, usage } = collect(events)
+  const ids = new CallIds()
+  let characters = 0
+  let refusal: string | undefined
+  for (const { block, text } of blocks) {
+    characters += text.length
+    if (block.type === 'refusal' && text !== '') refusal = (refusal ?? '') + text
+  }
+  return {
+    ...messageHead(context),
+    content: blocks.flatMap((block) => encodeBlock(block, ids, context)),
+    ...encodeStop(finish, refusal),
+    usage: answerUsage(usage, context, characters),
+  }
+}
+
+function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerContext): Json[] {
+  const { block, text, seal, citations } = collected
+  switch (block.type) {
+    case 'text':
+    case 'refusal': {
+      if (text === '' && citations.length === 0) return []
+      return [{ type: 'text', text, citations: citations.length > 0 ? citations.map(encodeCitation) : null }]
+    }
+    case 'reasoning': {
+      if (text === '' && seal === undefined) return []
+      const proof = seal === undefined ? '' : sealText(seal, context)
+      return text === '' && seal?.kind === 'encrypted'
+        ? [{ type: 'redacted_thinking', data: proof }]
+        : [{ type: 'thinking', thinking: text, signature: proof }]
+    }
+    case 'tool-call': {
+      const input = block.kind === 'custom' ? wrapCustomInput(text) : (parseObject(text) ?? {})
+      return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input }]
+    }
+  }
+}

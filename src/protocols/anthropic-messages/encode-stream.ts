@@ -1,0 +1,246 @@
+import type { Seal } from '../../canonical/chat.ts'
+import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import type { Json } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { AnswerContext, StreamEncoder } from '../protocol.ts'
+import {
+  answerUsage,
+  encodeCitation,
+  encodeStop,
+  messageHead,
+  outputEstimate,
+  sealText,
+} from './answer-parts.ts'
+import { streamErrorText } from './errors.ts'
+import { CallIds } from './wire.ts'
+
+/**
+ * A streamed answer: message_start, then block after block, then message_delta and message_stop.
+ *
+ * Blocks never overlap in this format: of several at once the first goes out as it comes, the others wait until it has
+ * ended. A block is announced with its first payload, so that none goes out empty.
+ *
+ * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
+ */
+export function encodeStream(context: AnswerContext): StreamEncoder {
+  return new MessagesStreamEncoder(context)
+}
+
+/** A block that is on its way, or waits for its predecessors. */
+interface Block {
+  block: AnswerBlock
+  /** What came while others were on their way. */
+  waiting: Delta[]
+  hasEnded: boolean
+  isAnnounced: boolean
+  hasText: boolean
+  seal: Seal | undefined
+}
+
+class MessagesStreamEncoder implements StreamEncoder {
+  readonly #context: AnswerContext
+  readonly #ids = new CallIds()
+  /** In the order of their start; the first is on its way. */
+  readonly #blocks = new Map<number, Block>()
+  #current: number | undefined
+  #wireIndex = 0
+  #startUsage: Usage | undefined
+  #characters = 0
+  #refusal: string | undefined
+  #isOver = false
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  push(event: ChatEvent): string {
+    if (this.#isOver) return ''
+    switch (event.type) {
+      case 'start':
+        this.#startUsage = event.usage
+        return this.#messageStart()
+      case 'block-start':
+        return this.#begin(event.index, event.block)
+      case 'block-delta':
+        return this.#add(event.index, event.delta)
+      case 'block-end': {
+        const block = this.#blocks.get(event.index)
+        if (block === undefined) return ''
+        block.hasEnded = true
+        return event.index === this.#current ? this.#drain() : ''
+      }
+      case 'finish':
+        this.#isOver = true
+        for (const block of this.#blocks.values()) block.hasEnded = true
+        return this.#drain() + this.#messageEnd(event)
+      case 'error':
+        this.#isOver = true
+        return streamErrorText(event.error, this.#context.requestId)
+    }
+  }
+
+  #messageStart(): string {
+    const usage = this.#startUsage
+    const told = usage && { ...usage, output: Math.max(1 - usage.reasoning, usage.output) }
+    const message = {
+      ...messageHead(this.#context),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: answerUsage(told, this.#context, 0),
+    }
+    return frame('message_start', `"message":${JSON.stringify(message)}`)
+  }
+
+  #begin(index: number, block: AnswerBlock): string {
+    const begun: Block = {
+      block,
+      waiting: [],
+      hasEnded: false,
+      isAnnounced: false,
+      hasText: false,
+      seal: undefined,
+    }
+    this.#blocks.set(index, begun)
+    if (this.#current !== undefined) return ''
+    this.#current = index
+    return this.#announceCall(begun)
+  }
+
+  #add(index: number, delta: Delta): string {
+    const block = this.#blocks.get(index)
+    if (block === undefined) return ''
+    if (index === this.#current) return this.#encodeDelta(block, delta)
+    block.waiting.push(delta)
+    return ''
+  }
+
+  /** What can go now: blocks that have ended, and what the one behind them has so far. */
+  #drain(): string {
+    let text = ''
+    for (const [index, block] of this.#blocks) {
+      this.#current = index
+      text += this.#announceCall(block)
+      for (const delta of block.waiting) text += this.#encodeDelta(block, delta)
+      block.waiting = []
+      if (!block.hasEnded) return text
+      text += this.#encodeEnd(block)
+      this.#blocks.delete(index)
+    }
+    this.#current = undefined
+    return text
+  }
+
+  /** A call is announced at once: that it comes is news before its input is. */
+  #announceCall(block: Block): string {
+    if (block.block.type !== 'tool-call') return ''
+    const { id, name } = block.block
+    return block.isAnnounced
+      ? ''
+      : this.#announce(block, { type: 'tool_use', id: this.#ids.take(id), name, input: {} })
+  }
+
+  #announce(block: Block, wireBlock: Json): string {
+    if (block.isAnnounced) return ''
+    block.isAnnounced = true
+    const start = `"index":${this.#wireIndex},"content_block":${JSON.stringify(wireBlock)}`
+    return frame('content_block_start', start)
+  }
+
+  #encodeDelta(block: Block, delta: Delta): string {
+    switch (delta.type) {
+      case 'text':
+        return this.#encodeText(block, delta.text)
+      case 'seal':
+        // Its place is behind all of the thought.
+        block.seal = delta.seal
+        return ''
+      case 'citation':
+        if (block.block.type !== 'text') return ''
+        return (
+          this.#announce(block, emptyText) +
+          this.#delta(`{"type":"citations_delta","citation":${JSON.stringify(encodeCitation(delta))}}`)
+        )
+    }
+  }
+
+  #encodeText(block: Block, text: string): string {
+    this.#characters += text.length
+    const isFirst = !block.hasText
+    block.hasText = true
+    const quoted = JSON.stringify(text)
+    switch (block.block.type) {
+      case 'refusal':
+        this.#refusal = (this.#refusal ?? '') + text
+        return this.#announce(block, emptyText) + this.#delta(`{"type":"text_delta","text":${quoted}}`)
+      case 'text':
+        return this.#announce(block, emptyText) + this.#delta(`{"type":"text_delta","text":${quoted}}`)
+      case 'reasoning':
+        return (
+          this.#announce(block, emptyThinking) + this.#delta(`{"type":"thinking_delta","thinking":${quoted}}`)
+        )
+      case 'tool-call': {
+        if (block.block.kind === 'function') return this.#inputDelta(quoted)
+        // Free text becomes one JSON string, piece by piece.
+        return this.#inputDelta(JSON.stringify(`${isFirst ? customHead : ''}${quoted.slice(1, -1)}`))
+      }
+    }
+  }
+
+  #encodeEnd(block: Block): string {
+    const rest = this.#encodeRest(block)
+    if (!block.isAnnounced) return ''
+    return `${rest}${frame('content_block_stop', `"index":${this.#wireIndex++}`)}`
+  }
+
+  /** What a block owes before it stops. */
+  #encodeRest(block: Block): string {
+    const { seal } = block
+    if (block.block.type === 'tool-call') {
+      if (block.block.kind === 'custom')
+        return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))
+      // An input without a byte reads as `{}` in this format, but not in every client.
+      return block.hasText ? '' : this.#inputDelta('"{}"')
+    }
+    if (block.block.type !== 'reasoning' || seal === undefined) return ''
+    const proof = sealText(seal, this.#context)
+    if (!block.hasText && seal.kind === 'encrypted') {
+      return this.#announce(block, { type: 'redacted_thinking', data: proof })
+    }
+    return (
+      this.#announce(block, emptyThinking) +
+      this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(proof)}}`)
+    )
+  }
+
+  #inputDelta(quoted: string): string {
+    return this.#delta(`{"type":"input_json_delta","partial_json":${quoted}}`)
+  }
+
+  #delta(delta: string): string {
+    return frame('content_block_delta', `"index":${this.#wireIndex},"delta":${delta}`)
+  }
+
+  #messageEnd(finish: Finish): string {
+    const usage = answerUsage(finish.usage ?? this.#usageSoFar(), this.#context, this.#characters)
+    const delta = encodeStop(finish, this.#refusal)
+    const end = `"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}`
+    return `${frame('message_delta', end)}event: message_stop\ndata: {"type":"message_stop"}\n\n`
+  }
+
+  /** The upstream told its input and then no more. */
+  #usageSoFar(): Usage | undefined {
+    const usage = this.#startUsage
+    return usage && { ...usage, output: Math.max(usage.output, outputEstimate(this.#characters)) }
+  }
+}
+
+const emptyText = { type: 'text', text: '' }
+const emptyThinking = { type: 'thinking', thinking: '', signature: '' }
+const customHead = '{"input":"'
+const customTail = '"}'
+
+function frame(type: string, members: string): string {
+  return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`
+}

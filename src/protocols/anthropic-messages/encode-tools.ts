@@ -1,0 +1,154 @@
+import type { ChatRequest, FunctionTool, Tool } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { customAsFunction } from '../custom-tools.ts'
+import { type Notes, refused } from '../notes.ts'
+import type { ToolNames } from '../tool-names.ts'
+import type { CacheMarks } from './cache-marks.ts'
+
+export interface ToolContext {
+  notes: Notes
+  tools: ToolNames
+  marks: CacheMarks
+}
+
+/** The members `tools` and `tool_choice`, as far as there are any. */
+export function encodeTools(request: ChatRequest, context: ToolContext): Json {
+  const { notes } = context
+  checkHosted(request)
+  const encoded = new Map<string, Json>()
+  for (const tool of allowedTools(request, notes)) {
+    if (tool.type === 'hosted') {
+      notes.add('dropped', tool.path, `only its own vendor has the tool "${tool.name.slice(0, 60)}"`)
+      continue
+    }
+    const name = context.tools.wireName(clientToolOf(tool), `${tool.path}.name`)
+    if (encoded.has(name)) notes.add('dropped', tool.path, 'the same tool stands in the list already')
+    else encoded.set(name, { name, ...encodeTool(tool, context) })
+  }
+  if (encoded.size > 0) return { tools: [...encoded.values()], ...encodeChoice(request, context) }
+  if (request.parallelToolCalls !== undefined) {
+    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'without tools it means nothing')
+  }
+  if (request.toolChoice !== undefined) {
+    notes.add('mapped', notes.pathOf('toolChoice'), 'without tools it means nothing')
+  }
+  return historyTools(request, context)
+}
+
+function encodeTool(tool: Exclude<Tool, { type: 'hosted' }>, { notes, marks }: ToolContext): Json {
+  const cache = marks.mark(tool)
+  if (tool.type === 'custom') {
+    notes.add(
+      'emulated',
+      tool.path,
+      'the Messages format has no custom tools: a function with one text takes its place',
+    )
+    const { description, parameters } = customAsFunction(tool)
+    return { description, input_schema: parameters, ...cache }
+  }
+  const { description, strict } = tool
+  return {
+    ...(description === undefined ? {} : { description }),
+    input_schema: encodeSchema(tool),
+    ...(strict === true ? { strict } : {}),
+    ...cache,
+  }
+}
+
+function encodeSchema({ parameters, path }: FunctionTool): Json {
+  if (parameters === undefined) return { type: 'object', properties: {} }
+  const { type } = parameters
+  if (type === 'object') return parameters
+  if (type === undefined || type === null || (Array.isArray(type) && type.includes('object'))) {
+    return { ...parameters, type: 'object' }
+  }
+  throw refused(path, 'the Messages format takes only tools whose input is an object')
+}
+
+/** Tools of another vendor may be left out where the model can do without them. */
+function checkHosted({ tools, toolChoice }: ChatRequest): void {
+  const hosted = tools.find((tool) => tool.type === 'hosted')
+  if (hosted === undefined) return
+  const isForced =
+    toolChoice?.type === 'required'
+      ? tools.every((tool) => tool.type === 'hosted')
+      : toolChoice?.type === 'tool' && toolChoice.kind === 'hosted'
+  if (isForced || tools.every((tool) => tool.type === 'hosted')) {
+    throw refused(hosted.path, `only its own vendor has the tool "${hosted.name.slice(0, 60)}"`)
+  }
+}
+
+function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] {
+  if (toolChoice?.type !== 'allowed') return tools
+  const names = new Set(toolChoice.names)
+  notes.add(
+    'emulated',
+    notes.pathOf('toolChoice'),
+    'the Messages format cannot allow some of the tools: the others are left out',
+  )
+  return tools.filter(
+    (tool) =>
+      names.has(tool.name) ||
+      (tool.type !== 'hosted' && tool.namespace !== undefined && names.has(`${tool.namespace}.${tool.name}`)),
+  )
+}
+
+function encodeChoice(request: ChatRequest, { tools, notes }: ToolContext): Json {
+  const { toolChoice, parallelToolCalls } = request
+  const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  switch (toolChoice?.type) {
+    case undefined:
+      return parallelToolCalls === false ? { tool_choice: { type: 'auto', ...serial } } : {}
+    case 'none':
+      return { tool_choice: { type: 'none' } }
+    case 'auto':
+      return { tool_choice: { type: 'auto', ...serial } }
+    case 'required':
+      return { tool_choice: { type: 'any', ...serial } }
+    case 'allowed':
+      return { tool_choice: { type: toolChoice.mode === 'required' ? 'any' : 'auto', ...serial } }
+    case 'tool': {
+      const { name, namespace } = toolChoice
+      const path = notes.pathOf('toolChoice')
+      const chosen = request.tools.find(
+        (tool) => tool.type !== 'hosted' && tool.name === name && tool.namespace === namespace,
+      )
+      if (chosen === undefined || chosen.type === 'hosted') {
+        throw refused(path, `no tool of the list has the name "${name.slice(0, 60)}"`)
+      }
+      return { tool_choice: { type: 'tool', name: tools.wireName(clientToolOf(chosen), path), ...serial } }
+    }
+  }
+}
+
+/** Calls in the history have to be of known tools, also where none may be called any more. */
+function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json {
+  const names = new Set<string>()
+  for (const turn of request.turns) {
+    for (const block of turn.blocks) {
+      if (block.type === 'tool-call') names.add(tools.wireName(clientToolOf(block), `${block.path}.name`))
+    }
+  }
+  if (names.size === 0) return {}
+  notes.add(
+    'emulated',
+    'tools',
+    'the calls of earlier turns need tools: they are named, and none may be called',
+  )
+  return {
+    tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
+    tool_choice: { type: 'none' },
+  }
+}
+
+/** What `ToolNames` keeps of a tool or call. */
+export function clientToolOf(tool: {
+  name: string
+  namespace?: string
+  type?: string
+  kind?: 'function' | 'custom'
+}): { name: string; namespace?: string; kind: 'function' | 'custom' } {
+  const { name, namespace } = tool
+  const kind = tool.kind ?? (tool.type === 'custom' ? 'custom' : 'function')
+  return namespace === undefined ? { name, kind } : { name, namespace, kind }
+}

@@ -1,0 +1,49 @@
+import type { Protocol } from '../protocol.ts'
+import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
+import { decodeResponse, decodeStream } from './decode-answer.ts'
+import { decodeRequest } from './decode-request.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { encodeStream } from './encode-stream.ts'
+import { decodeError, encodeError, encodeStreamError } from './errors.ts'
+import { checkHeaders, patchRequest, readRequest } from './request.ts'
+
+/**
+ * Messages: `POST /v1/messages`.
+ *
+ * https://platform.claude.com/docs/en/api/messages, read 2026-11-21
+ */
+export const anthropicMessages: Protocol = {
+  name: 'anthropic-messages',
+  client: {
+    readRequest,
+    checkHeaders,
+    requestIdHeader: 'request-id',
+    forwardedHeaders: ['anthropic-version', 'anthropic-beta'],
+    decodeRequest,
+    encodeResponse,
+    encodeStream,
+    keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+    encodeError,
+    encodeStreamError,
+  },
+  upstream: {
+    path: () => '/v1/messages',
+    headers: { 'anthropic-version': '2023-06-01' },
+    authHeaders,
+    encodeRequest,
+    decodeResponse,
+    decodeStream,
+    native: {
+      patchRequest,
+      watchResponse: (body) => watchResponseByDecoding(decodeResponse, body),
+      watchStream: (options) => watchByDecoding(decodeStream, options),
+    },
+    decodeError,
+  },
+}
+
+/** None for an empty secret: some upstreams want no credential. */
+function authHeaders(secret: string): Record<string, string> {
+  return secret === '' ? {} : { 'x-api-key': secret }
+}

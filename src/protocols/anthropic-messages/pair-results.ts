@@ -1,0 +1,81 @@
+import { type Json, recordsOf } from '../../canonical/json.ts'
+import type { Notes } from '../notes.ts'
+import { CallIds } from './wire.ts'
+
+/** A message while it is put together. */
+export interface Message {
+  role: 'user' | 'assistant'
+  pieces: Piece[]
+}
+
+export type Piece =
+  | { kind: 'thought' | 'other'; wire: Json; path: string }
+  /** `id`: of the call, as the client has it. */
+  | { kind: 'call' | 'result'; id: string; wire: Json; path: string }
+
+/**
+ * Give calls their ids and bring results into order, in place: the message behind an assistant's calls begins with one
+ * result for each of them, in the order of the calls. A call without a result gets one that says so; a result without
+ * a call becomes text. Roles must take turns.
+ */
+export function pairResults(messages: Message[], notes: Notes): void {
+  const ids = new CallIds()
+  let calls: OpenCall[] = []
+  for (const message of messages) {
+    if (message.role === 'user') {
+      message.pieces = withResults(message.pieces, calls, notes)
+      calls = []
+    } else calls = nameCalls(message.pieces, ids)
+  }
+  if (calls.length > 0) messages.push({ role: 'user', pieces: withResults([], calls, notes) })
+}
+
+interface OpenCall {
+  id: string
+  wireId: string
+  path: string
+}
+
+/** Ids are unique in a request: a vendor that begins to count anew in every answer repeats them. */
+function nameCalls(pieces: readonly Piece[], ids: CallIds): OpenCall[] {
+  const calls: OpenCall[] = []
+  for (const piece of pieces) {
+    if (piece.kind !== 'call') continue
+    const wireId = ids.take(piece.id)
+    piece.wire = { ...piece.wire, id: wireId }
+    calls.push({ id: piece.id, wireId, path: piece.path })
+  }
+  return calls
+}
+
+function withResults(pieces: readonly Piece[], calls: readonly OpenCall[], notes: Notes): Piece[] {
+  const results = new Map<string, Piece>()
+  const open = new Map<string, OpenCall[]>()
+  for (const call of calls) {
+    const others = open.get(call.id)
+    if (others === undefined) open.set(call.id, [call])
+    else others.push(call)
+  }
+  const rest: Piece[] = []
+  for (const piece of pieces) {
+    const call = piece.kind === 'result' ? open.get(piece.id)?.shift() : undefined
+    if (call !== undefined) {
+      piece.wire = { ...piece.wire, tool_use_id: call.wireId }
+      results.set(call.wireId, piece)
+    } else if (piece.kind === 'result') rest.push(...asText(piece, notes))
+    else rest.push(piece)
+  }
+  return [...calls.map((call) => results.get(call.wireId) ?? noResult(call, notes)), ...rest]
+}
+
+function noResult({ id, wireId, path }: OpenCall, notes: Notes): Piece {
+  notes.add('emulated', path, 'no result stands behind this call: "[no result]" takes its place')
+  const wire = { type: 'tool_result', tool_use_id: wireId, content: '[no result]' }
+  return { kind: 'result', id, wire, path }
+}
+
+function asText(piece: Extract<Piece, { id: string }>, notes: Notes): Piece[] {
+  notes.add('mapped', piece.path, 'no call stands before this result: it becomes text')
+  const head = { type: 'text', text: `Result of the tool call "${piece.id}":` }
+  return [head, ...recordsOf(piece.wire.content)].map((wire) => ({ kind: 'other', wire, path: piece.path }))
+}

@@ -1,0 +1,61 @@
+import type { Seal } from '../canonical/chat.ts'
+import type { AnswerBlock, ChatEvent, Delta, Finish } from '../canonical/event.ts'
+import type { Usage } from '../canonical/usage.ts'
+
+/** An answer with all of its events taken together. */
+export interface CollectedAnswer {
+  id: string | undefined
+  model: string | undefined
+  blocks: CollectedBlock[]
+  finish: Finish
+  usage: Usage | undefined
+}
+
+export interface CollectedBlock {
+  block: AnswerBlock
+  text: string
+  seal: Seal | undefined
+  citations: Extract<Delta, { type: 'citation' }>[]
+}
+
+/** Throws the GatewayError that the events end with, if they do. */
+export function collect(events: readonly ChatEvent[]): CollectedAnswer {
+  const blocks = new Map<number, CollectedBlock>()
+  let start: Extract<ChatEvent, { type: 'start' }> | undefined
+  let finish: Finish | undefined
+  for (const event of events) {
+    switch (event.type) {
+      case 'start':
+        start = event
+        break
+      case 'block-start':
+        blocks.set(event.index, { block: event.block, text: '', seal: undefined, citations: [] })
+        break
+      case 'block-delta':
+        addDelta(blocks.get(event.index), event.delta)
+        break
+      case 'block-end':
+        break
+      case 'finish':
+        finish = event
+        break
+      case 'error':
+        throw event.error
+    }
+  }
+  if (finish === undefined) throw new Error('an answer without its end cannot be collected')
+  return {
+    id: start?.id,
+    model: start?.model,
+    blocks: [...blocks.values()],
+    finish,
+    usage: finish.usage ?? start?.usage,
+  }
+}
+
+function addDelta(collected: CollectedBlock | undefined, delta: Delta): void {
+  if (collected === undefined) return
+  if (delta.type === 'text') collected.text += delta.text
+  else if (delta.type === 'seal') collected.seal = delta.seal
+  else collected.citations.push(delta)
+}

@@ -1,0 +1,49 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Seal } from '../canonical/chat.ts'
+import { parseObject, textOf } from '../canonical/json.ts'
+
+/**
+ * Carries a vendor's seal of reasoning through a client that speaks another format. What comes back is only taken for
+ * a seal when we signed it: a client cannot make an upstream accept reasoning that no model thought.
+ */
+export interface Envelope {
+  /** Text of letters, digits, `.`, `-` and `_`, about a third longer than the seal. */
+  wrap(seal: Seal): string
+  /** Undefined for what is no envelope of ours, or was changed on the way. */
+  open(text: string): Seal | undefined
+}
+
+const prefix = 'tg1.'
+const signatureBytes = 16
+
+/** `key`: 32 random bytes, the same in every process. */
+export function makeEnvelope(key: Buffer): Envelope {
+  const sign = (payload: string) =>
+    createHmac('sha256', key).update(payload).digest().subarray(0, signatureBytes)
+  return {
+    wrap({ protocol, model, kind, value, id }) {
+      const payload = Buffer.from(
+        JSON.stringify({ p: protocol, m: model, k: kind, v: value, i: id }),
+      ).toString('base64url')
+      return `${prefix}${payload}.${sign(payload).toString('base64url')}`
+    },
+    open(text) {
+      if (!isEnvelope(text)) return undefined
+      const [, payload = '', signature = ''] = text.split('.')
+      const given = Buffer.from(signature, 'base64url')
+      if (given.length !== signatureBytes || !timingSafeEqual(given, sign(payload))) return undefined
+      const held = parseObject(Buffer.from(payload, 'base64url').toString('utf8'))
+      const protocol = textOf(held?.p)
+      const value = textOf(held?.v)
+      const id = textOf(held?.i)
+      if (protocol === undefined || value === undefined) return undefined
+      const kind = held?.k === 'encrypted' ? 'encrypted' : 'signature'
+      return { protocol, model: textOf(held?.m), kind, value, ...(id === undefined ? {} : { id }) }
+    },
+  }
+}
+
+/** Whether a text has the form of an envelope, whoever signed it. */
+export function isEnvelope(text: string): boolean {
+  return text.startsWith(prefix)
+}

@@ -1,0 +1,285 @@
+import type { Seal } from '../../canonical/chat.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import { legalCallId } from '../call-ids.ts'
+import { unwrapCustomInput } from '../custom-tools.ts'
+import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
+import { type Citation, readCitations } from './citations.ts'
+import { decodeStreamError } from './errors.ts'
+import { finishOf } from './finish.ts'
+import { callIdRules, derivedCallId, readUsage } from './wire.ts'
+
+/**
+ * A whole answer as events. A candidate without a reason of its end counts as whole: the body came whole.
+ * Throws GatewayError.
+ *
+ * A prompt that the vendor blocked is an answer without blocks that ends with `content_filter`: it is billed, and a
+ * client that looks at the reason of an end finds it there.
+ */
+export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
+  const decoder = new AnswerDecoder(context)
+  const events = [...decoder.take(body), ...decoder.end('STOP')]
+  const last = events.at(-1)
+  if (last?.type === 'error') throw last.error
+  return events
+}
+
+/** Each event of a stream is a whole response with the next parts; nothing but the end of the bytes tells its end. */
+export function decodeStream(context: DecodeAnswerContext): EventDecoder {
+  const decoder = new AnswerDecoder(context)
+  return {
+    push(data) {
+      const text = data.trim()
+      return text === '' || text === '[DONE]' ? [] : decoder.take(parse(text))
+    },
+    end: () => decoder.end(undefined),
+  }
+}
+
+function parse(text: string): Json {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
+  }
+  if (!isRecord(value))
+    throw new GatewayError('upstream_error', 'The upstream sent an event that is no object.')
+  return value
+}
+
+class AnswerDecoder {
+  readonly #context: DecodeAnswerContext
+  readonly #callIds = new Set<string>()
+  #events: ChatEvent[] = []
+  #isStarted = false
+  #isOver = false
+  #answerId: string | undefined
+  #blocks = 0
+  #open: { index: number; type: 'text' | 'reasoning' } | undefined
+  #calls = 0
+  #texts = 0
+  #isAscii = true
+  /** Sources told in this response, to be given to its text. */
+  #citations: Citation[] = []
+  readonly #cited = new Set<string>()
+  #endReason: string | undefined
+  #endMessage: string | undefined
+  #isBlocked = false
+  #usage: Usage | undefined
+
+  constructor(context: DecodeAnswerContext) {
+    this.#context = context
+  }
+
+  take(response: Json): ChatEvent[] {
+    if (this.#isOver) return []
+    this.#events = []
+    if (response.error !== undefined && response.error !== null)
+      return this.#fail(decodeStreamError(response.error))
+    const usage = readUsage(response.usageMetadata)
+    this.#usage = usage ?? this.#usage
+    this.#start(response, usage)
+    const blockReason = isRecord(response.promptFeedback)
+      ? textOf(response.promptFeedback.blockReason)
+      : undefined
+    if (blockReason !== undefined) {
+      this.#isBlocked = true
+      this.#endReason ??= blockReason
+    }
+    const candidate = recordsOf(response.candidates).find(({ index }) => index === undefined || index === 0)
+    try {
+      if (candidate !== undefined) this.#takeCandidate(candidate)
+    } catch (error) {
+      if (error instanceof GatewayError) return this.#fail(error)
+      throw error
+    }
+    return this.#events
+  }
+
+  /** `reasonDefault`: what an end without a reason means. */
+  end(reasonDefault: string | undefined): ChatEvent[] {
+    if (this.#isOver) return []
+    this.#events = []
+    const reason = this.#endReason ?? (this.#isStarted && this.#hasContent() ? reasonDefault : undefined)
+    if (reason === undefined) {
+      const message =
+        reasonDefault === undefined
+          ? 'The upstream ended its stream before the answer was complete.'
+          : 'The upstream sent something that is no answer of the Gemini format.'
+      return this.#fail(new GatewayError('upstream_error', message))
+    }
+    this.#close()
+    const end = finishOf(reason, {
+      message: this.#endMessage,
+      isBlocked: this.#isBlocked,
+      hasCalls: this.#calls > 0,
+      hasContent: this.#hasContent(),
+    })
+    if (end instanceof GatewayError) return this.#fail(end)
+    const finish: Finish = {
+      type: 'finish',
+      reason: end,
+      upstreamReason: reason,
+      stopSequence: undefined,
+      usage: this.#usage,
+    }
+    this.#events.push(finish)
+    this.#isOver = true
+    return this.#events
+  }
+
+  #fail(error: GatewayError): ChatEvent[] {
+    this.#isOver = true
+    this.#events.push({ type: 'error', error })
+    return this.#events
+  }
+
+  #hasContent(): boolean {
+    return this.#blocks > 0
+  }
+
+  #start(response: Json, usage: Usage | undefined): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#answerId = textOf(response.responseId)
+    this.#events.push({ type: 'start', id: this.#answerId, model: textOf(response.modelVersion), usage })
+  }
+
+  #takeCandidate(candidate: Json): void {
+    this.#citations = readCitations(candidate)
+    const parts = isRecord(candidate.content) ? recordsOf(candidate.content.parts) : []
+    for (const part of parts) this.#takePart(part)
+    if (this.#open?.type === 'text') this.#cite(this.#open.index)
+    this.#endReason = textOf(candidate.finishReason) ?? this.#endReason
+    this.#endMessage = textOf(candidate.finishMessage) ?? this.#endMessage
+  }
+
+  #takePart(part: Json): void {
+    const signature = textOf(part.thoughtSignature)
+    const text = textOf(part.text)
+    if (isRecord(part.functionCall)) {
+      this.#takeCall(part.functionCall, signature)
+      return
+    }
+    if (part.thought === true) {
+      if (text === undefined && signature === undefined) return
+      const index = this.#ensure('reasoning')
+      if (text !== undefined) this.#delta(index, { type: 'text', text })
+      if (signature === undefined) return
+      this.#delta(index, { type: 'seal', seal: this.#seal('signature', signature) })
+      this.#close()
+      return
+    }
+    // A signature belongs to its own part: text before it must not be joined with that part's text.
+    if (signature !== undefined) this.#addSeal(this.#seal('encrypted', signature))
+    if (text !== undefined) this.#addText(text)
+    if (isRecord(part.inlineData)) throw cannotCarry(part.inlineData.mimeType)
+  }
+
+  #takeCall(call: Json, signature: string | undefined): void {
+    const wireName = textOf(call.name)
+    if (wireName === undefined)
+      throw new GatewayError('upstream_error', 'The upstream sent a tool call without a name.')
+    const tool = this.#context.tools?.clientTool(wireName) ?? { name: wireName, kind: 'function' as const }
+    const input = inputOf(call.args, tool.kind)
+    const id = this.#callId(textOf(call.id), wireName, input)
+    // It bears the call's id, so that it finds back to it.
+    if (signature !== undefined) this.#addSeal({ ...this.#seal('encrypted', signature), id })
+    this.#close()
+    const index = this.#begin({ type: 'tool-call', id, ...tool })
+    if (input !== '') this.#delta(index, { type: 'text', text: input })
+    this.#events.push({ type: 'block-end', index })
+    this.#calls++
+  }
+
+  /** Legal in every format, and unique in this answer. */
+  #callId(given: string | undefined, name: string, input: string): string {
+    const legal = given === undefined ? undefined : legalCallId(given, callIdRules)
+    const id =
+      legal === undefined || this.#callIds.has(legal)
+        ? derivedCallId(this.#answerId, this.#calls, name, input)
+        : legal
+    this.#callIds.add(id)
+    return id
+  }
+
+  #seal(kind: Seal['kind'], value: string): Seal {
+    return { protocol: 'gemini', model: this.#context.upstreamModel, kind, value }
+  }
+
+  #addSeal(seal: Seal): void {
+    this.#close()
+    const index = this.#begin({ type: 'reasoning', summary: true })
+    this.#delta(index, { type: 'seal', seal })
+    this.#events.push({ type: 'block-end', index })
+  }
+
+  #addText(text: string): void {
+    const index = this.#ensure('text')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about ASCII.
+    if (this.#isAscii && !/^[\x00-\x7f]*$/.test(text)) this.#isAscii = false
+    this.#delta(index, { type: 'text', text })
+  }
+
+  /** The open block, if it is of the kind, else a new one. */
+  #ensure(type: 'text' | 'reasoning'): number {
+    if (this.#open?.type === type) return this.#open.index
+    this.#close()
+    const index = this.#begin(type === 'text' ? { type } : { type, summary: true })
+    if (type === 'text') this.#texts++
+    this.#open = { index, type }
+    return index
+  }
+
+  #begin(block: AnswerBlock): number {
+    const index = this.#blocks++
+    this.#events.push({ type: 'block-start', index, block })
+    return index
+  }
+
+  #delta(index: number, delta: Delta): void {
+    this.#events.push({ type: 'block-delta', index, delta })
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return
+    const { index, type } = this.#open
+    if (type === 'text') this.#cite(index)
+    this.#open = undefined
+    this.#events.push({ type: 'block-end', index })
+  }
+
+  #cite(index: number): void {
+    for (const { start, end, ...source } of this.#citations) {
+      const key = `${start} ${end} ${source.url}`
+      if (this.#cited.has(key)) continue
+      if (this.#cited.size < citationsMax) this.#cited.add(key)
+      // The vendor counts bytes from the answer's start: those are our units only in plain ASCII, in the first text.
+      const isKnown = this.#isAscii && this.#texts === 1 && start !== undefined && end !== undefined
+      this.#delta(index, { type: 'citation', ...source, ...(isKnown ? { start, end } : {}) })
+    }
+    this.#citations = []
+  }
+}
+
+/** How many sources are remembered, so as not to tell one twice. */
+const citationsMax = 10_000
+
+function inputOf(args: unknown, kind: 'function' | 'custom'): string {
+  try {
+    const text = JSON.stringify(isRecord(args) ? args : {})
+    return kind === 'custom' ? unwrapCustomInput(text) : text
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent arguments that are nested too deep.', {
+      cause,
+    })
+  }
+}
+
+function cannotCarry(mediaType: unknown): GatewayError {
+  const what = typeof mediaType === 'string' ? mediaType.slice(0, 60) : 'data'
+  return new GatewayError('upstream_error', `The upstream answered with ${what}, which cannot be translated.`)
+}

@@ -1,0 +1,216 @@
+import type { Block, TextBlock, ToolCallBlock, Turn } from '../../canonical/chat.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import { type Json, parseObject } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { type Notes, refused } from '../notes.ts'
+import { audioPart, documentPart, imagePart } from './encode-media.ts'
+import { encodeResults } from './encode-results.ts'
+import { CallSeals } from './seals.ts'
+import { type ContentsContext, callIdRules } from './wire.ts'
+
+interface Content {
+  role: 'user' | 'model'
+  parts: Json[]
+}
+
+/**
+ * The conversation as the format wants it: instructions apart, one turn of each side after the other, and all results
+ * of a turn's calls at the start of the next.
+ *
+ * https://ai.google.dev/api/caching#Content, read 2026-11-21
+ */
+export function encodeContents(
+  turns: readonly Turn[],
+  context: ContentsContext,
+): { systemInstruction?: Json; contents: Json[] } {
+  const { notes } = context
+  const firstSpoken = turns.findIndex((turn) => !isInstruction(turn))
+  const leading = firstSpoken === -1 ? turns : turns.slice(0, firstSpoken)
+  const instructions = leading.flatMap((turn) => encodeInstruction(turn, notes))
+  const contents = firstSpoken === -1 ? [] : encodeSpoken(turns.slice(firstSpoken), context)
+
+  const first = contents[0]
+  if (first === undefined && instructions.length > 0) {
+    notes.add(
+      'mapped',
+      leading[0]?.path ?? '',
+      'sent as text of the user: the Gemini format wants at least one',
+    )
+    return { contents: [{ role: 'user', parts: instructions }] }
+  }
+  if (first === undefined) throw invalid(turns[0]?.path ?? 'messages', 'there is nothing in it to answer')
+  if (first.role === 'model') {
+    notes.add(
+      'defaulted',
+      turns[firstSpoken]?.path ?? '',
+      'a turn of the user goes before it: the Gemini format begins so',
+    )
+    contents.unshift({ role: 'user', parts: [{ text: '(The conversation begins.)' }] })
+  }
+  const written = contents.map(({ role, parts }) => ({ role, parts }))
+  return instructions.length === 0
+    ? { contents: written }
+    : { systemInstruction: { parts: instructions }, contents: written }
+}
+
+function isInstruction({ role }: Turn): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function encodeInstruction(turn: Turn, notes: Notes): Json[] {
+  return turn.blocks.flatMap((block) => {
+    if (block.type === 'text') return encodeText(block, notes)
+    if (block.type === 'foreign') return leaveOut(block, notes)
+    throw refused(block.path, 'the Gemini format takes only text as instructions')
+  })
+}
+
+/** Turns of one side, up to the next of the other. */
+interface Group {
+  role: Content['role']
+  turns: Turn[]
+}
+
+function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content[] {
+  const contents: Content[] = []
+  let calls: ToolCallBlock[] = []
+  const groups = groupBySide(turns)
+  for (const group of groups) {
+    const blocks = group.turns.flatMap((turn) => turn.blocks)
+    const parts =
+      group.role === 'model' ? encodeModel(blocks, context) : encodeUser(group.turns, calls, context)
+    calls = group.role === 'model' ? blocks.filter((block) => block.type === 'tool-call') : []
+    const last = contents.at(-1)
+    if (parts.length === 0) continue
+    if (last?.role === group.role) last.parts.push(...parts)
+    else contents.push({ role: group.role, parts })
+  }
+  // Calls at the very end: the format wants their results all the same.
+  if (calls.length > 0) contents.push({ role: 'user', parts: encodeResults([], calls, context) })
+  return contents
+}
+
+function groupBySide(turns: readonly Turn[]): Group[] {
+  const groups: Group[] = []
+  for (const turn of turns) {
+    const role = turn.role === 'assistant' ? 'model' : 'user'
+    const last = groups.at(-1)
+    if (last?.role === role) last.turns.push(turn)
+    else groups.push({ role, turns: [turn] })
+  }
+  return groups
+}
+
+function encodeUser(
+  turns: readonly Turn[],
+  calls: readonly ToolCallBlock[],
+  context: ContentsContext,
+): Json[] {
+  const { notes } = context
+  const results = turns.flatMap((turn) => turn.blocks.filter((block) => block.type === 'tool-result'))
+  const parts = encodeResults(results, calls, context)
+  for (const turn of turns) {
+    if (isInstruction(turn)) {
+      notes.add(
+        'mapped',
+        turn.path,
+        'sent as text of the user: the Gemini format takes instructions only in front',
+      )
+      parts.push(...encodeInstruction(turn, notes))
+    } else {
+      for (const block of turn.blocks)
+        if (block.type !== 'tool-result') parts.push(...encodeBlock(block, notes))
+    }
+  }
+  return parts
+}
+
+function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[] {
+  const { notes } = context
+  const seals = new CallSeals(blocks, context)
+  const parts: Json[] = []
+  for (const block of blocks) {
+    switch (block.type) {
+      case 'text':
+        parts.push(...encodeText(block, notes).map((part) => ({ ...part, ...seals.takeForText() })))
+        break
+      case 'reasoning':
+        parts.push(...seals.encodeReasoning(block))
+        break
+      case 'tool-call': {
+        parts.push(...seals.flush())
+        const isFirst = parts.at(-1)?.functionCall === undefined
+        parts.push({ ...encodeCall(block, context), ...seals.takeForCall(block, isFirst) })
+        break
+      }
+      case 'tool-result':
+        throw invalid(block.path, 'a tool result cannot stand in a turn of the assistant')
+      default:
+        parts.push(...encodeBlock(block, notes))
+    }
+  }
+  return [...parts, ...seals.flush()]
+}
+
+function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Json {
+  if (call.cache !== undefined) noteCache(call, notes)
+  return {
+    functionCall: {
+      id: legalCallId(call.id, callIdRules),
+      name: tools.wireName(call, call.path),
+      args: call.kind === 'custom' ? wrapCustomInput(call.input) : encodeArguments(call, notes),
+    },
+  }
+}
+
+function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
+  const object = parseObject(input)
+  if (object === undefined && input.trim() !== '') {
+    notes.add('dropped', path, 'the arguments are no JSON object: sent without any')
+  }
+  return object ?? {}
+}
+
+/** Blocks that either side can have. */
+function encodeBlock(block: Block, notes: Notes): Json[] {
+  switch (block.type) {
+    case 'text':
+      return encodeText(block, notes)
+    case 'refusal':
+      return block.text === '' ? [] : [{ text: block.text }]
+    case 'image':
+      if (block.cache !== undefined) noteCache(block, notes)
+      return [imagePart(block, notes)]
+    case 'document':
+      if (block.cache !== undefined) noteCache(block, notes)
+      return [documentPart(block, notes)]
+    case 'audio':
+      return [audioPart(block)]
+    case 'foreign':
+      return leaveOut(block, notes)
+    case 'reasoning':
+    case 'tool-call':
+    case 'tool-result':
+      throw invalid(block.path, `a ${block.type} cannot stand in a turn of this role`)
+  }
+}
+
+/** Empty texts are refused by the upstream and say nothing. */
+function encodeText(block: TextBlock, notes: Notes): Json[] {
+  if (block.cache !== undefined) noteCache(block, notes)
+  return block.text === '' ? [] : [{ text: block.text }]
+}
+
+function leaveOut(block: Extract<Block, { type: 'foreign' }>, notes: Notes): Json[] {
+  notes.other(block)
+  return []
+}
+
+function noteCache({ path }: { path: string }, notes: Notes): void {
+  notes.add('dropped', path, 'the Gemini format takes no cache hints')
+}
+
+function invalid(path: string, reason: string): GatewayError {
+  return new GatewayError('invalid_request', `${path}: ${reason}`, { field: path })
+}

@@ -1,0 +1,58 @@
+import type { AudioBlock, DocumentBlock, ImageBlock, Source } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { type Notes, refused } from '../notes.ts'
+
+/** https://ai.google.dev/gemini-api/docs/image-understanding, read 2026-11-21 */
+export function imagePart({ source, detail, path }: ImageBlock, notes: Notes): Json {
+  if (detail !== undefined) notes.add('dropped', path, 'the Gemini format has no detail of images')
+  if (source.kind === 'base64' && !source.mediaType.startsWith('image/')) {
+    throw refused(path, `expected an image, got "${source.mediaType}"`)
+  }
+  return sourcePart(source, 'image/jpeg', path, notes)
+}
+
+export function documentPart({ source, name, path }: DocumentBlock, notes: Notes): Json {
+  if (source.kind === 'text') return { text: name === undefined ? source.text : `${name}:\n\n${source.text}` }
+  if (name !== undefined) notes.add('dropped', path, 'the Gemini format has no names of documents')
+  return sourcePart(source, 'application/pdf', path, notes)
+}
+
+export function audioPart({ data, format }: AudioBlock): Json {
+  return { inlineData: { mimeType: `audio/${format}`, data } }
+}
+
+function sourcePart(source: Source, mediaTypeDefault: string, path: string, notes: Notes): Json {
+  switch (source.kind) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+    case 'file':
+      throw refused(path, 'a file is known only to the vendor that keeps it')
+    case 'url':
+      if (!source.url.startsWith('https://'))
+        throw refused(path, 'the Gemini format takes only https addresses')
+      notes.add('mapped', path, 'the upstream fetches the address itself')
+      return { fileData: { mimeType: mediaTypeOf(source.url) ?? mediaTypeDefault, fileUri: source.url } }
+  }
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+  json: 'application/json',
+}
+
+/** By the ending of its path, as the format wants to be told. */
+function mediaTypeOf(url: string): string | undefined {
+  const path = url.slice('https://'.length).split(/[?#]/, 1)[0] ?? ''
+  return mediaTypes[/\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase() ?? '']
+}

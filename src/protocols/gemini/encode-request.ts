@@ -1,0 +1,78 @@
+import type { ChatField, ChatRequest } from '../../canonical/chat.ts'
+import { Notes, refused } from '../notes.ts'
+import type { EncodeContext, EncodedRequest } from '../protocol.ts'
+import { ToolNames } from '../tool-names.ts'
+import { encodeConfig } from './encode-config.ts'
+import { encodeContents } from './encode-contents.ts'
+import { encodeTools } from './encode-tools.ts'
+import { nameRules } from './wire.ts'
+
+/**
+ * The body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for what cannot be said, and
+ * `invalid_request` for tool results that belong to no call.
+ */
+export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
+  const notes = new Notes(request)
+  refuseImpossible(request, notes)
+  const tools = new ToolNames(nameRules)
+  // Declared tools come first: they have the say about what a name stands for.
+  const declared = encodeTools(request, tools, notes)
+  const { systemInstruction, contents } = encodeContents(request.turns, { ...context, tools, notes })
+  const generationConfig = encodeConfig(request, context, notes)
+  const serviceTier = encodeServiceTier(request, notes)
+  dropUnknown(request, notes)
+  return {
+    body: {
+      ...(systemInstruction === undefined ? {} : { systemInstruction }),
+      contents,
+      ...declared,
+      ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+    },
+    notes: notes.list,
+    tools,
+  }
+}
+
+function refuseImpossible(request: ChatRequest, notes: Notes): void {
+  if (request.choices > 1) {
+    throw refused(notes.pathOf('choices'), 'only one answer can be had from a channel of the Gemini format')
+  }
+  if (request.logprobs !== undefined) {
+    throw refused(notes.pathOf('logprobs'), 'log probabilities cannot be carried over from the Gemini format')
+  }
+}
+
+/** Members that the format has no word for, and without which the answer is as good. */
+const unknownFields = {
+  logitBias: 'the Gemini format has no bias of tokens',
+  verbosity: 'the Gemini format has no verbosity',
+  userId: 'the Gemini format has no place for a user',
+  metadata: 'the Gemini format has no labels for a request',
+  store: 'the Gemini format keeps no answers',
+  cacheKey: 'the Gemini format has no cache keys',
+} satisfies Partial<Record<ChatField, string>>
+
+function dropUnknown(request: ChatRequest, notes: Notes): void {
+  const fields = Object.entries(unknownFields) as [keyof typeof unknownFields, string][]
+  for (const [field, reason] of fields) if (request[field] !== undefined) notes.dropField(field, reason)
+}
+
+function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string | undefined {
+  switch (serviceTier) {
+    case undefined:
+      return undefined
+    case 'flex':
+    case 'priority':
+      return serviceTier
+    case 'auto':
+    case 'default':
+    case 'standard':
+    case 'standard_only':
+      notes.add('mapped', notes.pathOf('serviceTier'), 'the tier that the upstream takes by itself')
+      return undefined
+    default:
+      notes.dropField('serviceTier', 'the Gemini format has no such tier')
+      return undefined
+  }
+}

@@ -1,0 +1,65 @@
+import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { Json } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import { documentPart, imagePart } from './encode-media.ts'
+import { type ContentsContext, callIdRules, isBefore3 } from './wire.ts'
+
+/**
+ * A response for each of the calls, in their order, as the format demands; then what cannot stand inside of one.
+ * Throws GatewayError `invalid_request` for a result that belongs to none of the calls.
+ */
+export function encodeResults(
+  results: readonly ToolResultBlock[],
+  calls: readonly ToolCallBlock[],
+  context: ContentsContext,
+): Json[] {
+  const left = new Map<string, ToolResultBlock[]>()
+  for (const result of results) {
+    const same = left.get(result.callId)
+    if (same === undefined) left.set(result.callId, [result])
+    else same.push(result)
+  }
+  const responses: Json[] = []
+  const beside: Json[] = []
+  for (const call of calls) responses.push(encodeResult(call, left.get(call.id)?.shift(), beside, context))
+  for (const [orphan] of left.values()) {
+    if (orphan === undefined) continue
+    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" stands in the turn before`
+    throw new GatewayError('invalid_request', message, { field: orphan.path })
+  }
+  return [...responses, ...beside]
+}
+
+function encodeResult(
+  call: ToolCallBlock,
+  result: ToolResultBlock | undefined,
+  beside: Json[],
+  { tools, notes, upstreamModel }: ContentsContext,
+): Json {
+  const texts: string[] = []
+  const parts: Json[] = []
+  if (result === undefined) {
+    notes.add('defaulted', call.path, 'it has no result: "[no result]" is sent')
+    texts.push('[no result]')
+  }
+  if (result?.cache !== undefined) notes.add('dropped', result.path, 'the Gemini format takes no cache hints')
+  for (const block of result?.content ?? []) {
+    if (block.type === 'text') {
+      texts.push(block.text)
+      continue
+    }
+    const part = block.type === 'image' ? imagePart(block, notes) : documentPart(block, notes)
+    // A response has room for data only, and only where the model is new enough.
+    if ('inlineData' in part && !isBefore3(upstreamModel)) parts.push(part)
+    else beside.push(part)
+  }
+  return {
+    functionResponse: {
+      id: legalCallId(call.id, callIdRules),
+      name: tools.wireName(call, call.path),
+      response: { [result?.isError === true ? 'error' : 'output']: texts.join('\n') },
+      ...(parts.length === 0 ? {} : { parts }),
+    },
+  }
+}

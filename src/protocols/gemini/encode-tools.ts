@@ -1,0 +1,115 @@
+import type { ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { customAsFunction } from '../custom-tools.ts'
+import { type Notes, refused } from '../notes.ts'
+import type { ToolNames } from '../tool-names.ts'
+
+/** `tools` and `toolConfig`; neither where there is no tool to call. */
+export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
+  const { tools, toolChoice } = request
+  const declarations = tools.flatMap((tool) => {
+    if (tool.type === 'hosted') {
+      leaveOut(tool, request)
+      notes.add('dropped', tool.path, hostedReason(tool))
+      return []
+    }
+    if (tool.cache !== undefined) notes.add('dropped', tool.path, 'the Gemini format takes no cache hints')
+    const name = names.wireName(clientTool(tool), tool.path)
+    return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
+  })
+  if (request.parallelToolCalls === false) {
+    notes.dropField(
+      'parallelToolCalls',
+      'the Gemini format cannot keep a model from calling tools side by side',
+    )
+  }
+  if (declarations.length === 0) {
+    const isForced = toolChoice !== undefined && toolChoice.type !== 'auto' && toolChoice.type !== 'none'
+    if (isForced) throw refused(notes.pathOf('toolChoice'), 'there is no tool that could be called')
+    return {}
+  }
+  const functionCallingConfig = encodeChoice(request, names, notes)
+  return {
+    tools: [{ functionDeclarations: declarations }],
+    ...(functionCallingConfig === undefined ? {} : { toolConfig: { functionCallingConfig } }),
+  }
+}
+
+function clientTool({ name, namespace, type }: FunctionTool | CustomTool) {
+  return { name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+/** Throws where the request makes no sense without the vendor's own tool. */
+function leaveOut(hosted: HostedTool, { tools, toolChoice }: ChatRequest): void {
+  const isAlone = toolChoice?.type !== 'none' && tools.every((tool) => tool.type === 'hosted')
+  const isForced = toolChoice?.type === 'tool' && toolChoice.kind === 'hosted'
+  if (isAlone || isForced) throw refused(hosted.path, hostedReason(hosted))
+}
+
+function hostedReason({ name }: HostedTool): string {
+  return `"${name}" is a tool that only its own vendor runs`
+}
+
+function declareFunction({ description, parameters }: FunctionTool, name: string): Json {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
+  }
+}
+
+function declareCustom(tool: CustomTool, name: string, notes: Notes): Json {
+  const { description, parameters } = customAsFunction(tool)
+  const reason = 'sent as a function with one text: the Gemini format has no tools that take free text'
+  notes.add('emulated', tool.path, reason)
+  return { name, description, parametersJsonSchema: parameters }
+}
+
+/** https://ai.google.dev/api/caching#FunctionCallingConfig, read 2026-11-21 */
+function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, notes: Notes): Json | undefined {
+  const strict = tools.filter((tool) => tool.type === 'function' && tool.strict === true)
+  const free = strict.length > 0 ? 'VALIDATED' : 'AUTO'
+  switch (toolChoice?.type) {
+    case undefined:
+      return strict.length > 0 ? { mode: 'VALIDATED' } : undefined
+    case 'none':
+      return { mode: 'NONE' }
+    case 'auto':
+      return { mode: free }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [nameOf(toolChoice, tools, names, notes)] }
+    case 'allowed': {
+      const hosted = new Set(tools.flatMap((tool) => (tool.type === 'hosted' ? [tool.name] : [])))
+      const callable = toolChoice.names.filter((name) => !hosted.has(name))
+      const allowed = callable.map((name) => nameOf({ name }, tools, names, notes))
+      if (allowed.length === 0)
+        throw refused(notes.pathOf('toolChoice'), 'it allows no tool that could be called')
+      // AUTO takes no names; VALIDATED is AUTO with calls that match their schemas.
+      return {
+        mode: toolChoice.mode === 'required' ? 'ANY' : 'VALIDATED',
+        allowedFunctionNames: allowed,
+      }
+    }
+  }
+}
+
+function nameOf(
+  wanted: Pick<Extract<ToolChoice, { type: 'tool' }>, 'name' | 'namespace'>,
+  tools: ChatRequest['tools'],
+  names: ToolNames,
+  notes: Notes,
+): string {
+  const path = notes.pathOf('toolChoice')
+  const tool = tools.find(
+    (tool) =>
+      tool.type !== 'hosted' &&
+      tool.name === wanted.name &&
+      (wanted.namespace === undefined || tool.namespace === wanted.namespace),
+  )
+  if (tool === undefined || tool.type === 'hosted') {
+    throw refused(path, `"${wanted.name}" is none of the tools that can be called`)
+  }
+  return names.wireName(clientTool(tool), path)
+}

@@ -1,0 +1,27 @@
+import type { Protocol } from '../protocol.ts'
+import { decodeResponse, decodeStream } from './decode-answer.ts'
+import { encodeRequest } from './encode-request.ts'
+import { decodeError } from './errors.ts'
+
+/**
+ * Gemini's `generateContent`, as upstreams speak it. The vendor's base URL is
+ * `https://generativelanguage.googleapis.com/v1beta`.
+ *
+ * https://ai.google.dev/api/generate-content, read 2026-11-21
+ */
+export const gemini: Protocol = {
+  name: 'gemini',
+  upstream: { path, headers: {}, authHeaders, encodeRequest, decodeResponse, decodeStream, decodeError },
+}
+
+/** A model with a slash in its name, such as `tunedModels/x`, is a resource of its own. */
+function path({ model, stream }: { model: string; stream: boolean }): string {
+  const resource = model.includes('/') ? model : `models/${model}`
+  const escaped = resource.split('/').map(encodeURIComponent).join('/')
+  return `/${escaped}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+/** None for an empty secret: some upstreams want no credential. */
+function authHeaders(secret: string): Record<string, string> {
+  return secret === '' ? {} : { 'x-goog-api-key': secret }
+}

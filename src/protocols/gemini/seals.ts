@@ -1,0 +1,71 @@
+import type { Block, ReasoningBlock, Seal, ToolCallBlock } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import type { Notes } from '../notes.ts'
+import { isBefore3 } from './wire.ts'
+
+/**
+ * What the vendor takes in place of the signature of a call that another model made.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
+ */
+const foreignCallSignature = 'skip_thought_signature_validator'
+
+/**
+ * Puts the thought signatures of one turn back on the parts that they came with. A signature of a call bears the
+ * call's id, so that it finds its place whatever order a foreign client keeps its blocks in.
+ */
+export class CallSeals {
+  readonly #model: string
+  readonly #notes: Notes
+  readonly #byCall = new Map<string, string>()
+  #forText: string | undefined
+
+  constructor(blocks: readonly Block[], context: { upstreamModel: string; notes: Notes }) {
+    this.#model = context.upstreamModel
+    this.#notes = context.notes
+    for (const block of blocks) {
+      const seal = block.type === 'reasoning' && this.#isOurs(block.seal) ? block.seal : undefined
+      if (seal?.id !== undefined) this.#byCall.set(seal.id, seal.value)
+    }
+  }
+
+  /** Parts for a thought, if it goes back as one of its own; a signature for what follows is kept. */
+  encodeReasoning({ seal, text, path }: ReasoningBlock): Json[] {
+    if (!this.#isOurs(seal)) {
+      const reason = seal === undefined ? 'it has no signature' : 'its signature is of another model'
+      this.#notes.add('dropped', path, `a thought goes back only to the model that thought it: ${reason}`)
+      return []
+    }
+    if (seal.id !== undefined) return []
+    if (seal.kind === 'signature' && text !== '') {
+      return [...this.flush(), { text, thought: true, thoughtSignature: seal.value }]
+    }
+    const before = this.flush()
+    this.#forText = seal.value
+    return before
+  }
+
+  takeForText(): Json {
+    const thoughtSignature = this.#forText
+    this.#forText = undefined
+    return thoughtSignature === undefined ? {} : { thoughtSignature }
+  }
+
+  /** The part of a signature that no text follows: the vendor sends such parts itself, at the end of a stream. */
+  flush(): Json[] {
+    const signature = this.takeForText()
+    return 'thoughtSignature' in signature ? [{ text: '', ...signature }] : []
+  }
+
+  /** Of calls side by side, the vendor signs only the first. */
+  takeForCall(call: ToolCallBlock, isFirst: boolean): Json {
+    const thoughtSignature = this.#byCall.get(call.id)
+    if (thoughtSignature !== undefined) return { thoughtSignature }
+    if (!isFirst || isBefore3(this.#model)) return {}
+    this.#notes.add('defaulted', call.path, 'told to the upstream as a call that another model made')
+    return { thoughtSignature: foreignCallSignature }
+  }
+
+  #isOurs(seal: Seal | undefined): seal is Seal {
+    return seal?.protocol === 'gemini' && (seal.model === undefined || seal.model === this.#model)
+  }
+}

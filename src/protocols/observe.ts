@@ -1,0 +1,78 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { ChatEvent } from '../canonical/event.ts'
+import type { Usage } from '../canonical/usage.ts'
+import type { Observation } from './protocol.ts'
+
+const bytesPerToken = 4
+
+/** Reads from events what the usage log wants to know of an answer: one place for every protocol. */
+export class EventObserver {
+  #answerId: string | undefined
+  #usage: Usage | undefined
+  #startUsage: Usage | undefined
+  #finishReason: string | undefined
+  #servedModel: string | undefined
+  #error: GatewayError | undefined
+  #complete = false
+  #textBytes = 0
+  #hasContent = false
+
+  /** True from the first piece of content on. */
+  get hasContent(): boolean {
+    return this.#hasContent
+  }
+
+  /** True when nothing more can come. */
+  get isOver(): boolean {
+    return this.#complete || this.#error !== undefined
+  }
+
+  take(event: ChatEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.#answerId = event.id
+        this.#servedModel = event.model
+        this.#startUsage = event.usage
+        return
+      case 'block-start':
+        if (event.block.type === 'tool-call') this.#hasContent = true
+        return
+      case 'block-delta':
+        this.#hasContent = true
+        if (event.delta.type === 'text') this.#textBytes += Buffer.byteLength(event.delta.text)
+        return
+      case 'block-end':
+        return
+      case 'finish':
+        this.#complete = true
+        this.#finishReason = event.upstreamReason ?? event.reason
+        this.#usage = event.usage
+        return
+      case 'error':
+        this.#error = event.error
+        return
+    }
+  }
+
+  observe(): Observation {
+    return {
+      answerId: this.#answerId,
+      usage: this.#usage ?? this.#usageSoFar(),
+      finishReason: this.#finishReason,
+      servedModel: this.#servedModel,
+      error: this.#error,
+      complete: this.#complete,
+      outputTokensEstimate: this.#outputTokensEstimate(),
+    }
+  }
+
+  /** A stream that broke after the upstream told its input: that is known, what came back is estimated. */
+  #usageSoFar(): Usage | undefined {
+    if (this.#startUsage === undefined) return undefined
+    return { ...this.#startUsage, output: Math.max(this.#startUsage.output, this.#outputTokensEstimate()) }
+  }
+
+  #outputTokensEstimate(): number {
+    return Math.ceil(this.#textBytes / bytesPerToken)
+  }
+}

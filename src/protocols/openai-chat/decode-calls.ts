@@ -1,0 +1,124 @@
+import { GatewayError } from '../../canonical/error.ts'
+import { isRecord, type Json, textOf } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import { unwrapCustomInput } from '../custom-tools.ts'
+import type { ClientTool, ToolNames } from '../tool-names.ts'
+import type { EventWriter } from './event-writer.ts'
+import { callIdRules, jsonOf } from './wire.ts'
+
+/**
+ * Puts tool calls together from their fragments. A call begins once its name and id are known, and stays open until
+ * the answer ends: fragments of several calls may interleave.
+ */
+export class CallDecoder {
+  readonly #writer: EventWriter
+  readonly #tools: ToolNames | undefined
+  readonly #calls: Call[] = []
+  readonly #byIndex = new Map<number, Call>()
+  readonly #ids = new Set<string>()
+
+  constructor(writer: EventWriter, tools: ToolNames | undefined) {
+    this.#writer = writer
+    this.#tools = tools
+  }
+
+  get count(): number {
+    return this.#calls.length
+  }
+
+  /** One element of `tool_calls`, whole or a fragment. */
+  take(fragment: Json): void {
+    const isCustom = isRecord(fragment.custom)
+    const body = isCustom ? fragment.custom : fragment.function
+    const { name, arguments: args, input } = isRecord(body) ? body : nothing
+    const id = textOf(fragment.id)
+    const call = this.#callOf(fragment.index, id, textOf(name))
+    call.id ??= id
+    call.name ??= textOf(name)
+    call.isCustom ||= isCustom || fragment.type === 'custom'
+    this.#add(call, inputText(isCustom ? input : args))
+    if (call.block === undefined && call.id !== undefined && call.name !== undefined)
+      this.#start(call, call.id)
+  }
+
+  /** Nothing more comes. Throws GatewayError `upstream_error` for a call that nobody can make. */
+  end(answerId: string | undefined): void {
+    for (const [position, call] of this.#calls.entries()) {
+      if (call.block === undefined) this.#start(call, call.id ?? madeId(`${answerId ?? ''} ${position}`))
+      if (call.block === undefined) continue
+      if (call.isWrapped) this.#writer.text(call.block, unwrapCustomInput(call.held.join('')))
+      this.#writer.end(call.block)
+    }
+  }
+
+  /**
+   * The call that a fragment belongs to. Some upstreams send calls without `index`, some send 0 with each: an id of
+   * its own together with a name makes a call.
+   */
+  #callOf(index: unknown, id: string | undefined, name: string | undefined): Call {
+    const isIndexed = typeof index === 'number'
+    const known = isIndexed ? this.#byIndex.get(index) : this.#calls.at(-1)
+    if (known !== undefined) {
+      const isOther = id !== undefined && known.id !== undefined && known.id !== id
+      const isNext = isIndexed
+        ? isOther && name !== undefined
+        : isOther || (id === undefined && name !== undefined)
+      if (!isNext) return known
+    }
+    const call: Call = { id, name, isCustom: false, isWrapped: false, block: undefined, held: [] }
+    this.#calls.push(call)
+    if (isIndexed) this.#byIndex.set(index, call)
+    return call
+  }
+
+  #add(call: Call, text: string): void {
+    if (text === '') return
+    if (call.block === undefined || call.isWrapped) call.held.push(text)
+    else this.#writer.text(call.block, text)
+  }
+
+  #start(call: Call, id: string): void {
+    const { name } = call
+    if (name === undefined) {
+      throw new GatewayError('upstream_error', 'The upstream sent a tool call without a name.')
+    }
+    const tool: ClientTool = this.#tools?.clientTool(name) ?? { name, kind: 'function' }
+    const uniqueId = this.#ids.has(id) ? madeId(`${id} ${this.#ids.size}`) : id
+    this.#ids.add(uniqueId)
+    call.isWrapped = tool.kind === 'custom' && !call.isCustom
+    call.block = this.#writer.start({
+      type: 'tool-call',
+      id: uniqueId,
+      name: tool.name,
+      ...(tool.namespace === undefined ? {} : { namespace: tool.namespace }),
+      kind: call.isCustom ? 'custom' : tool.kind,
+    })
+    if (call.isWrapped) return
+    this.#writer.text(call.block, call.held.join(''))
+    call.held = []
+  }
+}
+
+interface Call {
+  id: string | undefined
+  name: string | undefined
+  isCustom: boolean
+  /** A custom tool that the upstream knows as a function `{ input }`: its text is held until it is whole. */
+  isWrapped: boolean
+  /** Undefined until it has begun. */
+  block: number | undefined
+  held: string[]
+}
+
+const nothing: Json = {}
+
+/** Some upstreams send arguments as the object itself. */
+function inputText(value: unknown): string {
+  if (isRecord(value)) return jsonOf(value)
+  return typeof value === 'string' ? value : ''
+}
+
+/** The space makes the seed illegal as an id, so that a legal one is made from it. */
+function madeId(seed: string): string {
+  return legalCallId(seed, callIdRules)
+}

@@ -1,0 +1,117 @@
+import { GatewayError } from '../../canonical/error.ts'
+import type { ChatEvent } from '../../canonical/event.ts'
+import { isRecord, type Json, textOf } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import { decodeStreamError } from '../openai-errors.ts'
+import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
+import { MessageDecoder } from './decode-message.ts'
+import { EventWriter } from './event-writer.ts'
+import { firstChoice, usageIn } from './wire.ts'
+
+/**
+ * The events of a streamed answer: of its first choice.
+ *
+ * `finish` waits for the usage, which comes with the finish reason, in a frame behind it, or never; then for `[DONE]`,
+ * or the end of the stream.
+ */
+export function decodeStream(context: DecodeAnswerContext): EventDecoder {
+  return new ChatStreamDecoder(context)
+}
+
+class ChatStreamDecoder implements EventDecoder {
+  readonly #writer = new EventWriter()
+  readonly #message: MessageDecoder
+  #id: string | undefined
+  #model: string | undefined
+  #usage: Usage | undefined
+  #finishReason: string | undefined
+  #hasStarted = false
+  #isOver = false
+
+  constructor(context: DecodeAnswerContext) {
+    this.#message = new MessageDecoder(this.#writer, context)
+  }
+
+  push(data: string): ChatEvent[] {
+    if (this.#isOver) return []
+    if (data.trim() === '[DONE]') this.#finish()
+    else {
+      const frame = parseFrame(data)
+      if (frame !== undefined) this.#take(frame)
+    }
+    return this.#writer.take()
+  }
+
+  end(): ChatEvent[] {
+    if (this.#isOver) return []
+    if (this.#finishReason === undefined) this.#fail(cut())
+    else this.#finish()
+    return this.#writer.take()
+  }
+
+  #take(frame: Json): void {
+    this.#id ??= textOf(frame.id)
+    this.#model ??= textOf(frame.model)
+    const choice = firstChoice(frame)
+    // vLLM sends the error object itself.
+    const error = frame.error || choice?.error || (frame.object === 'error' && frame)
+    if (error) {
+      this.#fail(decodeStreamError(error))
+      return
+    }
+    const usage = usageIn(frame, choice)
+    this.#usage = usage ?? this.#usage
+    if (choice !== undefined) this.#takeChoice(choice)
+    else if (usage !== undefined && this.#finishReason !== undefined) this.#finish()
+  }
+
+  #takeChoice(choice: Json): void {
+    this.#start()
+    const delta = isRecord(choice.delta) ? choice.delta : choice.message
+    if (isRecord(delta)) this.#message.take(delta)
+    const word = textOf(choice.finish_reason)
+    // Some upstreams tell it twice, `stop` first or last: the other word says more.
+    if (word !== undefined && (this.#finishReason ?? 'stop') === 'stop') this.#finishReason = word
+  }
+
+  #start(): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    this.#writer.push({ type: 'start', id: this.#id, model: this.#model, usage: undefined })
+  }
+
+  #finish(): void {
+    try {
+      if (!this.#hasStarted) throw cut()
+      this.#message.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
+      this.#isOver = true
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: GatewayError): void {
+    this.#start()
+    this.#isOver = true
+    this.#writer.push({ type: 'error', error })
+  }
+}
+
+/** Undefined for a frame without anything in it. */
+function parseFrame(data: string): Json | undefined {
+  if (data.trim() === '') return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
+  }
+  // Gemini's endpoint of this format wraps an error in an array.
+  if (Array.isArray(value)) value = value[0]
+  return isRecord(value) ? value : undefined
+}
+
+function cut(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
+}

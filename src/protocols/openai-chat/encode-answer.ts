@@ -1,0 +1,95 @@
+import type { Seal } from '../../canonical/chat.ts'
+import type { Delta, FinishReason } from '../../canonical/event.ts'
+import type { Json } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import type { AnswerContext } from '../protocol.ts'
+import { callIdRules } from './wire.ts'
+
+// What whole and streamed answers share.
+
+/** Whether the client speaks of `functions`: it knows of no more than one call in an answer, and of none with an id. */
+export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {
+  return Array.isArray(body.functions) && !Array.isArray(body.tools)
+}
+
+/** The ids of one answer: legal, and each its own. */
+export class AnswerIds {
+  readonly answer: string
+  readonly #used = new Set<string>()
+
+  constructor({ requestId }: Pick<AnswerContext, 'requestId'>) {
+    this.answer = `chatcmpl-${requestId}`
+  }
+
+  call(upstreamId: string): string {
+    const legal = legalCallId(upstreamId, callIdRules)
+    // The space makes the seed illegal as an id, so that another one is made from it.
+    const id = this.#used.has(legal) ? legalCallId(`${legal} ${this.#used.size}`, callIdRules) : legal
+    this.#used.add(id)
+    return id
+  }
+}
+
+export function finishWord(
+  reason: FinishReason,
+  { hasRefusal, legacy }: { hasRefusal: boolean; legacy: boolean },
+): string {
+  switch (reason) {
+    case 'stop':
+    case 'stop_sequence':
+    case 'pause':
+      return 'stop'
+    case 'length':
+      return 'length'
+    case 'tool_calls':
+      return legacy ? 'function_call' : 'tool_calls'
+    case 'refusal':
+      return hasRefusal ? 'stop' : 'content_filter'
+    case 'content_filter':
+      return 'content_filter'
+  }
+}
+
+/** What stands between two texts that something else parted: the format has one content for all of them. */
+export function paragraphBreak(contentLength: number, typeBefore: string | undefined): string {
+  return contentLength === 0 || typeBefore === undefined || typeBefore === 'text' ? '' : '\n\n'
+}
+
+/** Offsets count from the start of the whole content; a citation without any is one of its whole block. */
+export function annotationOf(
+  { url, title, start, end }: Extract<Delta, { type: 'citation' }>,
+  blockStart: number,
+  blockEnd: number,
+): Json {
+  return {
+    type: 'url_citation',
+    url_citation: {
+      url,
+      title: title ?? url,
+      start_index: blockStart + (start ?? 0),
+      end_index: end === undefined ? blockEnd : blockStart + end,
+    },
+  }
+}
+
+/**
+ * A sealed thought as elements of `reasoning_details`, which clients send back as they got them. The element of a
+ * signature repeats the text that it proves; the text beside an encrypted thought is in an element of its own.
+ */
+export function reasoningDetails(
+  { text, summary, seal }: { text: string; summary: boolean; seal: Seal },
+  index: number,
+  { envelope }: Pick<AnswerContext, 'envelope'>,
+): Json[] {
+  const wrapped = envelope.wrap(seal)
+  if (seal.kind === 'signature') {
+    const words = summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }
+    return [{ ...words, signature: wrapped, index }]
+  }
+  const encrypted = { type: 'reasoning.encrypted', data: wrapped, index }
+  if (text === '') return [encrypted]
+  return [
+    summary ? { type: 'reasoning.summary', summary: text, index } : { type: 'reasoning.text', text, index },
+    encrypted,
+  ]
+}

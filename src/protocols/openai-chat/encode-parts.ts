@@ -1,0 +1,59 @@
+import type { Block, DocumentBlock, ImageBlock, Tool } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { type Notes, refused } from '../notes.ts'
+
+/** A block of a user or of a tool's result as parts of a message; none for what is dropped or says nothing. */
+export function encodePart(block: Block, notes: Notes): Json[] {
+  switch (block.type) {
+    case 'text':
+    case 'refusal':
+      return [{ type: 'text', text: block.text }]
+    case 'image':
+      return [{ type: 'image_url', image_url: encodeImage(block) }]
+    case 'document':
+      return [encodeDocument(block, notes)]
+    case 'audio':
+      return [{ type: 'input_audio', input_audio: { data: block.data, format: block.format } }]
+    case 'reasoning':
+      notes.add('dropped', block.path, 'only the assistant thinks')
+      return []
+    case 'foreign':
+      notes.other(block)
+      return []
+    case 'tool-call':
+    case 'tool-result':
+      throw refused(block.path, 'it does not belong there in the Chat Completions format')
+  }
+}
+
+/** Upstreams of this format cache without hints, and few know of the vendor's own. */
+export function noteCache(block: Block | Tool, notes: Notes): void {
+  if (block.cache) notes.add('dropped', block.path, 'upstreams of this format cache by themselves')
+}
+
+function encodeImage({ source, detail, path }: ImageBlock): Json {
+  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes images only as they are')
+  const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+  return { url, ...(detail === undefined ? {} : { detail }) }
+}
+
+function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Json {
+  switch (source.kind) {
+    case 'text':
+      notes.add(
+        'emulated',
+        path,
+        'the Chat Completions format has no documents of text: it is one of the texts',
+      )
+      return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
+    case 'base64': {
+      const filename = name ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document')
+      const data = `data:${source.mediaType};base64,${source.data}`
+      return { type: 'file', file: { filename, file_data: data } }
+    }
+    case 'url':
+      throw refused(path, 'the Chat Completions format takes documents only as data, not by their address')
+    case 'file':
+      throw refused(path, 'another vendor keeps this file: send the document itself')
+  }
+}

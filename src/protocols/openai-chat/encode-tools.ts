@@ -1,0 +1,108 @@
+import type { ChatRequest, CustomTool, FunctionTool, HostedTool } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { type Notes, refused } from '../notes.ts'
+import type { ToolNames } from '../tool-names.ts'
+import { noteCache } from './encode-parts.ts'
+
+/** `tools`, `tool_choice` and `parallel_tool_calls`: the vendor takes the last two only beside the first. */
+export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
+  const tools = ownTools(request, notes).map((tool) => encodeTool(tool, names))
+  for (const tool of request.tools) noteCache(tool, notes)
+  const choice = encodeChoice(request, tools, notes)
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(({ wire }) => wire),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(request.parallelToolCalls === undefined ? {} : { parallel_tool_calls: request.parallelToolCalls }),
+  }
+}
+
+type OwnTool = FunctionTool | CustomTool
+
+interface EncodedTool {
+  tool: OwnTool
+  wireName: string
+  wire: Json
+}
+
+/** The tools that the client runs itself. Without one that a vendor runs the model has to do with the others. */
+function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
+  const own: OwnTool[] = []
+  const hosted: HostedTool[] = []
+  for (const tool of tools) {
+    if (tool.type === 'hosted') hosted.push(tool)
+    else own.push(tool)
+  }
+  for (const { path, name } of hosted) {
+    const reason = `only its own vendor runs the tool "${name.slice(0, 64)}"`
+    if (own.length === 0 && toolChoice?.type !== 'none') throw refused(path, reason)
+    notes.add('dropped', path, reason)
+  }
+  return own
+}
+
+function encodeTool(tool: OwnTool, names: ToolNames): EncodedTool {
+  const { name, namespace, description, path } = tool
+  const kept = { name, kind: tool.type, ...(namespace === undefined ? {} : { namespace }) }
+  const wireName = names.wireName(kept, path)
+  const head = { name: wireName, ...(description === undefined ? {} : { description }) }
+  return { tool, wireName, wire: { type: tool.type, [tool.type]: { ...head, ...inputOf(tool) } } }
+}
+
+/** What the model has to write. */
+function inputOf(tool: OwnTool): Json {
+  if (tool.type === 'custom') return tool.format === undefined ? {} : { format: encodeGrammar(tool.format) }
+  return {
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+  }
+}
+
+/** This format alone puts a grammar into an object of its own. */
+function encodeGrammar(format: Json): Json {
+  if (format.type !== 'grammar') return format
+  const { type, ...grammar } = format
+  return { type, grammar }
+}
+
+function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes): Json | string | undefined {
+  const choice = request.toolChoice
+  if (choice === undefined) return undefined
+  const path = notes.pathOf('toolChoice')
+  switch (choice.type) {
+    case 'none':
+    case 'auto':
+      return choice.type
+    case 'required':
+      if (tools.length === 0) throw refused(path, 'there is no tool to call')
+      return choice.type
+    case 'tool': {
+      const found = tools.find(
+        ({ tool }) =>
+          tool.name === choice.name &&
+          (choice.namespace === undefined || tool.namespace === choice.namespace),
+      )
+      if (found === undefined || choice.kind === 'hosted') {
+        throw refused(
+          path,
+          `"${choice.name.slice(0, 64)}" is none of the tools that the upstream can be given`,
+        )
+      }
+      return reference(found)
+    }
+    case 'allowed': {
+      const names = new Set(choice.names)
+      const found = tools.filter(({ tool }) => isNamed(tool, names))
+      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can be given')
+      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: found.map(reference) } }
+    }
+  }
+}
+
+function isNamed({ name, namespace }: OwnTool, names: ReadonlySet<string>): boolean {
+  return names.has(name) || (namespace !== undefined && names.has(`${namespace}.${name}`))
+}
+
+function reference({ tool, wireName }: EncodedTool): Json {
+  return { type: tool.type, [tool.type]: { name: wireName } }
+}

@@ -1,0 +1,37 @@
+import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+
+/** Numbers the blocks of an answer, and holds its events until somebody takes them. */
+export class EventWriter {
+  #events: ChatEvent[] = []
+  #blocks = 0
+
+  push(event: ChatEvent): void {
+    this.#events.push(event)
+  }
+
+  /** The index of the new block. */
+  start(block: AnswerBlock): number {
+    const index = this.#blocks++
+    this.#events.push({ type: 'block-start', index, block })
+    return index
+  }
+
+  delta(index: number, delta: Delta): void {
+    this.#events.push({ type: 'block-delta', index, delta })
+  }
+
+  text(index: number, text: string): void {
+    if (text !== '') this.delta(index, { type: 'text', text })
+  }
+
+  end(index: number): void {
+    this.#events.push({ type: 'block-end', index })
+  }
+
+  /** The events since the last time. */
+  take(): ChatEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+}

@@ -1,0 +1,209 @@
+import type { GatewayError } from '../../canonical/error.ts'
+import type { ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import type { Json } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { AnswerContext } from '../protocol.ts'
+import { idPart } from './errors.ts'
+import {
+  CallItem,
+  MessageItem,
+  type OutputItem,
+  ReasoningItem,
+  SearchItem,
+  type WireEvent,
+} from './output-items.ts'
+import { responseObjects } from './response-object.ts'
+import { searchesTools, searchToolName } from './wire.ts'
+
+/**
+ * Turns canonical events into the events of the format: every item is announced before its pieces, in its own place,
+ * under one id, and ends with all of its text again; the last event has the whole answer, exactly as it was streamed.
+ * A whole answer is the response of the last event.
+ */
+export class AnswerWriter {
+  /** The response as the last event has it. */
+  final: Json | undefined
+  readonly #context: AnswerContext
+  readonly #response: ReturnType<typeof responseObjects>
+  readonly #searches: boolean
+  readonly #items: OutputItem[] = []
+  readonly #byBlock = new Map<number, { item: OutputItem; part: number }>()
+  readonly #callIds = new Set<string>()
+  /** The message that further text goes into. */
+  #message: MessageItem | undefined
+  /** It ended, but whether whole or cut is only known from what comes next. */
+  #ending: OutputItem | undefined
+  #startUsage: Usage | undefined
+  #events: WireEvent[] = []
+  #sequence = 0
+  #ids = 0
+  #started = false
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+    this.#response = responseObjects(context)
+    this.#searches = searchesTools(context.body)
+  }
+
+  /** The events to send now; none once the answer is over. */
+  push(event: ChatEvent): WireEvent[] {
+    if (this.final !== undefined) return []
+    switch (event.type) {
+      case 'start':
+        this.#startUsage = event.usage
+        this.#start()
+        break
+      case 'block-start':
+        this.#startBlock(event.index, event.block)
+        break
+      case 'block-delta':
+        this.#addDelta(event.index, event.delta)
+        break
+      case 'block-end':
+        this.#endBlock(event.index)
+        break
+      case 'finish':
+        this.#finish(event)
+        break
+      case 'error':
+        this.#fail(event.error)
+        break
+    }
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #start(): void {
+    if (this.#started) return
+    this.#started = true
+    const response = this.#response({ status: 'in_progress', output: [], usage: undefined })
+    this.#emit({ type: 'response.created', response })
+    this.#emit({ type: 'response.in_progress', response })
+  }
+
+  #startBlock(index: number, block: Extract<ChatEvent, { type: 'block-start' }>['block']): void {
+    this.#endPending('completed')
+    if (block.type === 'text' || block.type === 'refusal') {
+      this.#message ??= new MessageItem(this.#idOf)
+      const part = this.#message.addPart(block.type)
+      this.#byBlock.set(index, { item: this.#message, part })
+      return
+    }
+    this.#endMessage('completed')
+    if (block.type === 'reasoning') {
+      this.#byBlock.set(index, {
+        item: new ReasoningItem(this.#idOf, block.summary || wantsSummary(this.#context), this.#context.envelope),
+        part: 0,
+      })
+      return
+    }
+    const isSearch = this.#searches && block.kind === 'function' && block.name === searchToolName
+    const item = isSearch
+      ? new SearchItem(this.#idOf, block, this.#callIds)
+      : new CallItem(this.#idOf, block, this.#callIds)
+    this.#byBlock.set(index, { item, part: 0 })
+    this.#announce(item)
+  }
+
+  #addDelta(index: number, delta: Delta): void {
+    const open = this.#byBlock.get(index)
+    if (open === undefined) return
+    // Text and thought are announced with their first piece: what stays empty is no item at all.
+    this.#announce(open.item)
+    this.#emitAll(open.item.add(open.part, delta))
+  }
+
+  #endBlock(index: number): void {
+    const open = this.#byBlock.get(index)
+    if (open === undefined) return
+    this.#byBlock.delete(index)
+    const { item } = open
+    const events = item.endPart(open.part)
+    if (item.place === undefined) return
+    this.#endPending('completed')
+    this.#emitAll(events)
+    // The current message may get further text. One that a call came into ends with its last part.
+    if (item === this.#message || (item instanceof MessageItem && item.openParts > 0)) return
+    this.#ending = item
+  }
+
+  #finish({ reason, usage }: Finish): void {
+    this.#start()
+    if (reason === 'refusal' && !this.#items.some((item) => item.hasRefusal)) this.#refuse()
+    const isCut = reason === 'length' || reason === 'content_filter'
+    this.#endPending(isCut ? 'incomplete' : 'completed')
+    this.#endMessage(isCut ? 'incomplete' : 'completed')
+    const state = { output: this.#items.map((item) => item.json), usage: usage ?? this.#startUsage }
+    this.final = this.#response(
+      isCut
+        ? {
+            ...state,
+            status: 'incomplete',
+            incompleteReason: reason === 'length' ? 'max_output_tokens' : 'content_filter',
+          }
+        : { ...state, status: 'completed' },
+    )
+    this.#emit({ type: isCut ? 'response.incomplete' : 'response.completed', response: this.final })
+  }
+
+  #fail(error: GatewayError): void {
+    this.#start()
+    for (const item of this.#items) if (item.status === 'in_progress') item.status = 'incomplete'
+    const output = this.#items.map((item) => item.json)
+    this.final = this.#response({ status: 'failed', output, usage: this.#startUsage, error })
+    this.#emit({ type: 'response.failed', response: this.final })
+  }
+
+  /** Some upstreams say only by their reason that the model refused. */
+  #refuse(): void {
+    this.#endPending('completed')
+    this.#message ??= new MessageItem(this.#idOf)
+    const part = this.#message.addPart('refusal')
+    this.#announce(this.#message)
+    this.#emitAll(this.#message.add(part, { type: 'text', text: 'The model refused to answer.' }))
+    this.#emitAll(this.#message.endPart(part))
+  }
+
+  #announce(item: OutputItem): void {
+    if (item.place !== undefined) return
+    item.place = this.#items.length
+    this.#items.push(item)
+    this.#emit({ type: 'response.output_item.added', output_index: item.place, item: item.json })
+  }
+
+  #endMessage(status: 'completed' | 'incomplete'): void {
+    const message = this.#message
+    this.#message = undefined
+    if (message?.place !== undefined && message.openParts === 0) this.#done(message, status)
+  }
+
+  #endPending(status: 'completed' | 'incomplete'): void {
+    const item = this.#ending
+    this.#ending = undefined
+    if (item !== undefined) this.#done(item, status)
+  }
+
+  #done(item: OutputItem, status: 'completed' | 'incomplete'): void {
+    item.status = status
+    this.#emit({ type: 'response.output_item.done', output_index: item.place, item: item.json })
+  }
+
+  readonly #idOf = (prefix: string): string => {
+    return `${prefix}_${idPart(this.#context.requestId)}${this.#ids++}`
+  }
+
+  #emitAll(events: WireEvent[]): void {
+    for (const event of events) this.#emit(event)
+  }
+
+  #emit({ type, ...rest }: WireEvent): void {
+    this.#events.push({ type, sequence_number: this.#sequence++, ...rest })
+  }
+}
+
+/** Most clients show summaries alone, and give nothing else back: whoever asks for one gets a raw thought in its place. */
+function wantsSummary({ request }: AnswerContext): boolean {
+  const summary = request.reasoning?.summary
+  return summary !== undefined && summary !== 'none'
+}

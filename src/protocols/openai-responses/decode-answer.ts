@@ -1,0 +1,166 @@
+import { GatewayError } from '../../canonical/error.ts'
+import type { ChatEvent, Failure, Finish } from '../../canonical/event.ts'
+import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import { decodeStreamError } from '../openai-errors.ts'
+import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
+import { AnswerReader } from './answer-reader.ts'
+import { readUsage } from './wire.ts'
+
+/** A whole answer. Throws GatewayError `upstream_error` for what is none, or is still in the making. */
+export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
+  const isUnfinished = body.status === 'queued' || body.status === 'in_progress'
+  if (!Array.isArray(body.output) || isUnfinished) {
+    if (isRecord(body.error)) throw decodeStreamError(body.error)
+    throw new GatewayError('upstream_error', 'The upstream sent no finished answer of the Responses format.')
+  }
+  const reader = new AnswerReader(context)
+  reader.start(body)
+  for (const [i, item] of recordsOf(body.output).entries()) reader.finishItem(String(i), item)
+  reader.push(endOf(body, undefined, reader))
+  return reader.take()
+}
+
+/** A streamed answer. Its events say by themselves what they are; those that are not known are passed over. */
+export function decodeStream(context: DecodeAnswerContext): EventDecoder {
+  return new ResponsesDecoder(context)
+}
+
+class ResponsesDecoder implements EventDecoder {
+  readonly #reader: AnswerReader
+  #error: GatewayError | undefined
+
+  constructor(context: DecodeAnswerContext) {
+    this.#reader = new AnswerReader(context)
+  }
+
+  push(data: string): ChatEvent[] {
+    if (data === '[DONE]') return this.end()
+    const event = parseObject(data)
+    if (event === undefined) {
+      throw new GatewayError('upstream_error', 'The upstream sent an event that is not a JSON object.')
+    }
+    const type = textOf(event.type) ?? ''
+    if (type === 'error' || (type === '' && isRecord(event.error))) {
+      // `response.failed` follows where the upstream knows it, and clients that read along wait for that.
+      this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
+    } else readEvent(type, event, this.#reader)
+    return this.#reader.take()
+  }
+
+  end(): ChatEvent[] {
+    this.#reader.start({})
+    const error =
+      this.#error ??
+      new GatewayError('upstream_error', 'The upstream ended the stream before the answer was complete.')
+    this.#reader.push({ type: 'error', error })
+    return this.#reader.take()
+  }
+}
+
+function readEvent(type: string, event: Json, reader: AnswerReader): void {
+  if (!type.startsWith('response.')) return
+  const response = isRecord(event.response) ? event.response : {}
+  // Whatever comes first, the answer begins with it.
+  reader.start(response)
+  const status = terminalStatus.get(type)
+  if (status === undefined) readItemEvent(type, event, reader)
+  else readTerminal(response, status, reader)
+}
+
+function readItemEvent(type: string, event: Json, reader: AnswerReader): void {
+  const key = keyOf(event)
+  const part = indexOf(event.content_index)
+  switch (type) {
+    case 'response.output_item.added':
+      if (isRecord(event.item)) reader.addItem(key, event.item)
+      break
+    case 'response.output_item.done':
+      if (isRecord(event.item)) reader.finishItem(key, event.item)
+      break
+    case 'response.output_text.delta':
+      reader.tellText(key, part, 'text', event.delta)
+      break
+    case 'response.refusal.delta':
+      reader.tellText(key, part, 'refusal', event.delta)
+      break
+    case 'response.output_text.annotation.added':
+      if (isRecord(event.annotation)) reader.tellCitation(key, part, event.annotation)
+      break
+    case 'response.content_part.done':
+      if (isRecord(event.part)) reader.finishText(key, part, event.part)
+      break
+    case 'response.reasoning_summary_text.delta':
+      reader.tellReasoning(key, indexOf(event.summary_index), 'summary', event.delta)
+      break
+    case 'response.reasoning_summary_text.done':
+      reader.tellReasoningRest(key, indexOf(event.summary_index), 'summary', event.text)
+      break
+    case 'response.reasoning_text.delta':
+      reader.tellReasoning(key, part, 'thought', event.delta)
+      break
+    case 'response.reasoning_text.done':
+      reader.tellReasoningRest(key, part, 'thought', event.text)
+      break
+    case 'response.function_call_arguments.delta':
+    case 'response.custom_tool_call_input.delta':
+      reader.tellInput(key, event.delta)
+      break
+    case 'response.function_call_arguments.done':
+      reader.tellInputRest(key, event.arguments)
+      break
+    case 'response.custom_tool_call_input.done':
+      reader.tellInputRest(key, event.input)
+      break
+  }
+}
+
+/** The end has the whole answer again, or none of it: it only fills in what no event told. */
+function readTerminal(response: Json, status: string, reader: AnswerReader): void {
+  const items = recordsOf(response.output)
+  if (!reader.hasItems) for (const [i, item] of items.entries()) reader.finishItem(String(i), item)
+  else reader.finishItems(items)
+  reader.push(endOf(response, status, reader))
+}
+
+function endOf(response: Json, told: string | undefined, reader: AnswerReader): Finish | Failure {
+  const status = textOf(response.status) ?? told ?? 'completed'
+  if (isRecord(response.error) || status === 'failed') {
+    return { type: 'error', error: decodeStreamError(response.error) }
+  }
+  if (status !== 'completed' && status !== 'incomplete') {
+    const message = `The upstream gave up: its answer is "${status.slice(0, 40)}".`
+    return { type: 'error', error: new GatewayError('upstream_error', message) }
+  }
+  reader.endAll()
+  const details = isRecord(response.incomplete_details) ? response.incomplete_details : {}
+  const why = status === 'incomplete' ? (textOf(details.reason) ?? status) : status
+  return {
+    type: 'finish',
+    reason: reasonOf(status, why, reader),
+    upstreamReason: why,
+    stopSequence: undefined,
+    usage: readUsage(response.usage),
+  }
+}
+
+function reasonOf(status: string, why: string, reader: AnswerReader): Finish['reason'] {
+  if (status === 'incomplete') return why === 'content_filter' ? why : 'length'
+  if (reader.hasCalls) return 'tool_calls'
+  return reader.hasRefusal ? 'refusal' : 'stop'
+}
+
+/** Which item an event is about: ids change between events on some servers, so that the place counts first. */
+function keyOf({ output_index, item_id }: Json): string {
+  return typeof output_index === 'number' ? String(output_index) : (textOf(item_id) ?? '0')
+}
+
+function indexOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+const terminalStatus: ReadonlyMap<string, string> = new Map([
+  ['response.completed', 'completed'],
+  ['response.incomplete', 'incomplete'],
+  ['response.failed', 'failed'],
+  ['response.cancelled', 'cancelled'],
+])

@@ -1,0 +1,88 @@
+import type { ChatRequest, HostedTool, Tool } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import { type Notes, refused } from '../notes.ts'
+import type { ToolNames } from '../tool-names.ts'
+
+/**
+ * `tools`, `tool_choice` and `parallel_tool_calls`. Namespaces are flattened into names: a server that speaks this
+ * format need not know groups of tools, and OpenAI's own is reached from its own clients without translation.
+ */
+export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames): Json {
+  const tools = request.tools.flatMap((tool) => {
+    if (tool.type !== 'hosted') return [encodeTool(tool, names)]
+    dropHosted(tool, request, notes)
+    return []
+  })
+  if (tools.length === 0) {
+    noteWithoutTools(request, notes)
+    return {}
+  }
+  return {
+    tools,
+    ...(request.toolChoice === undefined ? {} : { tool_choice: encodeChoice(request, notes, names) }),
+    ...(request.parallelToolCalls === undefined ? {} : { parallel_tool_calls: request.parallelToolCalls }),
+  }
+}
+
+function encodeTool(tool: Exclude<Tool, HostedTool>, names: ToolNames): Json {
+  const { description } = tool
+  const name = names.wireName(clientTool(tool), `${tool.path}.name`)
+  const told = description === undefined ? {} : { description }
+  if (tool.type === 'custom') {
+    return { type: 'custom', name, ...told, ...(tool.format === undefined ? {} : { format: tool.format }) }
+  }
+  return {
+    type: 'function',
+    name,
+    ...told,
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    // Left out, this format means true and every other means false.
+    strict: tool.strict ?? false,
+  }
+}
+
+/** A tool that only another vendor runs can be left out where the model has others to choose from. */
+function dropHosted(tool: HostedTool, request: ChatRequest, notes: Notes): void {
+  const reason = `the tool "${tool.name}" is run by another vendor`
+  const isOptional = request.toolChoice === undefined || request.toolChoice.type === 'auto'
+  if (!isOptional || request.tools.every(({ type }) => type === 'hosted')) throw refused(tool.path, reason)
+  notes.add('dropped', tool.path, reason)
+}
+
+function noteWithoutTools(request: ChatRequest, notes: Notes): void {
+  const { toolChoice } = request
+  if (toolChoice !== undefined && toolChoice.type !== 'none' && toolChoice.type !== 'auto') {
+    throw refused(notes.pathOf('toolChoice'), 'there are no tools to choose from')
+  }
+}
+
+function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unknown {
+  const { toolChoice } = request
+  const path = notes.pathOf('toolChoice')
+  switch (toolChoice?.type) {
+    case undefined:
+    case 'none':
+    case 'auto':
+    case 'required':
+      return toolChoice?.type
+    case 'tool': {
+      if (toolChoice.kind === 'hosted') {
+        throw refused(path, `the tool "${toolChoice.name}" is run by another vendor`)
+      }
+      return { type: toolChoice.kind, name: names.wireName({ ...toolChoice, kind: toolChoice.kind }, path) }
+    }
+    case 'allowed': {
+      const allowed = request.tools.flatMap((tool) =>
+        tool.type === 'hosted' || !toolChoice.names.includes(tool.name)
+          ? []
+          : [{ type: tool.type, name: names.wireName(clientTool(tool), path) }],
+      )
+      if (allowed.length === 0) throw refused(path, 'none of the tools that it allows is there')
+      return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
+    }
+  }
+}
+
+function clientTool({ name, namespace, type }: Exclude<Tool, HostedTool>) {
+  return { name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
+}

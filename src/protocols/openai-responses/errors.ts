@@ -1,0 +1,69 @@
+import type { GatewayError } from '../../canonical/error.ts'
+import type { Json } from '../../canonical/json.ts'
+
+/**
+ * The format's in-stream error, for a stream whose state nobody knows: an `error` event, at which OpenAI's SDK raises
+ * APIError, and `response.failed`, which is the only event whose message Codex shows.
+ */
+export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
+  const { code, message } = failureOf(error)
+  const param = error.field ?? null
+  const response = {
+    id: responseId(requestId),
+    object: 'response',
+    status: 'failed',
+    error: { code, message },
+    output: [],
+    usage: null,
+  }
+  return Buffer.from(
+    encodeEvent({ type: 'error', code, message, param, sequence_number: 0, request_id: requestId }) +
+      encodeEvent({ type: 'response.failed', sequence_number: 1, response }) +
+      endOfStream,
+  )
+}
+
+/** `error` of a response that failed. Codex gives up at `invalid_prompt` and tries again at `server_error`. */
+export function failureOf({ kind, code, message }: GatewayError): { code: string; message: string } {
+  if (code !== undefined) return { code, message }
+  switch (kind) {
+    case 'rate_limited':
+      return { code: 'rate_limit_exceeded', message }
+    case 'insufficient_credit':
+      return { code: 'insufficient_quota', message }
+    case 'invalid_request':
+    case 'unsupported_parameter':
+    case 'request_too_large':
+    case 'content_filtered':
+      return { code: 'invalid_prompt', message }
+    case 'unauthenticated':
+    case 'permission_denied':
+    case 'unknown_path':
+    case 'model_not_found':
+    case 'endpoint_not_supported':
+    case 'upstream_error':
+    case 'upstream_overloaded':
+    case 'upstream_timeout':
+    case 'unavailable':
+    case 'internal':
+      return { code: 'server_error', message }
+  }
+}
+
+/** The id of our answer to a request. */
+export function responseId(requestId: string): string {
+  return `resp_${idPart(requestId)}`
+}
+
+/** What of a request's id may stand in other ids. */
+export function idPart(requestId: string): string {
+  return requestId.replace(/[^a-zA-Z0-9]/g, '')
+}
+
+/** One server-sent event. Its name is the JSON's own type. */
+export function encodeEvent(event: Json & { type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** OpenAI sends none here, the Open Responses specification demands it, and every client of either takes it. */
+export const endOfStream = 'data: [DONE]\n\n'

@@ -1,0 +1,47 @@
+import { decodeError, encodeError } from '../openai-errors.ts'
+import type { Protocol } from '../protocol.ts'
+import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
+import { decodeResponse, decodeStream } from './decode-answer.ts'
+import { decodeRequest } from './decode-request.ts'
+import { encodeResponse, encodeStream } from './encode-answer.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeStreamError } from './errors.ts'
+import { patchRequest, readRequest } from './request.ts'
+
+/**
+ * Responses: `POST /v1/responses`.
+ *
+ * https://platform.openai.com/docs/api-reference/responses, read 2026-11-21
+ */
+export const openaiResponses: Protocol = {
+  name: 'openai-responses',
+  client: {
+    readRequest,
+    forwardedHeaders: [],
+    decodeRequest,
+    encodeResponse,
+    encodeStream,
+    keepAlive: ': keep-alive\n\n',
+    encodeError,
+    encodeStreamError,
+  },
+  upstream: {
+    path: () => '/responses',
+    headers: {},
+    authHeaders,
+    encodeRequest,
+    decodeResponse,
+    decodeStream,
+    native: {
+      patchRequest,
+      watchResponse: (body) => watchResponseByDecoding(decodeResponse, body),
+      watchStream: (options) => watchByDecoding(decodeStream, options),
+    },
+    decodeError,
+  },
+}
+
+/** None for an empty secret: some upstreams want no credential. */
+function authHeaders(secret: string): Record<string, string> {
+  return secret === '' ? {} : { authorization: `Bearer ${secret}` }
+}

@@ -1,0 +1,292 @@
+import type { AnswerBlock, Delta } from '../../canonical/event.ts'
+import { type Json, parseObject } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import type { Envelope } from '../envelope.ts'
+import { callIdRules } from './wire.ts'
+
+/** An event of the stream before it has its number. */
+export type WireEvent = Json & { type: string }
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+type CallBlock = Extract<AnswerBlock, { type: 'tool-call' }>
+type IdOf = (prefix: string) => string
+
+/** One item of `output`, from its announcement to its end. */
+export interface OutputItem {
+  /** Its `output_index`; undefined until it is announced. */
+  place: number | undefined
+  status: ItemStatus
+  /** The item as it stands. */
+  readonly json: Json
+  readonly hasRefusal: boolean
+  /** Events for the next piece of a part. */
+  add(part: number, delta: Delta): WireEvent[]
+  /** Events for the end of a part, with all of its text. */
+  endPart(part: number): WireEvent[]
+}
+
+interface MessagePart {
+  kind: 'text' | 'refusal'
+  /** Its `content_index`; undefined until it has text. */
+  place: number | undefined
+  text: string
+  annotations: Json[]
+}
+
+/** Text and refusals of the assistant; neighbours share a message. */
+export class MessageItem implements OutputItem {
+  place: number | undefined
+  status: ItemStatus = 'in_progress'
+  /** Parts that can still grow. */
+  openParts = 0
+  readonly #id: string
+  readonly #parts: MessagePart[] = []
+  readonly #placed: MessagePart[] = []
+
+  constructor(idOf: IdOf) {
+    this.#id = idOf('msg')
+  }
+
+  get hasRefusal(): boolean {
+    return this.#placed.some(({ kind }) => kind === 'refusal')
+  }
+
+  get json(): Json {
+    return {
+      id: this.#id,
+      type: 'message',
+      status: this.status,
+      role: 'assistant',
+      content: this.#placed.map((part) => partJson(part, part.text)),
+    }
+  }
+
+  /** A part to come. It stands nowhere before it has text. */
+  addPart(kind: 'text' | 'refusal'): number {
+    this.openParts++
+    this.#parts.push({ kind, place: undefined, text: '', annotations: [] })
+    return this.#parts.length - 1
+  }
+
+  add(index: number, delta: Delta): WireEvent[] {
+    const part = this.#parts[index]
+    if (part === undefined || delta.type === 'seal') return []
+    const events = this.#placePart(part)
+    if (delta.type === 'citation') return part.kind === 'text' ? [...events, this.#cite(part, delta)] : events
+    part.text += delta.text
+    const at = this.#at(part)
+    if (part.kind === 'refusal')
+      return [...events, { type: 'response.refusal.delta', ...at, delta: delta.text }]
+    return [...events, { type: 'response.output_text.delta', ...at, delta: delta.text, logprobs: [] }]
+  }
+
+  endPart(index: number): WireEvent[] {
+    this.openParts--
+    const part = this.#parts[index]
+    if (part?.place === undefined) return []
+    const at = this.#at(part)
+    return [
+      part.kind === 'refusal'
+        ? { type: 'response.refusal.done', ...at, refusal: part.text }
+        : { type: 'response.output_text.done', ...at, text: part.text, logprobs: [] },
+      { type: 'response.content_part.done', ...at, part: partJson(part, part.text) },
+    ]
+  }
+
+  #placePart(part: MessagePart): WireEvent[] {
+    if (part.place !== undefined) return []
+    part.place = this.#placed.length
+    this.#placed.push(part)
+    return [{ type: 'response.content_part.added', ...this.#at(part), part: partJson(part, '') }]
+  }
+
+  #cite(part: MessagePart, { url, title, start, end }: Extract<Delta, { type: 'citation' }>): WireEvent {
+    const annotation = {
+      type: 'url_citation',
+      url,
+      title: title ?? url,
+      start_index: start ?? 0,
+      end_index: end ?? part.text.length,
+    }
+    part.annotations.push(annotation)
+    return {
+      type: 'response.output_text.annotation.added',
+      ...this.#at(part),
+      annotation_index: part.annotations.length - 1,
+      annotation,
+    }
+  }
+
+  #at(part: MessagePart): Json {
+    return { item_id: this.#id, output_index: this.place, content_index: part.place }
+  }
+}
+
+function partJson({ kind, annotations }: MessagePart, text: string): Json {
+  if (kind === 'refusal') return { type: 'refusal', refusal: text }
+  // Its own list: the one in the making still grows.
+  return { type: 'output_text', text, annotations: [...annotations], logprobs: [] }
+}
+
+/** What the model thought: a summary, or the thought itself, and the seal that lets it be sent back. */
+export class ReasoningItem implements OutputItem {
+  place: number | undefined
+  status: ItemStatus = 'in_progress'
+  readonly hasRefusal = false
+  readonly #id: string
+  readonly #isSummary: boolean
+  readonly #envelope: Envelope
+  #text = ''
+  #hasText = false
+  #sealed: string | null = null
+
+  constructor(idOf: IdOf, isSummary: boolean, envelope: Envelope) {
+    this.#id = idOf('rs')
+    this.#isSummary = isSummary
+    this.#envelope = envelope
+  }
+
+  get json(): Json {
+    const texts = this.#hasText ? [this.#part(this.#text)] : []
+    return {
+      id: this.#id,
+      type: 'reasoning',
+      summary: this.#isSummary ? texts : [],
+      ...(this.#isSummary ? {} : { content: texts }),
+      encrypted_content: this.#sealed,
+    }
+  }
+
+  add(_part: number, delta: Delta): WireEvent[] {
+    if (delta.type === 'seal') this.#sealed = this.#envelope.wrap(delta.seal)
+    if (delta.type !== 'text') return []
+    const events: WireEvent[] = []
+    if (!this.#hasText) events.push({ type: this.#typeOf('part.added'), ...this.#at, part: this.#part('') })
+    this.#hasText = true
+    this.#text += delta.text
+    events.push({ type: this.#typeOf('text.delta'), ...this.#at, delta: delta.text })
+    return events
+  }
+
+  endPart(): WireEvent[] {
+    if (!this.#hasText) return []
+    return [
+      { type: this.#typeOf('text.done'), ...this.#at, text: this.#text },
+      { type: this.#typeOf('part.done'), ...this.#at, part: this.#part(this.#text) },
+    ]
+  }
+
+  #typeOf(what: 'part.added' | 'text.delta' | 'text.done' | 'part.done'): string {
+    if (this.#isSummary) return `response.reasoning_summary_${what}`
+    return what.startsWith('part') ? `response.content_${what}` : `response.reasoning_${what}`
+  }
+
+  #part(text: string): Json {
+    return { type: this.#isSummary ? 'summary_text' : 'reasoning_text', text }
+  }
+
+  get #at(): Json {
+    const at = { item_id: this.#id, output_index: this.place }
+    return this.#isSummary ? { ...at, summary_index: 0 } : { ...at, content_index: 0 }
+  }
+}
+
+/** A call of a function or of a custom tool. */
+export class CallItem implements OutputItem {
+  place: number | undefined
+  status: ItemStatus = 'in_progress'
+  readonly hasRefusal = false
+  readonly #id: string
+  readonly #callId: string
+  readonly #block: CallBlock
+  #input = ''
+
+  constructor(idOf: IdOf, block: CallBlock, callIds: Set<string>) {
+    this.#id = idOf(block.kind === 'custom' ? 'ctc' : 'fc')
+    this.#callId = takeCallId(block.id, callIds)
+    this.#block = block
+  }
+
+  get json(): Json {
+    const { kind, name, namespace } = this.#block
+    const isCustom = kind === 'custom'
+    return {
+      id: this.#id,
+      type: isCustom ? 'custom_tool_call' : 'function_call',
+      // The state of a custom call is `completed` or not told at all.
+      status: isCustom && this.status === 'incomplete' ? 'completed' : this.status,
+      call_id: this.#callId,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      [isCustom ? 'input' : 'arguments']: this.#input,
+    }
+  }
+
+  add(_part: number, delta: Delta): WireEvent[] {
+    if (delta.type !== 'text') return []
+    this.#input += delta.text
+    return [{ type: `response.${this.#inputName}.delta`, ...this.#at, delta: delta.text }]
+  }
+
+  endPart(): WireEvent[] {
+    const isCustom = this.#block.kind === 'custom'
+    // Arguments are JSON: a call without any has an empty object.
+    const events = this.#input === '' && !isCustom ? this.add(0, { type: 'text', text: '{}' }) : []
+    const input = { [isCustom ? 'input' : 'arguments']: this.#input }
+    const name = isCustom ? {} : { name: this.#block.name }
+    return [...events, { type: `response.${this.#inputName}.done`, ...this.#at, ...name, ...input }]
+  }
+
+  get #inputName(): string {
+    return this.#block.kind === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments'
+  }
+
+  get #at(): Json {
+    return { item_id: this.#id, output_index: this.place }
+  }
+}
+
+/** A call of the client's own search for tools, which comes whole. */
+export class SearchItem implements OutputItem {
+  place: number | undefined
+  status: ItemStatus = 'in_progress'
+  readonly hasRefusal = false
+  readonly #id: string
+  readonly #callId: string
+  #input = ''
+
+  constructor(idOf: IdOf, block: CallBlock, callIds: Set<string>) {
+    this.#id = idOf('tsc')
+    this.#callId = takeCallId(block.id, callIds)
+  }
+
+  get json(): Json {
+    return {
+      id: this.#id,
+      type: 'tool_search_call',
+      execution: 'client',
+      call_id: this.#callId,
+      status: this.status,
+      arguments: this.status === 'in_progress' ? {} : (parseObject(this.#input) ?? {}),
+    }
+  }
+
+  add(_part: number, delta: Delta): WireEvent[] {
+    if (delta.type === 'text') this.#input += delta.text
+    return []
+  }
+
+  endPart(): WireEvent[] {
+    return []
+  }
+}
+
+/** The call's id as this format allows it, once in an answer. */
+function takeCallId(id: string, taken: Set<string>): string {
+  const legal = legalCallId(id, callIdRules)
+  let unique = legal
+  for (let n = taken.size; taken.has(unique); n++) unique = legalCallId(`${legal}_${n}`, callIdRules)
+  taken.add(unique)
+  return unique
+}

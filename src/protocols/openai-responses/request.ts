@@ -1,0 +1,157 @@
+import {
+  checkText,
+  invalid,
+  kindAt,
+  parseSpan,
+  type Span,
+  scanElements,
+  scanMembers,
+  skipSpace,
+  type Watch,
+  wordSet,
+} from '../json-scan.ts'
+import type { RequestFacts, RequestPatch } from '../protocol.ts'
+import { readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { splice } from '../splice.ts'
+
+/**
+ * Read what the gateway must know of a `/responses` body; everything else is the upstream's to judge.
+ * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
+ */
+export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): RequestFacts {
+  checkText(raw)
+  const depthMax = bounds.jsonDepthMax
+  const whole = { start: 0, end: raw.length }
+  const media: Watch<'input'> = { member: 'input', words: mediaWords, found: false }
+  const members = scanMembers(raw, whole, memberNames, { depthMax, watch: media })
+
+  const model = readModel(raw, members.model)
+  const heldId =
+    readString(raw, members.previous_response_id, 'previous_response_id') ??
+    readConversation(raw, members.conversation, depthMax)
+  checkInput(raw, members.input, heldId !== undefined || isGiven(raw, members.prompt))
+  return {
+    model,
+    stream: readBoolean(raw, members.stream, 'stream'),
+    maxOutputTokens: readInteger(raw, members.max_output_tokens, 'max_output_tokens', 0),
+    choices: 1,
+    // What is kept elsewhere and what a hosted tool finds is input that the body does not show.
+    hasMedia:
+      media.found ||
+      heldId !== undefined ||
+      isGiven(raw, members.prompt) ||
+      hasHostedTools(raw, members.tools, depthMax),
+    wantsUsageFrame: true,
+    heldId,
+    // Answers are kept unless the client forbids it.
+    keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
+    spans: new ResponsesSpans(members.model ?? whole),
+  }
+}
+
+/** The client's bytes with the upstream's model name; the same buffer when it is the client's own. */
+export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
+  if (!(facts.spans instanceof ResponsesSpans)) {
+    throw new Error('patchRequest got the facts of another protocol')
+  }
+  if (patch.model === facts.model) return raw
+  const model = { ...facts.spans.model, bytes: Buffer.from(JSON.stringify(patch.model)) }
+  return splice(raw, [model], patch.allocate ?? Buffer.allocUnsafe)
+}
+
+const memberNames = [
+  'model',
+  'input',
+  'stream',
+  'store',
+  'max_output_tokens',
+  'previous_response_id',
+  'conversation',
+  'prompt',
+  'tools',
+] as const
+
+/** Tools whose results come from the vendor and count as input. */
+const hostedTools = [
+  'web_search',
+  'web_search_2025_08_26',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'mcp',
+  'computer',
+  'computer_use_preview',
+]
+
+/**
+ * Strings in `input` that mark a part which is not text, a reference to something kept elsewhere, or a hosted tool. A
+ * message that is exactly one of these words counts too, which errs on the safe side.
+ */
+const mediaWords = wordSet(
+  'input_image',
+  'input_file',
+  'input_audio',
+  'input_video',
+  'item_reference',
+  'computer_screenshot',
+  'computer_call_output',
+  'image_generation_call',
+  ...hostedTools,
+)
+
+const hostedToolWords: ReadonlySet<unknown> = new Set(hostedTools)
+
+/** Where `patchRequest` cuts. A class, so that the facts of another protocol are told apart. */
+class ResponsesSpans {
+  readonly model: Span
+
+  constructor(model: Span) {
+    this.model = model
+  }
+}
+
+/** `hasElsewhere`: an earlier answer, a conversation or a stored prompt is the input. */
+function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean): void {
+  if (!isGiven(raw, span)) {
+    if (hasElsewhere) return
+    throw invalid('input', 'required: a string or a non-empty array of items')
+  }
+  const kind = kindAt(raw, span.start)
+  if (kind === 'string') return
+  if (kind !== 'array') throw wrongKind(raw, span, 'input', 'a string or a non-empty array')
+  if (!hasElsewhere && skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
+    throw invalid('input', 'expected a non-empty array, got an empty one')
+  }
+}
+
+/** Its id, given alone or in an object. */
+function readConversation(raw: Buffer, span: Span | undefined, depthMax: number): string | undefined {
+  if (!isGiven(raw, span)) return undefined
+  if (kindAt(raw, span.start) !== 'object') return readString(raw, span, 'conversation')
+  const { id } = scanMembers(raw, span, ['id'], { depthMax, path: 'conversation' })
+  return readString(raw, id, 'conversation.id')
+}
+
+function hasHostedTools(raw: Buffer, span: Span | undefined, depthMax: number): boolean {
+  if (!isGiven(raw, span)) return false
+  if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, 'tools', 'an array')
+  for (const tool of scanElements(raw, span, { depthMax })) {
+    if (kindAt(raw, tool.start) !== 'object') continue
+    const { type } = scanMembers(raw, tool, ['type'], { depthMax, path: 'tools[]' })
+    if (type && hostedToolWords.has(parseSpan(raw, type, 'tools[].type'))) return true
+  }
+  return false
+}
+
+/** Undefined when absent, null or empty. */
+function readString(raw: Buffer, span: Span | undefined, path: string): string | undefined {
+  if (!isGiven(raw, span)) return undefined
+  if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, path, 'a string')
+  return String(parseSpan(raw, span, path)) || undefined
+}
+
+function isGiven(raw: Buffer, span: Span | undefined): span is Span {
+  return span !== undefined && kindAt(raw, span.start) !== 'null'
+}

@@ -1,0 +1,75 @@
+import type { GatewayError } from '../../canonical/error.ts'
+import { isRecord, type Json } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { AnswerContext } from '../protocol.ts'
+import { failureOf, responseId } from './errors.ts'
+import { writeUsage } from './wire.ts'
+
+/** What changes of a response while it comes. */
+export interface ResponseState {
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  output: readonly Json[]
+  usage: Usage | undefined
+  /** Why it is incomplete. */
+  incompleteReason?: 'max_output_tokens' | 'content_filter'
+  error?: GatewayError
+}
+
+/**
+ * Makes the response object of one answer. It repeats the settings of the request, defaults included, in every state:
+ * OpenAI does, and readers with strict schemas miss any key.
+ */
+export function responseObjects(context: AnswerContext): (state: ResponseState) => Json {
+  const head = { id: responseId(context.requestId), object: 'response', created_at: context.createdAtSeconds }
+  const settings = echoedSettings(context)
+  return ({ status, output, usage, incompleteReason, error }) => ({
+    ...head,
+    status,
+    completed_at: null,
+    error: error === undefined ? null : failureOf(error),
+    incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+    output,
+    ...settings,
+    usage: writeUsage(usage),
+  })
+}
+
+function echoedSettings({ body, model }: AnswerContext): Json {
+  const text = isRecord(body.text) ? body.text : {}
+  const reasoning = isRecord(body.reasoning) ? body.reasoning : {}
+  return {
+    model,
+    access_programs: null,
+    background: false,
+    conversation: null,
+    frequency_penalty: 0,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
+    metadata: body.metadata ?? {},
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: 0,
+    previous_response_id: null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    prompt_cache_retention: null,
+    reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
+    safety_identifier: body.safety_identifier ?? null,
+    service_tier: 'default',
+    // Nothing that is translated is kept for later.
+    store: false,
+    temperature: body.temperature ?? 1,
+    text: { format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: Array.isArray(body.tools) ? body.tools.map(echoedTool) : [],
+    top_logprobs: 0,
+    top_p: body.top_p ?? 1,
+    truncation: 'disabled',
+    user: body.user ?? null,
+  }
+}
+
+/** Functions have all of their keys in an answer. */
+function echoedTool(tool: unknown): unknown {
+  if (!isRecord(tool) || tool.type !== 'function') return tool
+  return { description: null, parameters: null, strict: null, ...tool }
+}

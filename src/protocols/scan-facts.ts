@@ -1,0 +1,70 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { invalid, kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+
+/** Readers of the members that most formats' requests share, from spans that `scanMembers` found. */
+
+const modelCharactersMax = 256
+
+/** The id of a model. Throws GatewayError `invalid_request` for one that is missing, empty, too long or unprintable. */
+export function readModel(raw: Buffer, span: Span | undefined): string {
+  if (!span) throw invalid('model', 'required: the id of a model, as GET /v1/models lists them')
+  if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
+  const model = String(parseSpan(raw, span, 'model'))
+  if (model === '') throw invalid('model', 'expected the id of a model, got an empty string')
+  if (model.length > modelCharactersMax) {
+    throw invalid('model', `expected at most ${modelCharactersMax} characters, got ${model.length}`)
+  }
+  // It becomes a column of the usage log, which holds no NUL and no half of a surrogate pair.
+  if (/\p{Cc}/u.test(model) || !model.isWellFormed()) {
+    throw invalid('model', 'expected printable characters only')
+  }
+  return model
+}
+
+/** Throws GatewayError `invalid_request` for what is not an array with something in it; `what` names its items. */
+export function checkFilledArray(
+  raw: Buffer,
+  span: Span | undefined,
+  path: string,
+  what: string,
+): asserts span is Span {
+  if (!span) throw invalid(path, `required: a non-empty array of ${what}`)
+  if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, path, 'a non-empty array')
+  if (skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
+    throw invalid(path, 'expected a non-empty array, got an empty one')
+  }
+}
+
+/** False when absent or null. */
+export function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean {
+  if (!span) return false
+  const kind = kindAt(raw, span.start)
+  if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
+  // The scan has checked the literal: its first letter tells.
+  return raw[span.start] === 0x74
+}
+
+/** Undefined when absent or null. */
+export function readInteger(
+  raw: Buffer,
+  span: Span | undefined,
+  path: string,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (!span) return undefined
+  const kind = kindAt(raw, span.start)
+  if (kind !== 'number' && kind !== 'null') throw wrongKind(raw, span, path, 'an integer')
+  const value = parseSpan(raw, span, path)
+  if (value === null) return undefined
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
+    const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
+    throw invalid(path, `expected an integer ${range}, got ${value}`)
+  }
+  return value
+}
+
+/** A GatewayError `invalid_request` that tells what kind of value stands there instead. */
+export function wrongKind(raw: Buffer, span: Span, path: string, expected: string): GatewayError {
+  return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)
+}

@@ -1,0 +1,376 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { freeKey, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import type { Plan, SeenRequest } from '../support/upstream.ts'
+import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/upstream-plans.ts'
+
+/** What the gateway does around a translation. What becomes of each field is the business of test/protocols. */
+
+const strictKey = 'strict-key-for-tests-01'
+const otherKey = 'other-tenants-key-00001'
+
+const yaml = (url: string) => {
+  const origin = url.replace(/\/v1$/, '')
+  const channel = (name: string, protocols: string, models: string, more = '') =>
+    `  - { name: ${name}, protocols: { ${protocols} }, api_keys: [credential-of-${name}], models: ${models}, allow_private_address: true${more} }\n`
+  return `
+models:
+  - { id: via-chat, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: via-messages, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: via-responses, context_length: 1000 }
+  - { id: claude-native, context_length: 1000 }
+  - { id: two-ways, context_length: 1000 }
+  - { id: last-resort, context_length: 1000 }
+channels:
+${channel('chat', `openai-chat: ${url}`, '[via-chat]')}
+${channel('messages', `anthropic-messages: ${origin}/m`, '[via-messages, claude-native]')}
+${channel('responses', `openai-responses: ${origin}/r/v1`, '[via-responses]')}
+${channel('far', `anthropic-messages: ${origin}/m`, '[two-ways]', ', weight: 1000')}
+${channel('near', `openai-chat: ${url}`, '[two-ways]')}
+${channel('first', `openai-chat: ${url}`, '[last-resort]', ', priority: 1')}
+${channel('second', `openai-chat: ${origin}/spare/v1`, '[last-resort]')}
+groups:
+  - { name: default, models: ['*'], channels: ['*'] }
+tenants:
+  - name: free
+    keys:
+      - { name: free, secret: ${freeKey} }
+      - { name: strict, secret: ${strictKey}, strict: true }
+  - name: other
+    keys: [ { name: other, secret: ${otherKey} } ]
+`
+}
+
+const messagesAnswer = {
+  id: 'msg_upstream',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-upstream',
+  content: [{ type: 'text', text: 'Bonjour.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 8, cache_read_input_tokens: 3, output_tokens: 5 },
+}
+
+const responsesAnswer = (id: string) => ({
+  id,
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'gpt-upstream',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Salut.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 9, output_tokens: 2, total_tokens: 11 },
+})
+
+/** Each base URL answers in its own format. */
+function byPath(request: SeenRequest): Plan {
+  if (request.path.startsWith('/m/v1/messages/count_tokens')) return json({ input_tokens: 42 })
+  if (request.path.startsWith('/m/')) return json(messagesAnswer)
+  if (request.path.startsWith('/r/v1/responses')) return json(responsesAnswer('resp_held_1'))
+  return planByModel(request)
+}
+
+const json = (body: unknown, status = 200): Plan => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+let bed: Testbed
+let openai: OpenAI
+let anthropic: Anthropic
+
+beforeAll(async () => {
+  bed = await startTestbed({ yaml, env: { SECRET_KEY: secretKey, KEEP_ALIVE_MS: '50' } })
+  openai = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: freeKey, maxRetries: 0 })
+  anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: freeKey, maxRetries: 0 })
+})
+afterAll(() => bed.close())
+beforeEach(() => {
+  bed.upstream.script(byPath)
+  bed.upstream.requests.length = 0
+})
+
+const hello = [{ role: 'user' as const, content: 'Hello' }]
+const post = (path: string, body: unknown, headers: Record<string, string> = {}, key = freeKey) =>
+  fetch(`${bed.tollgate.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    body: JSON.stringify(body),
+  })
+const versioned = { 'anthropic-version': '2023-06-01' }
+
+test('the row of a translated request names both formats, the notes with their reasons, and what it cost', async () => {
+  const response = await post('/v1/chat/completions', { model: 'via-messages', messages: hello, seed: 7 })
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    object: 'chat.completion',
+    model: 'via-messages',
+    choices: [{ message: { content: 'Bonjour.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 11, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 3 } },
+  })
+  const header = response.headers.get('x-tollgate-translation') ?? ''
+  expect(header).toMatch(/^anthropic-messages; .*dropped=seed/)
+  expect(header).toContain('defaulted=')
+  const row = await bed.row(response.headers.get('x-request-id'))
+  expect(row).toMatchObject({
+    client_protocol: 'openai-chat',
+    upstream_protocol: 'anthropic-messages',
+    served_model: 'claude-upstream',
+    finish_reason: 'end_turn',
+    outcome: 'succeeded',
+    input_tokens: 8,
+    cache_read_tokens: 3,
+    output_tokens: 5,
+    usage_source: 'upstream',
+    cost_nano: '21000',
+  })
+  expect(JSON.parse(String(row.notes))).toContainEqual({
+    path: 'seed',
+    action: 'dropped',
+    reason: expect.stringMatching(/.../),
+  })
+  const listed = await fetch(`${bed.tollgate.url}/v1/usage/requests/${row.id}`, {
+    headers: { authorization: `Bearer ${freeKey}` },
+  })
+  expect(await listed.json()).toMatchObject({
+    notes: expect.arrayContaining([expect.objectContaining({ path: 'seed' })]),
+  })
+})
+
+test('strict, by header or by key, refuses by name what would be dropped, and calls nobody', async () => {
+  const body = { model: 'via-messages', messages: hello, seed: 7 }
+  for (const asked of [
+    post('/v1/chat/completions', body, { 'x-tollgate-strict': 'true' }),
+    post('/v1/chat/completions', body, {}, strictKey),
+  ]) {
+    const response = await asked
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { code: 'unsupported_parameter', param: 'seed', message: expect.stringContaining('seed') },
+    })
+  }
+  expect(bed.upstream.requests).toHaveLength(0)
+  expect((await post('/v1/chat/completions', { ...body, seed: undefined }, {}, strictKey)).status).toBe(200)
+})
+
+test('within a priority the channel that speaks the format comes first, whatever the weights', async () => {
+  for (let round = 0; round < 5; round++) {
+    const response = await post('/v1/chat/completions', { model: 'two-ways', messages: hello })
+    expect(response.headers.get('x-tollgate-translation')).toBeNull()
+  }
+  bed.upstream.script((request) =>
+    request.path.startsWith('/m/') ? json(messagesAnswer) : errorAnswer(500, {}),
+  )
+  const response = await post('/v1/chat/completions', { model: 'two-ways', messages: hello })
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Bonjour.' } }] })
+  expect(response.headers.get('x-tollgate-translation')).toContain('anthropic-messages')
+})
+
+test('a translated answer that fails before its first content is tried on the next channel', async () => {
+  const overloaded = 'data: {"error":{"message":"Overloaded","type":"overloaded_error"}}\n\n'
+  bed.upstream.script((request) =>
+    request.path.startsWith('/spare/') ? chatStream(request) : { chunks: [overloaded], ending: 'end' },
+  )
+  const message = await anthropic.messages
+    .stream({ model: 'last-resort', max_tokens: 10, messages: hello })
+    .finalMessage()
+  expect(message.content[0]).toMatchObject({ type: 'text' })
+  expect(bed.upstream.requests.map(({ path }) => path)).toEqual([
+    '/v1/chat/completions',
+    '/spare/v1/chat/completions',
+  ])
+})
+
+test('with no channel left such an error has a status of its own, in the format of the client', async () => {
+  bed.upstream.script(() => ({
+    chunks: ['data: {"error":{"message":"Overloaded","type":"overloaded_error"}}\n\n'],
+    ending: 'end',
+  }))
+  await expect(
+    anthropic.messages.stream({ model: 'last-resort', max_tokens: 10, messages: hello }).finalMessage(),
+  ).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } })
+})
+
+test('an upstream that breaks after content ends the stream with an error of the format, and the row tells', async () => {
+  bed.upstream.script((request) => chatStream(request, { done: false, ending: 'cut' }))
+  const response = await post(
+    '/v1/messages',
+    { model: 'via-chat', max_tokens: 10, stream: true, messages: hello },
+    versioned,
+  )
+  const text = await response.text()
+  expect(response.status).toBe(200)
+  expect(text).toMatch(/^event: message_start\n/)
+  expect(text.trimEnd().split('\n\n').at(-1)).toMatch(/^event: error\ndata: \{"type":"error"/)
+  expect(text).not.toContain('message_stop')
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'failed',
+    stream_end: 'upstream_cut',
+  })
+})
+
+test('a client that asked for no stream gets none, and one that did gets one, whatever the upstream sends', async () => {
+  bed.upstream.script((request) => chatStream({ ...request, includeUsage: true }))
+  const whole = await anthropic.messages.create({ model: 'via-chat', max_tokens: 10, messages: hello })
+  expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' })
+  bed.upstream.script(() => chatAnswer())
+  const stream = anthropic.messages.stream({ model: 'via-chat', max_tokens: 10, messages: hello })
+  const streamed = await stream.finalMessage()
+  expect(streamed.content).toMatchObject([{ type: 'text', text: 'Hello there.' }])
+  expect(await bed.row(stream.request_id ?? null)).toMatchObject({ outcome: 'succeeded', stream: true })
+})
+
+test('a translated stream whose upstream is silent gets pings, in place', async () => {
+  bed.upstream.script(async (request) => {
+    const plan = chatStream(request)
+    if (!('chunks' in plan)) return plan
+    const [first = '', ...rest] = plan.chunks as string[]
+    return { ...plan, chunks: [first, { waitMs: 300 }, ...rest] }
+  })
+  const response = await post(
+    '/v1/messages',
+    { model: 'via-chat', max_tokens: 10, stream: true, messages: hello },
+    versioned,
+  )
+  const events = [...(await response.text()).matchAll(/^event: (\w+)$/gm)].map(([, name]) => name)
+  expect(events[0]).toBe('message_start')
+  expect(events).toContain('ping')
+  expect(events.at(-1)).toBe('message_stop')
+})
+
+test('the Messages format wants a version it knows, and says which', async () => {
+  for (const headers of [{}, { 'anthropic-version': '2020-01-01' }]) {
+    const response = await post(
+      '/v1/messages',
+      { model: 'via-chat', max_tokens: 1, messages: hello },
+      headers,
+    )
+    expect(response.status).toBe(400)
+    const body = (await response.json()) as { error: { message: string }; request_id: string }
+    expect(body).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
+    expect(body.error.message).toContain('anthropic-version')
+    expect(body.error.message).toContain('2023-06-01')
+    expect(response.headers.get('request-id')).toBe(body.request_id)
+  }
+})
+
+test('a native channel gets version and beta headers byte for byte, and neither credential of the client', async () => {
+  const beta = 'claude-code-20250219,  interleaved-thinking-2025-05-14'
+  const response = await post(
+    '/v1/messages?beta=true',
+    { model: 'claude-native', max_tokens: 1, messages: hello },
+    { 'anthropic-version': '2026-10-21', 'anthropic-beta': beta, 'x-api-key': 'another-value-entirely' },
+  )
+  expect(response.status).toBe(200)
+  const [seen] = bed.upstream.requests
+  expect(seen?.path).toBe('/m/v1/messages')
+  expect(seen?.headers).toMatchObject({
+    'anthropic-version': '2026-10-21',
+    'anthropic-beta': beta,
+    'x-api-key': 'credential-of-messages',
+  })
+  expect(seen?.headers.authorization).toBeUndefined()
+})
+
+test("an upstream's refusal reaches a client of another format in its own words and form", async () => {
+  const text = 'messages.1.role: Input should be "user" or "assistant"'
+  bed.upstream.script(() =>
+    json({ type: 'error', error: { type: 'invalid_request_error', message: text } }, 400),
+  )
+  const response = await post('/v1/chat/completions', { model: 'via-messages', messages: hello })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { message: text, type: 'invalid_request_error' } })
+})
+
+test('tokens are counted by the channel where one can, else estimated, and the answer says which', async () => {
+  const count = (model: string) => anthropic.messages.countTokens({ model, messages: hello }).withResponse()
+  const asked = await count('claude-native')
+  expect(asked.data.input_tokens).toBe(42)
+  expect(asked.response.headers.get('x-tollgate-estimated')).toBeNull()
+  expect(bed.upstream.requests[0]?.path).toBe('/m/v1/messages/count_tokens')
+  const guessed = await count('via-chat')
+  expect(guessed.data.input_tokens).toBeGreaterThan(0)
+  expect(guessed.response.headers.get('x-tollgate-estimated')).toBe('true')
+  const response = await post('/v1/responses/input_tokens', { model: 'via-chat', input: 'Hello' })
+  expect(await response.json()).toMatchObject({
+    object: 'response.input_tokens',
+    input_tokens: expect.any(Number),
+  })
+})
+
+test('an answer that an upstream holds is continued, fetched and deleted there, and is nobody else’s', async () => {
+  const first = await openai.responses.create({ model: 'via-responses', input: 'Hello' })
+  expect(first.id).toBe('resp_held_1')
+  await openai.responses.create({ model: 'via-responses', input: 'More', previous_response_id: first.id })
+  expect(JSON.parse(String(bed.upstream.requests[1]?.body))).toMatchObject({ previous_response_id: first.id })
+
+  const stranger = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: otherKey, maxRetries: 0 })
+  await expect(
+    stranger.responses.create({ model: 'via-responses', input: 'More', previous_response_id: first.id }),
+  ).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' })
+  await expect(stranger.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 })
+  expect(bed.upstream.requests).toHaveLength(2)
+
+  expect(await openai.responses.retrieve(first.id)).toMatchObject({ id: first.id, object: 'response' })
+  expect(bed.upstream.requests[2]).toMatchObject({ method: 'GET', path: '/r/v1/responses/resp_held_1' })
+  bed.upstream.script(() => json({ id: first.id, object: 'response.deleted', deleted: true }))
+  await openai.responses.delete(first.id)
+  await expect(openai.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 })
+})
+
+test('where it would have to be translated, an earlier answer is refused by name', async () => {
+  await expect(
+    openai.responses.create({ model: 'via-chat', input: 'More', previous_response_id: 'resp_held_1' }),
+  ).rejects.toMatchObject({ status: 400, param: 'previous_response_id' })
+})
+
+test('a dry run shows path, body and notes, calls nobody and has its row', async () => {
+  const response = await post('/v1/translate', {
+    from: 'openai-chat',
+    to: 'anthropic-messages',
+    model: 'claude-x',
+    request: { model: 'via-messages', messages: hello, seed: 7 },
+  })
+  expect(await response.json()).toMatchObject({
+    path: '/v1/messages',
+    body: { model: 'claude-x', max_tokens: 100, messages: [{ role: 'user' }] },
+    notes: expect.arrayContaining([expect.objectContaining({ path: 'seed', action: 'dropped' })]),
+  })
+  expect(bed.upstream.requests).toHaveLength(0)
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    endpoint: '/v1/translate',
+    status: 200,
+    cost_nano: '0',
+  })
+  const wrong = await post('/v1/translate', { from: 'gemini', to: 'nowhere', request: {} })
+  expect(await wrong.json()).toMatchObject({ error: { param: 'from' } })
+})
+
+test('a wrong path that looks like a format is answered in that format', async () => {
+  const response = await post('/v1/v1/messages', { model: 'via-chat' }, versioned)
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({
+    type: 'error',
+    error: { type: 'not_found_error', message: expect.stringContaining('/v1/messages') },
+  })
+})
+
+test('the Messages SDK lists and retrieves models', async () => {
+  const page = await anthropic.models.list({ limit: 2 })
+  expect(page.data.map(({ id, type }) => [id, type])).toEqual([
+    ['claude-native', 'model'],
+    ['last-resort', 'model'],
+  ])
+  expect(page.has_more).toBe(true)
+  expect(await anthropic.models.retrieve('via-chat')).toMatchObject({ id: 'via-chat', type: 'model' })
+})

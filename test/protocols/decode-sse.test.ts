@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { ChatEvent } from '../../src/canonical/event.ts'
+import { SseDecoder } from '../../src/protocols/decode-sse.ts'
+import type { EventDecoder } from '../../src/protocols/protocol.ts'
+
+const text = (words: string): ChatEvent => ({
+  type: 'block-delta',
+  index: 0,
+  delta: { type: 'text', text: words },
+})
+const finish: ChatEvent = {
+  type: 'finish',
+  reason: 'stop',
+  upstreamReason: undefined,
+  stopSequence: undefined,
+  usage: undefined,
+}
+
+/** Every event's data is a delta; `end` ends, `broken` throws, `refused` is refused. */
+const words: EventDecoder = {
+  push(data) {
+    if (data === 'broken') throw new TypeError('of our own making')
+    if (data === 'refused') throw new GatewayError('rate_limited', 'slower')
+    return data === 'end' ? [finish] : [text(data)]
+  },
+  end: () => [{ type: 'error', error: new GatewayError('upstream_error', 'cut') }],
+}
+
+function decode(stream: string, split: number, frameBytesMax = 1000): ChatEvent[] {
+  const bytes = Buffer.from(stream)
+  const decoder = new SseDecoder(words, frameBytesMax)
+  const events: ChatEvent[] = []
+  for (let at = 0; at < bytes.length; at += split)
+    events.push(...decoder.push(bytes.subarray(at, at + split)))
+  return [...events, ...decoder.end()]
+}
+
+test('any split of the bytes gives the same events, for every line end, comments and events in many lines', () => {
+  const stream =
+    ': hello\n\ndata: eins\n\nevent: x\r\ndata:zwei\r\n\r\ndata: drei\ndata: vier\n\nid: 7\n\ndata: ü\r\rdata: end\n\n'
+  const whole = [text('eins'), text('zwei'), text('drei\nvier'), text('ü'), finish]
+  for (let split = 1; split <= Buffer.byteLength(stream); split++)
+    expect(decode(stream, split)).toEqual(whole)
+})
+
+test('nothing comes after the end, and a stream without one ends as its decoder says', () => {
+  expect(decode('data: end\n\ndata: more\n\n', 7)).toEqual([finish])
+  expect(decode('data: a\n\n', 3)).toMatchObject([text('a'), { type: 'error', error: { message: 'cut' } }])
+})
+
+test('the last event counts without its blank line', () => {
+  expect(decode('data: a\n\ndata: end', 4)).toEqual([text('a'), finish])
+})
+
+test('what cannot be read becomes one error, whoever threw what', () => {
+  expect(decode('data: broken\n\ndata: a\n\n', 5)).toMatchObject([
+    { type: 'error', error: { kind: 'upstream_error' } },
+  ])
+  expect(decode('data: refused\n\n', 5)).toMatchObject([{ type: 'error', error: { kind: 'rate_limited' } }])
+})
+
+test('an event that never ends is given up at the bound', () => {
+  const endless = `data: ${'x'.repeat(3000)}`
+  expect(decode(endless, 100)).toMatchObject([
+    { type: 'error', error: { message: expect.stringContaining('more than 1000 bytes') } },
+  ])
+})

@@ -1,0 +1,37 @@
+import type { ChatEvent } from '../../src/canonical/event.ts'
+
+/** What is wrong with a list of events by the grammar of canonical/event.ts; undefined when nothing is. */
+export function grammarFault(events: readonly ChatEvent[]): string | undefined {
+  const open = new Set<number>()
+  const sealed = new Set<number>()
+  let begun = 0
+  for (const [at, event] of events.entries()) {
+    const isLast = at === events.length - 1
+    const isEnd = event.type === 'finish' || event.type === 'error'
+    if (isEnd !== isLast) return isLast ? 'no end' : `${event.type} at ${at} is not the last`
+    if (event.type === 'error') return undefined
+    if ((event.type === 'start') !== (at === 0)) return `${event.type} at ${at}`
+    switch (event.type) {
+      case 'start':
+        break
+      case 'block-start':
+        if (event.index !== begun++) return `block ${event.index} starts as number ${begun - 1}`
+        open.add(event.index)
+        break
+      case 'block-delta':
+        if (!open.has(event.index)) return `a delta for block ${event.index}, which is not open`
+        if (event.delta.type === 'text' && event.delta.text === '') return `an empty delta at ${at}`
+        if (event.delta.type === 'seal') {
+          if (sealed.has(event.index)) return `a second seal for block ${event.index}`
+          sealed.add(event.index)
+        }
+        break
+      case 'block-end':
+        if (!open.delete(event.index)) return `an end for block ${event.index}, which is not open`
+        break
+      case 'finish':
+        if (open.size > 0) return `block ${[...open][0]} is open at the end`
+    }
+  }
+  return events.length === 0 ? 'no events' : undefined
+}

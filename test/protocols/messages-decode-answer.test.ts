@@ -1,0 +1,452 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { ChatEvent } from '../../src/canonical/event.ts'
+import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { decodeResponse, decodeStream } from '../../src/protocols/anthropic-messages/decode-answer.ts'
+import { anthropicMessages } from '../../src/protocols/anthropic-messages/index.ts'
+import { collect } from '../../src/protocols/collect.ts'
+import { SseDecoder } from '../../src/protocols/decode-sse.ts'
+import type { DecodeAnswerContext } from '../../src/protocols/protocol.ts'
+import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { grammarFault } from './grammar.ts'
+import { Random } from './random.ts'
+
+const context = { upstreamModel: 'claude-x' }
+const fixtures = new URL('../fixtures/anthropic-messages/', import.meta.url)
+const streams = [
+  'anthropic-clear-thinking.1',
+  'anthropic-json-tool.1',
+  'anthropic-message-delta-input-tokens',
+  'anthropic-refusal',
+  'anthropic-text',
+  'anthropic-tool-no-args',
+  'anthropic-web-search-tool.1',
+] as const
+const answers = [
+  'anthropic-clear-thinking.1',
+  'anthropic-json-tool.1',
+  'anthropic-refusal',
+  'anthropic-text',
+] as const
+
+describe('recorded streams', () => {
+  it.each(streams)('%s obeys the grammar and ends whole', (name) => {
+    const events = decoded([recordedStream(name)])
+    expect(grammarFault(events)).toBeUndefined()
+    expect(events.at(-1)?.type).toBe('finish')
+  })
+
+  it.each(streams)('%s gives the same events at every split', (name) => {
+    const bytes = recordedStream(name)
+    const whole = decoded([bytes])
+    const random = new Random(7)
+    for (let at = 1; at < Math.min(bytes.length, 1500, 6e6 / bytes.length); at++) {
+      if (!isDeepStrictEqual(decoded([bytes.subarray(0, at), bytes.subarray(at)]), whole))
+        expect.fail(`split at ${at}`)
+    }
+    for (let round = 0; round < 40; round++)
+      expect(decoded(random.split(bytes, bytes.length / 20))).toEqual(whole)
+  })
+
+  it('tells text, counts and reason', () => {
+    const { id, model, blocks, finish, usage } = collect(decoded([recordedStream('anthropic-text')]))
+    expect({ id, model, finish }).toEqual({
+      id: 'msg_01QC4g3HwBThD4BaNtBckFDJ',
+      model: 'claude-sonnet-4-5-20250929',
+      finish: {
+        type: 'finish',
+        reason: 'stop',
+        upstreamReason: 'end_turn',
+        stopSequence: undefined,
+        usage: { input: 12, cacheRead: 0, cacheWrite: 0, output: 30, reasoning: 0 },
+      },
+    })
+    expect(blocks.map(({ block, text }) => [block.type, text])).toEqual([
+      [
+        'text',
+        "Hello! I'm doing well, thank you for asking. How are you doing today? Is there anything I can help you with?",
+      ],
+    ])
+    expect(usage).toBe(finish.usage)
+  })
+
+  it('seals thinking with its signature and the model it came from', () => {
+    const { blocks } = collect(decoded([recordedStream('anthropic-clear-thinking.1')]))
+    expect(blocks.map(({ block }) => block)).toEqual([{ type: 'reasoning', summary: true }, { type: 'text' }])
+    expect(blocks[0]?.text).toMatch(/^The previous result was 925\. .*= 185$/s)
+    expect(blocks[0]?.seal).toEqual({
+      protocol: 'anthropic-messages',
+      model: 'claude-x',
+      kind: 'signature',
+      value: expect.stringMatching(/^EvQBCkYICxgC/),
+    })
+  })
+
+  it('says {} for a call without arguments', () => {
+    const { blocks, finish } = collect(decoded([recordedStream('anthropic-tool-no-args')]))
+    expect(blocks[1]).toMatchObject({
+      block: { type: 'tool-call', id: 'toolu_01QE1WLsSVp5hy5Q3GmGTmjP', name: 'updateIssueList' },
+      text: '{}',
+    })
+    expect(finish.reason).toBe('tool_calls')
+  })
+
+  it('keeps the text and sources of a search and leaves the search itself out', () => {
+    const { blocks, finish } = collect(decoded([recordedStream('anthropic-web-search-tool.1')]))
+    expect(new Set(blocks.map(({ block }) => block.type))).toEqual(new Set(['text']))
+    const citations = blocks.flatMap((block) => block.citations)
+    expect(citations.length).toBeGreaterThan(3)
+    expect(citations[0]).toEqual({
+      type: 'citation',
+      url: expect.stringMatching(/^https:/),
+      title: expect.any(String),
+    })
+    expect(finish.reason).toBe('stop')
+  })
+
+  it('takes the counts at the end for the whole: they are cumulative', () => {
+    const { finish } = collect(decoded([recordedStream('anthropic-message-delta-input-tokens')]))
+    expect(finish.usage).toEqual({ input: 61, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 })
+  })
+
+  it('tells a refusal with its explanation', () => {
+    const { blocks, finish } = collect(decoded([recordedStream('anthropic-refusal')]))
+    expect(blocks).toMatchObject([
+      { block: { type: 'refusal' }, text: expect.stringMatching(/^This request/) },
+    ])
+    expect(finish).toMatchObject({ reason: 'refusal', upstreamReason: 'refusal' })
+  })
+})
+
+describe('whole answers', () => {
+  it.each(answers)('%s obeys the grammar', (name) => {
+    const events = decodeResponse(recordedAnswer(name), context)
+    expect(grammarFault(events)).toBeUndefined()
+    expect(collect(events).finish.usage).toBeDefined()
+  })
+
+  it('has the arguments of calls as text', () => {
+    const { blocks } = collect(decodeResponse(recordedAnswer('anthropic-json-tool.1'), context))
+    expect(JSON.parse(blocks[0]?.text ?? '')).toMatchObject({
+      elements: [{ location: 'San Francisco' }, {}, {}, {}],
+    })
+  })
+
+  it('seals redacted thinking', () => {
+    const { blocks } = collect(
+      decodeResponse({ content: [{ type: 'redacted_thinking', data: 'opaque' }] }, context),
+    )
+    expect(blocks).toMatchObject([
+      { text: '', seal: { kind: 'encrypted', value: 'opaque', model: 'claude-x' } },
+    ])
+  })
+
+  it('splits the counts into parts that exclude each other', () => {
+    const { finish } = collect(
+      decodeResponse(
+        {
+          content: [],
+          usage: {
+            input_tokens: 3,
+            cache_read_input_tokens: 100,
+            cache_creation_input_tokens: 20,
+            output_tokens: 50,
+            output_tokens_details: { thinking_tokens: 30 },
+          },
+        },
+        context,
+      ),
+    )
+    expect(finish.usage).toEqual({ input: 3, cacheRead: 100, cacheWrite: 20, output: 20, reasoning: 30 })
+  })
+
+  it.each([
+    { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    { choices: [] },
+    { content: 'words' },
+  ])('is no answer: %j', (body) => {
+    expect(() => decodeResponse(body, context)).toThrow(GatewayError)
+  })
+})
+
+describe('a stream', () => {
+  const start = {
+    type: 'message_start',
+    message: { id: 'msg_1', model: 'm', usage: { input_tokens: 5, output_tokens: 1 } },
+  }
+  const open = (index: number, block: Json) => ({ type: 'content_block_start', index, content_block: block })
+  const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece })
+  const stop = (index: number) => ({ type: 'content_block_stop', index })
+  const end = (reason: string, more: Json = {}) => ({
+    type: 'message_delta',
+    delta: { stop_reason: reason, stop_sequence: null, ...more },
+    usage: { output_tokens: 9 },
+  })
+  const text = (index: number, piece: string) => delta(index, { type: 'text_delta', text: piece })
+  const last = { type: 'message_stop' }
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop_sequence'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['refusal', 'refusal'],
+    ['pause_turn', 'pause'],
+    ['made_up_tomorrow', 'stop'],
+  ])('that stops for %s finishes with %s', (word, reason) => {
+    expect(events(start, end(word, { stop_sequence: 'END' }), last).at(-1)).toMatchObject({
+      reason,
+      upstreamReason: word,
+      stopSequence: 'END',
+    })
+  })
+
+  it('with calls finishes with tool_calls, whatever its own word was', () => {
+    const call = [open(0, { type: 'tool_use', id: 't', name: 'f', input: {} }), stop(0)]
+    expect(events(start, ...call, end('end_turn'), last).at(-1)).toMatchObject({ reason: 'tool_calls' })
+    expect(events(start, ...call, end('max_tokens'), last).at(-1)).toMatchObject({ reason: 'length' })
+  })
+
+  it('keeps counts that are not told again, and takes no zeros for counts', () => {
+    const told = {
+      type: 'message_start',
+      message: { usage: { input_tokens: 5, cache_read_input_tokens: 7, output_tokens: 1 } },
+    }
+    const zeros = {
+      ...end('end_turn'),
+      usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 },
+    }
+    for (const delta of [end('end_turn'), zeros]) {
+      expect(events(told, delta, last).at(-1)).toMatchObject({
+        usage: { input: 5, cacheRead: 7, cacheWrite: 0, output: 9, reasoning: 0 },
+      })
+    }
+  })
+
+  it('is cut when it ends without saying why it stopped', () => {
+    const cut = events(start, open(0, { type: 'text', text: '' }), text(0, 'Hel'))
+    expect(cut.at(-1)).toMatchObject({ type: 'error', error: { kind: 'upstream_error', fault: 'upstream' } })
+  })
+
+  it('is whole without its last event when it has said why it stopped', () => {
+    const whole = events(start, open(0, { type: 'text', text: '' }), text(0, 'Hel'), end('end_turn'))
+    expect(whole.at(-1)).toMatchObject({ type: 'finish', reason: 'stop', usage: { output: 9 } })
+  })
+
+  it.each([
+    ['overloaded_error', 'upstream_overloaded'],
+    ['rate_limit_error', 'rate_limited'],
+    ['timeout_error', 'upstream_timeout'],
+    ['api_error', 'upstream_error'],
+  ])('fails with %s as %s', (type, kind) => {
+    const failed = events(start, { type: 'error', error: { type, message: 'Sorry' } }, text(0, 'more'))
+    expect(failed).toHaveLength(2)
+    expect(failed[1]).toMatchObject({
+      type: 'error',
+      error: { kind, message: expect.stringContaining('Sorry') },
+    })
+  })
+
+  it('shows nothing of the text when the channel itself is refused', () => {
+    const [, failed] = events(start, {
+      type: 'error',
+      error: { type: 'authentication_error', message: 'key sk-1' },
+    })
+    expect(failed).toMatchObject({
+      error: { kind: 'upstream_error', message: expect.not.stringContaining('sk-1') },
+    })
+  })
+
+  it('survives deltas that do not fit their block, as gateways send them', () => {
+    const mixed = events(
+      start,
+      start,
+      open(0, { type: 'text', text: '' }),
+      delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
+      delta(0, { type: 'signature_delta', signature: 'sig' }),
+      text(0, 'Hi'),
+      stop(0),
+      text(0, ' again'),
+      text(3, 'never opened'),
+      end('end_turn'),
+      last,
+    )
+    expect(grammarFault(mixed)).toBeUndefined()
+    expect(
+      collect(mixed).blocks.map(({ block, text: words, seal }) => [block.type, words, seal?.value]),
+    ).toEqual([
+      ['text', '', undefined],
+      ['reasoning', 'Hm', 'sig'],
+      ['text', 'Hi', undefined],
+      ['text', ' again', undefined],
+      ['text', 'never opened', undefined],
+    ])
+  })
+
+  it('has interleaved calls apart', () => {
+    const call = (index: number) => open(index, { type: 'tool_use', id: `t${index}`, name: 'f', input: {} })
+    const input = (index: number, piece: string) =>
+      delta(index, { type: 'input_json_delta', partial_json: piece })
+    const mixed = events(
+      start,
+      call(0),
+      call(1),
+      input(0, '{"a"'),
+      input(1, '{"b"'),
+      input(0, ':1}'),
+      input(1, ':2}'),
+      stop(0),
+      stop(1),
+      end('tool_use'),
+      last,
+    )
+    expect(collect(mixed).blocks.map(({ text: words }) => words)).toEqual(['{"a":1}', '{"b":2}'])
+  })
+
+  it('takes an input that stands in the start of its block', () => {
+    const given = events(
+      start,
+      open(0, { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }),
+      stop(0),
+      end('tool_use'),
+      last,
+    )
+    expect(collect(given).blocks[0]?.text).toBe('{"a":1}')
+  })
+
+  it('gives calls the names of the client, and custom tools their free text', () => {
+    const tools = new ToolNames({ illegal: /[^\w-]/, charactersMax: 128 })
+    tools.wireName({ name: 'exec', namespace: 'shell', kind: 'custom' }, 'tools[0]')
+    const called = decodeEvents(
+      [
+        start,
+        open(0, { type: 'tool_use', id: 't', name: 'shell__exec', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '{"input":' }),
+        delta(0, { type: 'input_json_delta', partial_json: '"ls\\n"}' }),
+        stop(0),
+        end('tool_use'),
+        last,
+      ],
+      { ...context, tools },
+    )
+    expect(collect(called).blocks[0]).toMatchObject({
+      block: { type: 'tool-call', id: 't', name: 'exec', namespace: 'shell', kind: 'custom' },
+      text: 'ls\n',
+    })
+  })
+
+  const events = (...list: Json[]) => decodeEvents(list, context)
+})
+
+describe('what is watched while it passes', () => {
+  it('has usage, reason and model, and ends with the last event', () => {
+    const native = anthropicMessages.upstream?.native
+    const bytes = recordedStream('anthropic-text')
+    const watcher = native?.watchStream({ dropUsageFrame: false, frameBytesMax: 1 << 20 })
+    const { forward, terminal, hasContent } = watcher?.push(bytes) ?? {}
+    expect(Buffer.concat(forward ?? [])).toEqual(bytes)
+    expect({ terminal, hasContent }).toEqual({ terminal: true, hasContent: true })
+    const seen = { finishReason: 'end_turn', servedModel: 'claude-sonnet-4-5-20250929', complete: true }
+    expect(watcher?.observe()).toMatchObject({ ...seen, usage: { input: 12, output: 30 } })
+    const whole = Buffer.from(JSON.stringify(recordedAnswer('anthropic-text')))
+    expect(native?.watchResponse(whole)).toMatchObject({ ...seen, usage: { input: 12, output: 29 } })
+    expect(native?.watchResponse(whole.subarray(0, 50))).toMatchObject({ complete: false })
+  })
+})
+
+describe('any input', () => {
+  it('throws nothing but GatewayError and obeys the grammar', () => {
+    const random = new Random(3)
+    const lines = streams.flatMap((name) => (name.includes('search') ? [] : recordedLines(name)))
+    const pieces = [
+      ...lines,
+      '{}',
+      '[DONE]',
+      '',
+      'null',
+      '{"type":"message_stop"}',
+      '{"type":"error"}',
+      '{"error":{}}',
+    ]
+    for (let round = 0; round < 50_000; round++) {
+      const list = Array.from({ length: 1 + random.upTo(5) }, () => mutated(random.pick(pieces), random))
+      const decoder = decodeStream(context)
+      const seen: ChatEvent[] = []
+      try {
+        for (const data of list) seen.push(...decoder.push(data))
+        seen.push(...decoder.end())
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+        continue
+      }
+      if (grammarFault(seen) !== undefined) expect(grammarFault(seen), list.join('\n')).toBeUndefined()
+    }
+  })
+
+  it('is an answer or a GatewayError', () => {
+    const random = new Random(4)
+    const bodies = answers.map((name) => JSON.stringify(recordedAnswer(name)))
+    for (let round = 0; round < 50_000; round++) {
+      const body = parsed(mutated(random.pick(bodies), random))
+      if (!isRecord(body)) continue
+      try {
+        expect(grammarFault(decodeResponse(body, context))).toBeUndefined()
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+      }
+    }
+  })
+})
+
+/** One of the words of a JSON text becomes another, or a piece of it is lost. */
+function mutated(text: string, random: Random): string {
+  const values = ['null', '1', '-1', '""', '"x"', '[]', '{}', 'true', '[{}]', '{"type":"text"}']
+  if (random.next() < 0.3) return text
+  if (random.next() < 0.1) return text.slice(0, random.upTo(text.length))
+  const places = [...text.matchAll(/:("[^"]*"|\d+|null|\{\}|\[\])/g)]
+  if (places.length === 0) return text
+  const place = random.pick(places)
+  const from = place.index + 1
+  return text.slice(0, from) + random.pick(values) + text.slice(from + (place[1]?.length ?? 0))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function decoded(chunks: Buffer[]): ChatEvent[] {
+  const decoder = new SseDecoder(decodeStream(context), 1 << 20)
+  return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()]
+}
+
+function decodeEvents(list: Json[], decodeContext: DecodeAnswerContext): ChatEvent[] {
+  const decoder = decodeStream(decodeContext)
+  return [...list.flatMap((event) => decoder.push(JSON.stringify(event))), ...decoder.end()]
+}
+
+function recordedLines(name: string): string[] {
+  const text = readFileSync(new URL(`${name}.chunks.txt`, fixtures), 'utf8')
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function recordedStream(name: string): Buffer {
+  const frames = recordedLines(name).map((line) => `event: ${typeOf(line)}\ndata: ${line}\n\n`)
+  return Buffer.from(frames.join(''))
+}
+
+function typeOf(line: string): string {
+  const event: unknown = JSON.parse(line)
+  return isRecord(event) ? String(event.type) : ''
+}
+
+function recordedAnswer(name: string): Json {
+  const answer: unknown = JSON.parse(readFileSync(new URL(`${name}.json`, fixtures), 'utf8'))
+  if (!isRecord(answer)) throw new Error(`${name} is no answer`)
+  return answer
+}

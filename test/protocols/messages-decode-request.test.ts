@@ -1,0 +1,435 @@
+import { describe, expect, it } from 'vitest'
+import type { ChatRequest, Seal } from '../../src/canonical/chat.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { decodeRequest } from '../../src/protocols/anthropic-messages/decode-request.ts'
+import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-request.ts'
+import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import { messagesFault } from './messages-rules.ts'
+import { Random } from './random.ts'
+
+const envelope = makeEnvelope(Buffer.alloc(32, 1))
+const tool = { name: 'weather', input_schema: { type: 'object' } }
+
+describe('a request', () => {
+  it('of a coding agent keeps what others understand and reports the rest', () => {
+    const request = decode({
+      model: 'claude-x',
+      max_tokens: 32_000,
+      stream: true,
+      system: [
+        { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.329; cch=1a2b3;' },
+        { type: 'text', text: 'You are an agent.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      ],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        { role: 'system', content: 'Tools changed.', output_config: { effort: 'low' } },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'toolu_1', name: 'ToolSearch', input: { query: 'x' } }],
+        },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'toolu_1',
+              content: [{ type: 'tool_reference', tool_name: 'mcp__found' }],
+            },
+          ],
+        },
+      ],
+      tools: [
+        { name: 'ToolSearch', input_schema: { type: 'object' }, eager_input_streaming: true },
+        { name: 'mcp__found', input_schema: { type: 'object' }, defer_loading: true },
+        { name: 'mcp__hidden', input_schema: { type: 'object' }, defer_loading: true },
+        { type: 'web_search_20260318', name: 'web_search', max_uses: 8 },
+      ],
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+      context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+      metadata: { user_id: '{"device_id":"d","session_id":"s"}' },
+    })
+    expect(request.turns.map(({ role, path }) => [role, path])).toEqual([
+      ['system', 'system'],
+      ['user', 'messages[0]'],
+      ['system', 'messages[1]'],
+      ['assistant', 'messages[2]'],
+      ['user', 'messages[3]'],
+    ])
+    expect(request.turns[0]?.blocks).toEqual([
+      { type: 'text', text: 'You are an agent.', path: 'system[1]', cache: { ttl: '1h' } },
+    ])
+    expect(request.tools.map(({ type, name }) => [type, name])).toEqual([
+      ['function', 'ToolSearch'],
+      ['function', 'mcp__found'],
+      ['hosted', 'web_search'],
+    ])
+    expect(request).toMatchObject({
+      stream: true,
+      maxOutputTokens: 32_000,
+      reasoning: { effort: 'high', budgetTokens: undefined, summary: undefined },
+      userId: undefined,
+    })
+    expect(verdicts(request)).toEqual([
+      'drop context_management',
+      'drop messages[1].output_config',
+      'drop metadata.user_id',
+      'drop system[0]',
+      'drop tools[0].eager_input_streaming',
+      'drop tools[2]',
+    ])
+  })
+
+  it('shows deferred tools where the vendor itself would search them', () => {
+    const { tools } = ask({
+      tools: [
+        { ...tool, defer_loading: true },
+        { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+      ],
+    })
+    expect(tools.map(({ name }) => name)).toEqual(['weather', 'tool_search_tool_regex'])
+  })
+
+  it('opens the seals that it carried, and takes others for its own vendor’s', () => {
+    const seal: Seal = { protocol: 'gemini', model: 'g', kind: 'signature', value: 'v' }
+    const { turns } = said('assistant', [
+      { type: 'thinking', thinking: 'a', signature: envelope.wrap(seal) },
+      { type: 'thinking', thinking: 'b', signature: 'own' },
+      { type: 'thinking', thinking: 'c', signature: '' },
+      { type: 'redacted_thinking', data: envelope.wrap({ ...seal, kind: 'encrypted' }) },
+      { type: 'redacted_thinking', data: 'own' },
+    ])
+    const own = { protocol: 'anthropic-messages', model: undefined }
+    expect(
+      turns[1]?.blocks.map((block) => (block.type === 'reasoning' ? [block.text, block.seal] : [])),
+    ).toEqual([
+      ['a', seal],
+      ['b', { ...own, kind: 'signature', value: 'own' }],
+      ['c', undefined],
+      ['', { ...seal, kind: 'encrypted' }],
+      ['', { ...own, kind: 'encrypted', value: 'own' }],
+    ])
+  })
+
+  it('has results with images, texts and errors', () => {
+    const { turns } = said('user', [
+      { type: 'tool_result', tool_use_id: 'a', content: 'words', is_error: true },
+      { type: 'tool_result', tool_use_id: 'b' },
+      {
+        type: 'tool_result',
+        tool_use_id: 'c',
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+        ],
+      },
+    ])
+    expect(turns[1]?.blocks).toMatchObject([
+      { type: 'tool-result', callId: 'a', content: [{ text: 'words' }], isError: true },
+      { type: 'tool-result', callId: 'b', content: [], isError: false },
+      {
+        callId: 'c',
+        content: [
+          { text: 'see', path: 'messages[1].content[2].content[0]' },
+          { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' } },
+        ],
+      },
+    ])
+  })
+
+  it('has documents of every kind', () => {
+    const document = (source: Json, more: Json = {}) => ({ type: 'document', source, ...more })
+    const { turns } = said('user', [
+      document(
+        { type: 'base64', media_type: 'application/pdf', data: 'AA==' },
+        { title: 'T', context: 'About it' },
+      ),
+      document({ type: 'url', url: 'https://example.com/a.pdf' }),
+      document({
+        type: 'content',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      }),
+      {
+        type: 'search_result',
+        source: 'https://example.com',
+        title: 'S',
+        content: [{ type: 'text', text: 'found' }],
+      },
+    ])
+    expect(turns[1]?.blocks).toMatchObject([
+      { type: 'text', text: 'About it', path: 'messages[1].content[0].context' },
+      { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf' }, name: 'T' },
+      { type: 'document', source: { kind: 'url', url: 'https://example.com/a.pdf' } },
+      { type: 'document', source: { kind: 'text', text: 'a\nb' } },
+      { type: 'text', text: 'S\nSource: https://example.com\n\nfound' },
+    ])
+  })
+
+  it.each([
+    [{ type: 'any' }, { type: 'required' }, undefined],
+    [{ type: 'none' }, { type: 'none' }, undefined],
+    [{ type: 'auto', disable_parallel_tool_use: true }, { type: 'auto' }, false],
+    [{ type: 'tool', name: 'weather' }, { type: 'tool', name: 'weather', kind: 'function' }, undefined],
+    [{ type: 'tool', name: 'bash' }, { type: 'tool', name: 'bash', kind: 'hosted' }, undefined],
+  ])('choice %j is %j', (tool_choice, toolChoice, parallelToolCalls) => {
+    const tools = [tool, { type: 'bash_20250124', name: 'bash' }]
+    expect(ask({ tools, tool_choice })).toMatchObject({ toolChoice, parallelToolCalls })
+  })
+
+  it.each([
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+      { effort: undefined, budgetTokens: 2000, summary: undefined },
+    ],
+    [
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+      { effort: 'none', budgetTokens: undefined, summary: undefined },
+    ],
+    [
+      { thinking: { type: 'adaptive', display: 'summarized' } },
+      { effort: undefined, budgetTokens: undefined, summary: 'auto' },
+    ],
+    [
+      { output_config: { effort: 'xhigh' } },
+      { effort: 'xhigh', budgetTokens: undefined, summary: undefined },
+    ],
+  ])('%j asks for reasoning', (members, reasoning) => {
+    expect(ask(members).reasoning).toEqual(reasoning)
+  })
+
+  it('asks others to hold to a schema strictly only where it is closed', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      required: ['a'],
+      additionalProperties: false,
+    }
+    const format = (given: Json) =>
+      ask({ output_config: { format: { type: 'json_schema', schema: given } } }).format
+    expect(format(schema)).toMatchObject({ schema, strict: true })
+    expect(format({ ...schema, required: [] })).toMatchObject({ strict: undefined })
+    expect(format({ ...schema, properties: { a: { type: 'object' } } })).toMatchObject({ strict: undefined })
+  })
+
+  it('takes null members for absent ones', () => {
+    const request = ask({ system: null, tools: null, thinking: null, temperature: null, cache_control: null })
+    expect({ ...request, others: request.others.length }).toEqual({ ...ask({}), others: 0 })
+  })
+
+  it.each([
+    [{ max_tokens: 0 }, 'refuse max_tokens'],
+    [{ mcp_servers: [{}] }, 'refuse mcp_servers'],
+    [{ container: 'c' }, 'refuse container'],
+    [{ thread: { type: 'create' } }, 'refuse thread'],
+    [{ inference_geo: 'eu' }, 'refuse inference_geo'],
+    [{ inference_geo: 'global' }, 'drop inference_geo'],
+    [{ speed: 'fast' }, 'drop speed'],
+    [{ diagnostics: {} }, 'drop diagnostics'],
+    [{ cache_control: { type: 'ephemeral' } }, 'drop cache_control'],
+    [{ tomorrow: 1 }, 'drop tomorrow'],
+    [{ messages: [{ role: 'user', content: 'Hi', tomorrow: 1 }] }, 'drop messages[0].tomorrow'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', tomorrow: 1 }] }] },
+      'drop messages[0].content[0].tomorrow',
+    ],
+    [{ tools: [{ ...tool, tomorrow: 1 }] }, 'drop tools[0].tomorrow'],
+    [{ output_config: { task_budget: {} } }, 'drop output_config.task_budget'],
+    [{ metadata: { user_id: 'u', tomorrow: 1 } }, 'drop metadata.tomorrow'],
+  ])('%j stands in the others: %s', (members, verdict) => {
+    expect(verdicts(ask(members))).toEqual([verdict])
+  })
+
+  it.each([
+    [{ messages: [{ role: 'system', content: 'x' }] }, 'messages[0].role'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].role'],
+    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: [{ type: 'image' }] }] }, 'messages[0].content[0].source'],
+    [{ messages: ['x'] }, 'messages[0]'],
+    [{ max_tokens: undefined }, 'max_tokens'],
+    [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ system: 5 }, 'system'],
+    [{ tools: [{}] }, 'tools[0].name'],
+    [{ tool_choice: { type: 'required' } }, 'tool_choice.type'],
+    [{ thinking: { type: 'on' } }, 'thinking.type'],
+    [{ output_config: { format: { type: 'json_object' } } }, 'output_config.format.type'],
+    [{ stop_sequences: [5] }, 'stop_sequences[0]'],
+    [{ temperature: 'hot' }, 'temperature'],
+  ])('%j has the wrong shape at %s', (members, field) => {
+    expect(() => ask(members)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid_request',
+        field,
+        message: expect.stringContaining(`${field}: `),
+      }),
+    )
+  })
+
+  it('with a leading system message is told where its text belongs', () => {
+    expect(() => ask({ messages: [{ role: 'system', content: 'x' }] })).toThrow(/top-level "system"/)
+  })
+
+  it('keeps its meaning on the way to another channel of the format', () => {
+    const body = {
+      model: 'public',
+      max_tokens: 9000,
+      system: [{ type: 'text', text: 'Be brief', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm', signature: 'sig' },
+            { type: 'text', text: 'I look' },
+            { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'toolu_1',
+              content: [{ type: 'text', text: 'rain' }],
+              is_error: true,
+            },
+          ],
+        },
+      ],
+      tools: [{ name: 'weather', description: 'd', input_schema: { type: 'object' }, strict: true }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+      stop_sequences: ['END'],
+      metadata: { user_id: 'u' },
+      service_tier: 'auto',
+      stream: true,
+    }
+    const encoded = encodeRequest(decode(body), { upstreamModel: 'claude-x', maxOutputTokensDefault: 1 })
+    expect(encoded).toMatchObject({ body: { ...body, model: 'claude-x' }, notes: [] })
+  })
+})
+
+it('throws nothing but GatewayError whatever the body, and what it reads can be said', () => {
+  const random = new Random(9)
+  for (let round = 0; round < 50_000; round++) {
+    const body = mutate(random.pick(seeds), random)
+    if (!isRecord(body)) continue
+    try {
+      const request = decode(body)
+      const encoded = encodeRequest(request, { upstreamModel: 'm', maxOutputTokensDefault: 4096 })
+      const fault = messagesFault(encoded.body)
+      if (fault !== undefined) expect(fault, JSON.stringify(body)).toBeUndefined()
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+    }
+  }
+})
+
+function decode(body: Json): ChatRequest {
+  return decodeRequest(body, { envelope })
+}
+
+function ask(members: Json): ChatRequest {
+  return decode({ model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...members })
+}
+
+function said(role: string, content: Json[]): ChatRequest {
+  return ask({
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role, content },
+    ],
+  })
+}
+
+function verdicts({ others }: ChatRequest): string[] {
+  return others.map(({ verdict, path }) => `${verdict} ${path}`).sort()
+}
+
+const seeds: Json[] = [
+  {
+    model: 'm',
+    max_tokens: 5000,
+    system: [{ type: 'text', text: 's' }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } },
+          { type: 'document', source: { type: 'text', data: 'd' } },
+        ],
+      },
+      { role: 'system', content: 'later' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 't', signature: 's' },
+          { type: 'tool_use', id: 'a', name: 'f', input: { a: [1] } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'a',
+            content: [{ type: 'image', source: { type: 'url', url: 'https://a' } }],
+          },
+        ],
+      },
+    ],
+    tools: [
+      { name: 'f', input_schema: { type: 'object' }, strict: true, defer_loading: true },
+      { type: 'bash_20250124', name: 'bash' },
+    ],
+    tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+    thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' },
+    output_config: {
+      effort: 'high',
+      format: { type: 'json_schema', schema: { type: 'object', properties: {} } },
+    },
+    metadata: { user_id: 'u' },
+    stop_sequences: ['a'],
+    temperature: 0.5,
+  },
+]
+
+/** A copy in which a few places hold something else. */
+function mutate(value: unknown, random: Random): unknown {
+  const chance = random.next()
+  if (chance < 0.02) {
+    return random.pick<unknown>([
+      null,
+      0,
+      -1,
+      'x',
+      '',
+      [],
+      {},
+      true,
+      [null],
+      { type: 'text' },
+      'system',
+      'assistant',
+      'user',
+    ])
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mutate(item, random))
+    return random.next() < 0.05 ? random.shuffle([...items, ...items]) : items
+  }
+  if (!isRecord(value)) return value
+  const entries = Object.entries(value).filter(() => random.next() > 0.01)
+  return Object.fromEntries(entries.map(([key, item]) => [key, mutate(item, random)]))
+}

@@ -1,0 +1,479 @@
+import { createServer } from 'node:http'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import Anthropic, { APIError } from '@anthropic-ai/sdk'
+import { streamText } from 'ai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChatRequest, Seal } from '../../src/canonical/chat.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
+import type { Json } from '../../src/canonical/json.ts'
+import { decodeStream } from '../../src/protocols/anthropic-messages/decode-answer.ts'
+import { decodeRequest } from '../../src/protocols/anthropic-messages/decode-request.ts'
+import { encodeResponse } from '../../src/protocols/anthropic-messages/encode-response.ts'
+import { encodeStream } from '../../src/protocols/anthropic-messages/encode-stream.ts'
+import { collect } from '../../src/protocols/collect.ts'
+import { SseDecoder } from '../../src/protocols/decode-sse.ts'
+import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { grammarFault } from './grammar.ts'
+import { Random } from './random.ts'
+
+const envelope = makeEnvelope(Buffer.alloc(32, 1))
+const body = { model: 'public', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
+const context: AnswerContext = {
+  requestId: '019ab000-0000-7000-8000-000000000001',
+  model: 'public',
+  createdAtSeconds: 1_790_000_000,
+  body,
+  request: decodeRequest(body, { envelope }) satisfies ChatRequest,
+  inputTokensEstimate: 42,
+  envelope,
+}
+const usage = { input: 5, cacheRead: 100, cacheWrite: 20, output: 30, reasoning: 10 }
+const seal: Seal = {
+  protocol: 'openai-responses',
+  model: 'gpt-x',
+  kind: 'encrypted',
+  value: 'opaque',
+  id: 'rs_1',
+}
+
+/** A rich answer with two calls at once. */
+const rich: ChatEvent[] = [
+  start(),
+  begin(0, { type: 'reasoning', summary: true }),
+  text(0, 'Let me '),
+  text(0, 'think'),
+  more(0, { type: 'seal', seal }),
+  end(0),
+  begin(1, { type: 'text' }),
+  text(1, 'Here '),
+  text(1, '“you” are\n'),
+  more(1, { type: 'citation', url: 'https://example.com/', title: 'T' }),
+  end(1),
+  begin(2, { type: 'tool-call', id: 'call_a', name: 'weather', kind: 'function' }),
+  begin(3, { type: 'tool-call', id: 'call_a', name: 'time', kind: 'function' }),
+  text(2, '{"city":'),
+  text(3, '{"zone":'),
+  text(2, '"Oslo"}'),
+  text(3, '"CET"}'),
+  end(3),
+  begin(4, { type: 'tool-call', id: 'fc|1', name: 'now', kind: 'function' }),
+  end(2),
+  end(4),
+  finish('tool_calls', usage),
+]
+
+describe('a streamed answer', () => {
+  it('has the events of the format in their order, one block at a time', () => {
+    const frames = framesOf(rich)
+    expect(frames.map(({ type, index, delta }) => [type, index, typeOf(delta)])).toEqual([
+      ['message_start', undefined, undefined],
+      ['content_block_start', 0, undefined],
+      ['content_block_delta', 0, 'thinking_delta'],
+      ['content_block_delta', 0, 'thinking_delta'],
+      ['content_block_delta', 0, 'signature_delta'],
+      ['content_block_stop', 0, undefined],
+      ['content_block_start', 1, undefined],
+      ['content_block_delta', 1, 'text_delta'],
+      ['content_block_delta', 1, 'text_delta'],
+      ['content_block_delta', 1, 'citations_delta'],
+      ['content_block_stop', 1, undefined],
+      ['content_block_start', 2, undefined],
+      ['content_block_delta', 2, 'input_json_delta'],
+      ['content_block_delta', 2, 'input_json_delta'],
+      ['content_block_stop', 2, undefined],
+      ['content_block_start', 3, undefined],
+      ['content_block_delta', 3, 'input_json_delta'],
+      ['content_block_delta', 3, 'input_json_delta'],
+      ['content_block_stop', 3, undefined],
+      ['content_block_start', 4, undefined],
+      ['content_block_delta', 4, 'input_json_delta'],
+      ['content_block_stop', 4, undefined],
+      ['message_delta', undefined, undefined],
+      ['message_stop', undefined, undefined],
+    ])
+  })
+
+  it('names each event before its data', () => {
+    for (const frame of streamed(rich).split('\n\n').slice(0, -1)) {
+      expect(frame).toMatch(/^event: (\w+)\ndata: \{"type":"\1"/)
+    }
+  })
+
+  it('tells an estimate of the input at its start and the true counts at its end', () => {
+    const frames = framesOf([start(), finish('stop', usage)])
+    expect(frames[0]).toMatchObject({
+      message: {
+        id: 'msg_019ab000000070008000000000000001',
+        model: 'public',
+        content: [],
+        usage: { input_tokens: 42, cache_read_input_tokens: 0, output_tokens: 1 },
+      },
+    })
+    expect(frames[1]).toMatchObject({
+      usage: {
+        input_tokens: 5,
+        cache_read_input_tokens: 100,
+        cache_creation_input_tokens: 20,
+        output_tokens: 40,
+        output_tokens_details: { thinking_tokens: 10 },
+      },
+    })
+  })
+
+  it('tells the true input at its start where the upstream does', () => {
+    const told = { input: 7, cacheRead: 3, cacheWrite: 0, output: 0, reasoning: 0 }
+    const [first, last] = framesOf([start(told), finish('stop', undefined)])
+    expect(first).toMatchObject({
+      message: { usage: { input_tokens: 7, cache_read_input_tokens: 3, output_tokens: 1 } },
+    })
+    expect(last).toMatchObject({ usage: { input_tokens: 7, cache_read_input_tokens: 3, output_tokens: 1 } })
+  })
+
+  it('ends even if counts never come, with estimates', () => {
+    const frames = framesOf([
+      start(),
+      begin(0, { type: 'text' }),
+      text(0, 'x'.repeat(400)),
+      end(0),
+      finish('stop', undefined),
+    ])
+    expect(frames.slice(-2)).toMatchObject([
+      { type: 'message_delta', usage: { input_tokens: 42, output_tokens: 100 } },
+      { type: 'message_stop' },
+    ])
+  })
+
+  it('sends each piece of the first open block at once', () => {
+    const encoder = encodeStream(context)
+    encoder.push(start())
+    encoder.push(begin(0, { type: 'text' }))
+    expect(encoder.push(text(0, 'a'))).toContain('text_delta')
+    expect(encoder.push(text(0, 'b'))).toContain('text_delta')
+  })
+
+  it('leaves out blocks in which nothing came', () => {
+    const empty = [
+      start(),
+      begin(0, { type: 'text' }),
+      end(0),
+      begin(1, { type: 'reasoning', summary: true }),
+      end(1),
+    ]
+    expect(framesOf([...empty, finish('stop', usage)]).map(({ type }) => type)).toEqual([
+      'message_start',
+      'message_delta',
+      'message_stop',
+    ])
+  })
+
+  it('carries sealed reasoning without text as redacted, and a thought without a seal unsigned', () => {
+    const frames = framesOf([
+      start(),
+      begin(0, { type: 'reasoning', summary: true }),
+      more(0, { type: 'seal', seal }),
+      end(0),
+      begin(1, { type: 'reasoning', summary: false }),
+      text(1, 'Hm'),
+      end(1),
+      finish('stop', usage),
+    ])
+    const redacted = frames[1]?.content_block
+    expect(redacted).toMatchObject({ type: 'redacted_thinking' })
+    expect(envelope.open(String(member(redacted, 'data')))).toEqual(seal)
+    expect(frames[3]?.content_block).toEqual({ type: 'thinking', thinking: '', signature: '' })
+    expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toEqual([])
+  })
+
+  it('tells an upstream’s failure in the format’s own event and ends there', () => {
+    const encoder = encodeStream(context)
+    encoder.push(start())
+    const failed = encoder.push({ type: 'error', error: new GatewayError('upstream_overloaded', 'Too busy') })
+    expect(failed).toMatch(/^event: error\ndata: /)
+    expect(JSON.parse(failed.slice(failed.indexOf('{')))).toEqual({
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Too busy' },
+      request_id: context.requestId,
+    })
+    expect(encoder.push(finish('stop', usage))).toBe('')
+  })
+
+  it.each([
+    ['stop', 'end_turn'],
+    ['stop_sequence', 'stop_sequence'],
+    ['length', 'max_tokens'],
+    ['tool_calls', 'tool_use'],
+    ['refusal', 'refusal'],
+    ['content_filter', 'refusal'],
+    ['pause', 'pause_turn'],
+  ] as const)('that finishes with %s stops for %s', (reason, word) => {
+    const stop = { ...finish(reason, usage), stopSequence: reason === 'stop_sequence' ? 'END' : undefined }
+    const expected = { stop_reason: word, stop_sequence: reason === 'stop_sequence' ? 'END' : null }
+    expect(framesOf([start(), stop])[1]).toMatchObject({ delta: expected })
+    expect(encodeResponse([start(), stop], context)).toMatchObject(expected)
+  })
+
+  it('says a refusal as text and stops for it', () => {
+    const refused = [
+      start(),
+      begin(0, { type: 'refusal' }),
+      text(0, 'I cannot'),
+      end(0),
+      finish('stop', usage),
+    ]
+    const stop = { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'I cannot' } }
+    expect(framesOf(refused).at(-2)).toMatchObject({ delta: stop })
+    expect(encodeResponse(refused, context)).toMatchObject({
+      ...stop,
+      content: [{ type: 'text', text: 'I cannot' }],
+    })
+  })
+
+  it('wraps the free text of a custom tool', () => {
+    const call = { type: 'tool-call', id: 'c', name: 'exec', kind: 'custom' } as const
+    const free = [
+      start(),
+      begin(0, call),
+      text(0, 'say "hi"\n'),
+      text(0, '\\o/'),
+      end(0),
+      finish('tool_calls', usage),
+    ]
+    expect(joinedInput(free)).toBe(JSON.stringify({ input: 'say "hi"\n\\o/' }))
+    expect(joinedInput([start(), begin(0, call), finish('tool_calls', usage)])).toBe('{"input":""}')
+    expect(encodeResponse(free, context)).toMatchObject({ content: [{ input: { input: 'say "hi"\n\\o/' } }] })
+  })
+
+  it('decodes to the same answer', () => {
+    const random = new Random(11)
+    for (let round = 0; round < 300; round++) {
+      const events = randomAnswer(random)
+      expect(grammarFault(events)).toBeUndefined()
+      const decoder = new SseDecoder(decodeStream({ upstreamModel: 'm' }), 1 << 20)
+      const back = [...decoder.push(Buffer.from(streamed(events))), ...decoder.end()]
+      expect(grammarFault(back)).toBeUndefined()
+      expect(essence(back)).toEqual(essence(events))
+    }
+  })
+})
+
+describe('a whole answer', () => {
+  it('has every block of the answer', () => {
+    expect(encodeResponse(rich, context)).toEqual({
+      id: 'msg_019ab000000070008000000000000001',
+      type: 'message',
+      role: 'assistant',
+      model: 'public',
+      content: [
+        { type: 'thinking', thinking: 'Let me think', signature: envelope.wrap(seal) },
+        {
+          type: 'text',
+          text: 'Here “you” are\n',
+          citations: [
+            {
+              type: 'web_search_result_location',
+              url: 'https://example.com/',
+              title: 'T',
+              cited_text: '',
+              encrypted_index: '',
+            },
+          ],
+        },
+        { type: 'tool_use', id: 'call_a', name: 'weather', input: { city: 'Oslo' } },
+        { type: 'tool_use', id: 'call_a_2', name: 'time', input: { zone: 'CET' } },
+        { type: 'tool_use', id: expect.stringMatching(/^call_\w+$/), name: 'now', input: {} },
+      ],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      stop_details: null,
+      usage: {
+        input_tokens: 5,
+        cache_creation_input_tokens: 20,
+        cache_read_input_tokens: 100,
+        output_tokens: 40,
+        output_tokens_details: { thinking_tokens: 10 },
+      },
+    })
+  })
+
+  it('carries a seal that the client gives back', () => {
+    const { content } = encodeResponse(rich, context)
+    const again = { ...body, messages: [...body.messages, { role: 'assistant', content }] }
+    const { turns } = decodeRequest(again, { envelope })
+    expect(turns[1]?.blocks[0]).toMatchObject({ type: 'reasoning', text: 'Let me think', seal })
+  })
+
+  it('says {} for arguments that are no object', () => {
+    const call = { type: 'tool-call', id: 'c', name: 'f', kind: 'function' } as const
+    const broken = [start(), begin(0, call), text(0, '{"a":'), end(0), finish('tool_calls', usage)]
+    expect(encodeResponse(broken, context)).toMatchObject({ content: [{ input: {} }] })
+  })
+})
+
+describe('the vendor’s SDK', () => {
+  let reply = ''
+  let type = ''
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': type, 'request-id': context.requestId }).end(reply)
+  })
+  let baseURL = ''
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('no port')
+    baseURL = `http://127.0.0.1:${address.port}`
+  })
+  afterAll(() => void server.close())
+  const answer = (contentType: string, content: string) => {
+    type = contentType
+    reply = content
+    return new Anthropic({ apiKey: 'k', baseURL, maxRetries: 0 })
+  }
+  const ask = { model: 'public', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
+
+  it('reads the same message from a stream and from a whole answer', async () => {
+    const whole = await answer(
+      'application/json',
+      JSON.stringify(encodeResponse(rich, context)),
+    ).messages.create(ask)
+    const stream = answer('text/event-stream', streamed(rich)).messages.stream(ask)
+    const message = await stream.finalMessage()
+    expect(plain(message.content)).toEqual(plain(whole.content))
+    expect(message.stop_reason).toBe('tool_use')
+    expect(message.usage).toMatchObject({ input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 40 })
+  })
+
+  it('raises an error that comes inside a stream', async () => {
+    const cut = rich.slice(0, 9)
+    const failure: ChatEvent = { type: 'error', error: new GatewayError('rate_limited', 'Slow down') }
+    const stream = answer('text/event-stream', streamed([...cut, failure])).messages.stream(ask)
+    const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(APIError)
+    expect(error).toMatchObject({ type: 'rate_limit_error', message: expect.stringContaining('Slow down') })
+  })
+
+  it('of other makers reads the stream too', async () => {
+    answer('text/event-stream', streamed(rich))
+    const provider = createAnthropic({ apiKey: 'k', baseURL: `${baseURL}/v1` })
+    const result = streamText({
+      model: provider('public'),
+      prompt: 'Hi',
+      maxRetries: 0,
+      onError: ({ error }) => expect.fail(String(error)),
+    })
+    expect(await result.text).toBe('Here “you” are\n')
+    expect(await result.reasoningText).toBe('Let me think')
+    expect((await result.toolCalls).map(({ toolName, input }) => [toolName, input])).toEqual([
+      ['weather', { city: 'Oslo' }],
+      ['time', { zone: 'CET' }],
+      ['now', {}],
+    ])
+    expect(await result.finishReason).toBe('tool-calls')
+    expect((await result.usage).inputTokens).toBe(125)
+  })
+})
+
+function start(told?: Finish['usage']): ChatEvent {
+  return { type: 'start', id: 'up_1', model: 'up', usage: told }
+}
+
+function begin(index: number, block: AnswerBlock): ChatEvent {
+  return { type: 'block-start', index, block }
+}
+
+function more(index: number, delta: Delta): ChatEvent {
+  return { type: 'block-delta', index, delta }
+}
+
+function text(index: number, piece: string): ChatEvent {
+  return more(index, { type: 'text', text: piece })
+}
+
+function end(index: number): ChatEvent {
+  return { type: 'block-end', index }
+}
+
+function finish(reason: Finish['reason'], told: Finish['usage']): Finish {
+  return { type: 'finish', reason, upstreamReason: undefined, stopSequence: undefined, usage: told }
+}
+
+function streamed(events: readonly ChatEvent[]): string {
+  const encoder = encodeStream(context)
+  return events.map((event) => encoder.push(event)).join('')
+}
+
+function framesOf(events: readonly ChatEvent[]): Json[] {
+  return streamed(events)
+    .split('\n\n')
+    .slice(0, -1)
+    .map((frame) => JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7)))
+}
+
+function joinedInput(events: readonly ChatEvent[]): string {
+  return framesOf(events)
+    .map(({ delta }) => member(delta, 'partial_json'))
+    .filter((piece) => typeof piece === 'string')
+    .join('')
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.getOwnPropertyDescriptor(value, name)?.value
+    : undefined
+}
+
+function typeOf(value: unknown): unknown {
+  return member(value, 'type')
+}
+
+/** Without the properties by which the SDK helps itself. */
+function plain(content: unknown): Json[] {
+  return JSON.parse(JSON.stringify(content))
+}
+
+/** What an answer comes to, without what a seal or an id is wrapped in. */
+function essence(events: readonly ChatEvent[]): unknown {
+  const { blocks, finish: stop } = collect(events)
+  return {
+    blocks: blocks
+      .filter(({ block, text: words, seal: proof }) => block.type === 'tool-call' || words !== '' || proof)
+      .map(({ block, text: words, seal: proof }) => [
+        block.type === 'tool-call' ? block.name : block.type,
+        block.type === 'tool-call' && words === '' ? '{}' : words,
+        proof !== undefined,
+      ]),
+    reason: stop.reason,
+    usage: stop.usage,
+  }
+}
+
+/** Blocks of all kinds, interleaved as the grammar allows. */
+function randomAnswer(random: Random): ChatEvent[] {
+  const events: ChatEvent[] = [start()]
+  const open: AnswerBlock[] = []
+  const live: number[] = []
+  for (let step = random.upTo(30); step > 0; step--) {
+    const kind = random.upTo(4)
+    if (kind === 0) {
+      const block = random.pick<AnswerBlock>([
+        { type: 'text' },
+        { type: 'reasoning', summary: true },
+        { type: 'tool-call', id: 'same', name: `f${open.length}`, kind: 'function' },
+      ])
+      events.push(begin(open.length, block))
+      live.push(open.length)
+      open.push(block)
+    } else if (live.length > 0 && kind === 1) {
+      const index = random.pick(live)
+      live.splice(live.indexOf(index), 1)
+      if (open[index]?.type === 'reasoning' && random.next() < 0.5)
+        events.push(more(index, { type: 'seal', seal: { ...seal, kind: 'signature' } }))
+      events.push(end(index))
+    } else if (live.length > 0)
+      events.push(text(random.pick(live), random.pick(['a', 'é', '"', '\\n', '😀', '\ud83d'])))
+  }
+  for (const index of live) events.push(end(index))
+  const hasCalls = open.some(({ type }) => type === 'tool-call')
+  return [...events, finish(hasCalls ? 'tool_calls' : 'stop', usage)]
+}

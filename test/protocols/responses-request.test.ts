@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import { patchRequest, readRequest } from '../../src/protocols/openai-responses/request.ts'
+import { escapeRandomly, joinRandomly, Random, randomJson, randomMember } from './random.ts'
+
+const bounds = { jsonDepthMax: 64 }
+const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
+
+describe('readRequest', () => {
+  it('reads what admission and routing need', () => {
+    const facts = read({
+      model: 'gpt-main',
+      input: 'hello',
+      stream: true,
+      max_output_tokens: 20,
+      store: false,
+      previous_response_id: 'resp_1',
+    })
+    expect(facts).toMatchObject({
+      model: 'gpt-main',
+      stream: true,
+      wantsUsageFrame: true,
+      maxOutputTokens: 20,
+      choices: 1,
+      heldId: 'resp_1',
+      keepsAnswer: false,
+    })
+  })
+
+  it('takes null and absence as the default', () => {
+    const bare = {
+      stream: false,
+      maxOutputTokens: undefined,
+      heldId: undefined,
+      keepsAnswer: true,
+      hasMedia: false,
+    }
+    expect(read({ model: 'm', input: 'hello' })).toMatchObject(bare)
+    const nulls = { stream: null, max_output_tokens: null, previous_response_id: null, conversation: null }
+    expect(read({ model: 'm', input: [{ role: 'user' }], ...nulls, tools: null, store: null })).toMatchObject(
+      bare,
+    )
+  })
+
+  it('finds the conversation that holds what came before', () => {
+    expect(read({ model: 'm', conversation: 'conv_1' }).heldId).toBe('conv_1')
+    expect(read({ model: 'm', conversation: { id: 'conv_2' } }).heldId).toBe('conv_2')
+    expect(read({ model: 'm', input: 'hi', conversation: {} }).heldId).toBeUndefined()
+  })
+
+  it('lets the input be elsewhere: in an earlier answer, a conversation or a stored prompt', () => {
+    for (const elsewhere of [{ previous_response_id: 'r' }, { conversation: 'c' }, { prompt: { id: 'p' } }]) {
+      expect(read({ model: 'm', ...elsewhere }).hasMedia).toBe(true)
+      expect(() => read({ model: 'm', input: [], ...elsewhere })).not.toThrow()
+    }
+  })
+
+  it.each([
+    [{ input: 'hi' }, 'model', /^model: required/],
+    [{ model: 5, input: 'hi' }, 'model', /^model: expected a string, got number$/],
+    [{ model: 'm' }, 'input', /^input: required/],
+    [{ model: 'm', input: null }, 'input', /^input: required/],
+    [{ model: 'm', input: {} }, 'input', /^input: expected a string or a non-empty array, got object$/],
+    [{ model: 'm', input: [] }, 'input', /got an empty one/],
+    [{ model: 'm', input: 'hi', stream: 'yes' }, 'stream', /expected a boolean, got string/],
+    [{ model: 'm', input: 'hi', max_output_tokens: -1 }, 'max_output_tokens', /0 or more, got -1/],
+    [{ model: 'm', input: 'hi', tools: {} }, 'tools', /expected an array, got object/],
+    [{ model: 'm', input: 'hi', conversation: 1 }, 'conversation', /expected a string, got number/],
+    [{ model: 'm', input: 'hi', conversation: { id: 1 } }, 'conversation.id', /expected a string/],
+  ])('refuses %j naming %s', (body, field, message) => {
+    const refusal = refusalOf(() => read(body))
+    expect(refusal).toMatchObject({ kind: 'invalid_request', field })
+    expect(refusal.message).toMatch(message)
+  })
+
+  it('tells media and hosted tools from text that speaks of them', () => {
+    const media = (content: unknown) => read({ model: 'm', input: [{ role: 'user', content }] }).hasMedia
+    expect(media([{ type: 'input_image', image_url: 'https://example.com/a.png' }])).toBe(true)
+    expect(media([{ type: 'input_file', file_id: 'f' }])).toBe(true)
+    expect(media('say "input_image" and "mcp"')).toBe(false)
+    const tools = (tool: object) => read({ model: 'm', input: 'hi', tools: [tool] }).hasMedia
+    expect(tools({ type: 'web_search' })).toBe(true)
+    expect(tools({ type: 'function', name: 'web_search', parameters: { mcp: {} } })).toBe(false)
+    const item = { type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }
+    expect(read({ model: 'm', input: [item] }).hasMedia).toBe(true)
+  })
+})
+
+describe('patchRequest', () => {
+  it('answers with the same buffer when nothing changes', () => {
+    const raw = Buffer.from('{"model":"m","input":"hi","stream":true}')
+    expect(patchRequest(raw, readRequest(raw, bounds), { model: 'm' })).toBe(raw)
+  })
+
+  it('changes only the bytes of the model', () => {
+    const random = new Random(3)
+    for (let round = 0; round < 2000; round++) {
+      const members = [
+        randomMember(random, escapeRandomly(random, 'model'), '"m\\u0031"'),
+        randomMember(random, '"input"', `[${randomJson(random)}]`),
+        randomMember(random, '"extra"', randomJson(random)),
+      ]
+      const raw = Buffer.from(joinRandomly(random, '{', '}', random.shuffle(members)))
+      const patched = patchRequest(raw, readRequest(raw, bounds), { model: 'up "x"' })
+      expect(patched.toString()).toBe(raw.toString().replace('"m\\u0031"', () => '"up \\"x\\""'))
+    }
+  })
+
+  it('writes the changed bytes to memory that it is offered', () => {
+    const raw = Buffer.from('{"model":"m","input":"hi"}')
+    const memory = Buffer.alloc(64)
+    const patched = patchRequest(raw, readRequest(raw, bounds), {
+      model: 'other',
+      allocate: (bytes) => memory.subarray(0, bytes),
+    })
+    expect(patched.buffer).toBe(memory.buffer)
+    expect(patched.toString()).toBe('{"model":"other","input":"hi"}')
+  })
+})
+
+function refusalOf(run: () => unknown): GatewayError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}

@@ -4,8 +4,8 @@ import { applyGatewayFile } from './apply.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { changeRows, readGroups } from './queries.ts'
 
-/** Base URL of the demo channel. Not a real host: where it is called, the built-in demo upstream answers. */
-export const demoBaseUrl = 'http://tollgate-demo.internal/v1'
+/** Where the demo channel is. Not a real host: where it is called, the built-in demo upstream answers. */
+export const demoBaseUrl = 'http://tollgate-demo.internal'
 
 /** What a gateway without a configuration serves: one channel that answers without a model behind it. */
 const demoGatewayFile: GatewayFile = {
@@ -27,7 +27,12 @@ const demoGatewayFile: GatewayFile = {
   channels: [
     {
       name: 'demo',
-      protocols: { 'openai-chat': demoBaseUrl },
+      protocols: {
+        'openai-chat': `${demoBaseUrl}/v1`,
+        'openai-responses': `${demoBaseUrl}/v1`,
+        'anthropic-messages': demoBaseUrl,
+        gemini: `${demoBaseUrl}/v1beta`,
+      },
       credentials: [''],
       offers: [{ model: 'demo-chat', upstreamModel: 'demo-chat' }],
       priority: 0,

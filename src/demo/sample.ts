@@ -1,4 +1,4 @@
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
 
 /** A small value that satisfies a simple JSON schema; an empty object for none. Patterns are not looked at. */
 export function sampleOf(schema: unknown): unknown {

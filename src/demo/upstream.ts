@@ -1,25 +1,31 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, answersTo, DemoRefusal } from './answer.ts'
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { answersTo } from './answer.ts'
+import { DemoRefusal } from './check.ts'
+import type { Head } from './dialect.ts'
+import { HeldResponses } from './responses/held.ts'
+import { type Action, type Route, routeOf } from './route.ts'
 
 export interface DemoUpstream {
-  /** Base URL without a path: the API is below `/v1`. */
+  /** Base URL without a path: the APIs are below `/v1` and `/v1beta`. */
   url: string
   close(): Promise<void>
 }
 
 /**
- * Start the built-in demo channel: a small server on the loopback address that speaks `POST /v1/chat/completions`
- * without a model behind it, so that a first run needs no account anywhere. The same request gets the same answer.
+ * Start the built-in demo channel: a small server on the loopback address that speaks every upstream format without a
+ * model behind it, so that a first run needs no account anywhere. The same request gets the same answer.
  *
- * `tokenDelayMs` is the pause between the tokens of a stream; default 5.
+ * `tokenDelayMs` is the pause between the frames of a stream; default 5.
  */
 export async function startDemoUpstream(options: { tokenDelayMs?: number } = {}): Promise<DemoUpstream> {
   const tokenDelayMs = options.tokenDelayMs ?? 5
+  const held = new HeldResponses()
   const server = createServer((request, response) => {
-    serve(request, response, tokenDelayMs).catch((error: unknown) => refuse(response, error))
+    const route = routeOf(request, held)
+    serve(request, response, route, tokenDelayMs).catch((error: unknown) => refuse(response, route, error))
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -42,41 +48,52 @@ const bodyBytesMax = 32 * 1024 * 1024
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
+  { dialect, action, model, stream }: Route,
   tokenDelayMs: number,
 ): Promise<void> {
-  const path = request.url?.split('?')[0]
-  if (request.method !== 'POST' || path !== '/v1/chat/completions') {
-    throw new DemoRefusal(
-      404,
-      `The demo channel has only POST /v1/chat/completions, not ${request.method} ${path}`,
-    )
-  }
+  if (typeof action === 'function') return sendJson(response, 200, action())
   const raw = await readBody(request)
   const body = parse(raw)
-  const answers = answersTo(body)
-  const model = typeof body.model === 'string' ? body.model : 'demo'
-  const id = `chatcmpl-demo-${createHash('sha256').update(raw).digest('hex').slice(0, 24)}`
-  const head = { id, created: Math.floor(Date.now() / 1000), model, system_fingerprint: 'tollgate-demo' }
-  const usage = usageOf(body, answers)
-  if (body.stream !== true) {
-    const choices = answers.map((answer, index) => choiceOf(answer, index))
-    return sendJson(response, 200, { ...head, object: 'chat.completion', choices, usage })
-  }
+  const question = dialect.read({
+    body,
+    headers: request.headers,
+    model,
+    stream,
+    isCount: action !== 'answer',
+  })
+  const hash = createHash('sha256').update(raw).digest('hex').slice(0, 24)
+  const counted = countOf(action, question.promptTokens)
+  if (counted !== undefined) return sendJson(response, 200, counted)
 
-  const wantsUsage = isRecord(body.stream_options) && body.stream_options.include_usage === true
+  const answers = answersTo(question)
+  const head: Head = { hash, createdAtSeconds: Math.floor(Date.now() / 1000), body, question }
+  if (!question.stream) return sendJson(response, 200, dialect.write(answers, head))
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
-    'x-request-id': id,
+    'x-request-id': `demo-${hash}`,
+    'request-id': `demo-${hash}`,
   })
-  const chunk = { ...head, object: 'chat.completion.chunk' }
-  for (const choice of answers.flatMap(streamedChoices)) {
+  for (const frame of dialect.stream(answers, head)) {
     if (response.destroyed) return
-    await send(response, { ...chunk, choices: [choice], ...(wantsUsage ? { usage: null } : {}) })
+    await send(response, frame)
     if (tokenDelayMs > 0) await sleep(tokenDelayMs)
   }
-  if (wantsUsage) await send(response, { ...chunk, choices: [], usage })
-  response.end('data: [DONE]\n\n')
+  response.end()
+}
+
+/** What the format answers to a call that only counts its input. */
+function countOf(action: Action, tokens: number): Json | undefined {
+  switch (action) {
+    case 'count-messages':
+      return { input_tokens: tokens }
+    case 'count-responses':
+      return { object: 'response.input_tokens', input_tokens: tokens }
+    case 'count-gemini':
+      return { totalTokens: tokens }
+    default:
+      return undefined
+  }
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -102,49 +119,9 @@ function parse(raw: Buffer): Json {
   return body
 }
 
-/** About four bytes a token in; a token a piece out. */
-function usageOf(body: Json, answers: Answer[]): Json {
-  const prompt = Math.max(1, Math.ceil(Buffer.byteLength(JSON.stringify(body.messages ?? '')) / 4))
-  const completion = answers.reduce((sum, answer) => sum + Math.max(1, answer.tokens), 0)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0 },
-  }
-}
-
-function choiceOf(answer: Answer, index: number): Json {
-  const { pieces, calls, finishReason } = answer
-  const message = {
-    role: 'assistant',
-    content: calls.length > 0 ? null : pieces.join(''),
-    refusal: null,
-    ...(calls.length > 0 ? { tool_calls: calls.map((call) => call.wire) } : {}),
-  }
-  return { index, message, logprobs: null, finish_reason: finishReason }
-}
-
-function streamedChoices(answer: Answer, index: number): Json[] {
-  const deltas: Json[] = [{ role: 'assistant', content: answer.calls.length > 0 ? null : '' }]
-  for (const content of answer.pieces) deltas.push({ content })
-  answer.calls.forEach((call, at) => {
-    const { id, type } = call.wire
-    const inner = (text: string) => ({ [type]: { [call.textKey]: text } })
-    deltas.push({
-      tool_calls: [{ index: at, id, type, [type]: { name: call.name, [call.textKey]: '' } }],
-    })
-    for (const text of call.pieces) deltas.push({ tool_calls: [{ index: at, ...inner(text) }] })
-  })
-  const choices: Json[] = deltas.map((delta) => ({ index, delta, logprobs: null, finish_reason: null }))
-  choices.push({ index, delta: {}, logprobs: null, finish_reason: answer.finishReason })
-  return choices
-}
-
-/** Write one event; wait where the reader is slow. */
-async function send(response: ServerResponse, event: Json): Promise<void> {
-  if (response.destroyed || response.write(`data: ${JSON.stringify(event)}\n\n`)) return
+/** Write one frame; wait where the reader is slow. */
+async function send(response: ServerResponse, frame: string): Promise<void> {
+  if (response.destroyed || response.write(frame)) return
   await new Promise<void>((resolve) => {
     const go = () => {
       response.off('drain', go).off('close', go)
@@ -154,19 +131,21 @@ async function send(response: ServerResponse, event: Json): Promise<void> {
   })
 }
 
-function refuse(response: ServerResponse, error: unknown): void {
+function refuse(response: ServerResponse, { dialect }: Route, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
-  const status = error instanceof DemoRefusal ? error.status : 500
-  const message = error instanceof DemoRefusal ? error.message : 'The demo channel failed'
-  const type = status < 500 ? 'invalid_request_error' : 'server_error'
-  sendJson(response, status, { error: { message, type, param: null, code: null } })
+  const refusal = error instanceof DemoRefusal ? error : new DemoRefusal(500, 'The demo channel failed')
+  sendJson(response, refusal.status, dialect.writeError(refusal, 'req_demo'))
 }
 
 function sendJson(response: ServerResponse, status: number, body: Json): void {
   const bytes = Buffer.from(JSON.stringify(body))
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length })
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'request-id': 'req_demo',
+  })
   response.end(bytes)
 }

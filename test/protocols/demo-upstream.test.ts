@@ -166,6 +166,62 @@ describe('the demo channel, called by the official SDK', () => {
     await expect(client.models.list()).rejects.toThrow(/404 The demo channel has only POST/)
   })
 
+  it('refuses what the vendor refuses', async () => {
+    const hi = { role: 'user', content: 'hi' }
+    const call = (id = 'c1') => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }],
+    })
+    const result = (id = 'c1') => ({ role: 'tool', tool_call_id: id, content: 'x' })
+    const wrong: [RegExp, object][] = [
+      [/Unrecognized request argument supplied: max_output_tokens/, { max_output_tokens: 1 }],
+      [/did not have response messages: c1/, { messages: [hi, call(), hi] }],
+      [/did not have response messages: c1/, { messages: [hi, call()] }],
+      [/must be a response to a preceeding message/, { messages: [hi, result()] }],
+      [/must be a response to a preceeding message/, { messages: [hi, call(), result('c2')] }],
+      [/at most 40 characters/, { messages: [hi, call('c'.repeat(41)), result('c'.repeat(41))] }],
+      [/tool_calls: expected a non-empty array/, { messages: [hi, { ...call(), tool_calls: [] }] }],
+      [/role: expected one of/, { messages: [{ role: 'model', content: 'hi' }] }],
+      [
+        /type: expected one of text,/,
+        { messages: [hi, call(), { ...result(), content: [{ type: 'image_url' }] }] },
+      ],
+      [/tools: expected a non-empty array/, { tools: [] }],
+      [/'tool_choice' is only allowed when 'tools'/, { tool_choice: 'auto' }],
+      [/'stream_options' parameter is only allowed when 'stream'/, { stream_options: {} }],
+      [/at the same time is not supported/, { max_tokens: 1, max_completion_tokens: 1 }],
+      [/does not match pattern/, { tools: [tool('a.b')] }],
+      [/stop: expected at most 4/, { stop: ['1', '2', '3', '4', '5'] }],
+      [/temperature: expected a number from 0 to 2/, { temperature: 3 }],
+    ]
+    for (const [words, body] of wrong) {
+      const posted = client.post('/chat/completions', { body: { model, messages: [hi], ...body } })
+      await expect(posted, String(words)).rejects.toThrow(words)
+    }
+  })
+
+  it('thinks when asked to, and knows its thought again', async () => {
+    const messages = user('get_weather')
+    const settings = { model, tools: [weather], reasoning_effort: 'low' as const }
+    const first = await client.chat.completions.create({ ...settings, messages })
+    const message = first.choices[0]?.message
+    expect(message).toHaveProperty('reasoning_content', expect.stringContaining('thinks'))
+    const reasoning = first.usage?.completion_tokens_details?.reasoning_tokens ?? 0
+    expect(reasoning).toBeGreaterThan(0)
+    expect(first.usage?.completion_tokens).toBeGreaterThan(reasoning)
+    const tool_call_id = message?.tool_calls?.[0]?.id ?? ''
+    const second = await client.chat.completions.create({
+      ...settings,
+      messages: [
+        ...messages,
+        ...(message ? [message] : []),
+        { role: 'tool', tool_call_id, content: 'sunny' },
+      ],
+    })
+    expect(second.choices[0]?.message.content).toMatch(/sunny It knows 1 of its thoughts again/)
+  })
+
   it('survives a client that goes away in the middle', async () => {
     const stream = await client.chat.completions.create({
       model,

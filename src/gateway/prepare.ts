@@ -1,6 +1,7 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { redactText } from '../ledger/redact.ts'
+import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { allocateBody } from './body.ts'
@@ -28,10 +29,9 @@ export function prepare(gateway: Gateway, call: Call, target: Target): Prepared 
 }
 
 function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
-  const { facts, body } = decoded(call)
-  const side = upstreamSide(target.protocol)
-  const { native } = side
+  const { native } = upstreamSide(target.protocol)
   if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
+  const { facts, body } = withOwnReasoning(gateway, call, target)
   const bytes = native.patchRequest(body, facts, {
     model: target.upstreamModel,
     allocate: (size) => allocateBody(size, call.slabs),
@@ -43,6 +43,24 @@ function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
       frameBytesMax: gateway.bounds.sseFrameBytesMax,
     }),
   }
+}
+
+/**
+ * The request as it came, unless it repeats reasoning that other channels gave this client in our envelopes: those
+ * parts are left out, which is noted.
+ */
+function withOwnReasoning(gateway: Gateway, call: Call, target: Target) {
+  const asItCame = decoded(call)
+  if (!asItCame.body.includes(envelopeMark)) return asItCame
+  const notes: TranslationNote[] = []
+  call.json ??= parse(asItCame.body)
+  const json = withoutEnvelopes(call.json, '', (path) => {
+    notes.push({ path, action: 'dropped', reason: 'reasoning that a model of another channel has sealed' })
+  })
+  if (notes.length === 0) return asItCame
+  noteTranslation(call, target, notes)
+  const body = Buffer.from(JSON.stringify(json))
+  return { body, facts: call.endpoint.client.readRequest(body, gateway.bounds) }
 }
 
 function translated(gateway: Gateway, call: Call, target: Target): Prepared {
@@ -68,10 +86,14 @@ function translated(gateway: Gateway, call: Call, target: Target): Prepared {
     },
     target,
   )
-  call.notes = notes.slice(0, notesMax)
-  call.headers['x-tollgate-translation'] = summaryOf(target, notes)
+  noteTranslation(call, target, notes)
   const { headers } = upstreamSide(target.protocol)
   return { request: requestOf(call, target, Buffer.from(JSON.stringify(json)), flat(headers)), reader }
+}
+
+function noteTranslation(call: Call, target: Target, notes: readonly TranslationNote[]): void {
+  call.notes = notes.slice(0, notesMax)
+  call.headers['x-tollgate-translation'] = summaryOf(target, notes)
 }
 
 function requestOf(call: Call, target: Target, body: Buffer, headers: readonly string[]): UpstreamRequest {

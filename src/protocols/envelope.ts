@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Seal } from '../canonical/chat.ts'
-import { parseObject, textOf } from '../canonical/json.ts'
+import { isRecord, parseObject, textOf } from '../canonical/json.ts'
 
 /**
  * Carries a vendor's seal of reasoning through a client that speaks another format. What comes back is only taken for
@@ -43,7 +43,36 @@ export function makeEnvelope(key: Buffer): Envelope {
   }
 }
 
+/** What a body that holds an envelope has in it somewhere. */
+export const envelopeMark = `"${prefix}`
+
+/** Members that formats keep seals in. */
+const sealMembers = ['signature', 'data', 'encrypted_content'] as const
+
+/**
+ * The same value without the blocks, items and details that bear an envelope: no upstream but the one that sealed them
+ * takes those. `path` is where the value stands; `onRemoved` hears the path of each. Shares all that did not change.
+ */
+export function withoutEnvelopes(value: unknown, path: string, onRemoved: (path: string) => void): unknown {
+  if (Array.isArray(value)) {
+    const kept: unknown[] = []
+    value.forEach((element, index) => {
+      const at = `${path}[${index}]`
+      if (isRecord(element) && sealMembers.some((member) => isEnvelope(element[member]))) onRemoved(at)
+      else kept.push(withoutEnvelopes(element, at, onRemoved))
+    })
+    return kept
+  }
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      withoutEnvelopes(member, path === '' ? name : `${path}.${name}`, onRemoved),
+    ]),
+  )
+}
+
 /** Whether a text has the form of an envelope, whoever signed it. */
-export function isEnvelope(text: string): boolean {
-  return text.startsWith(prefix)
+export function isEnvelope(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(prefix)
 }

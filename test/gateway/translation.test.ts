@@ -282,6 +282,27 @@ test('a native channel gets version and beta headers byte for byte, and neither 
   expect(seen?.headers.authorization).toBeUndefined()
 })
 
+test('reasoning that another channel sealed stays behind when a conversation comes to a native one', async () => {
+  const answer = (content: unknown) => [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'More' },
+  ]
+  const text = { type: 'text', text: 'Hi' }
+  const foreign = { type: 'thinking', thinking: 'Hm', signature: 'tg1.e30.AAAA' }
+  const own = { type: 'thinking', thinking: 'Hm', signature: 'EqQBown' }
+  const body = { model: 'claude-native', max_tokens: 1, messages: answer([foreign, own, text]) }
+  const response = await post('/v1/messages', body, versioned)
+  expect(response.status).toBe(200)
+  const [seen] = bed.upstream.requests
+  expect(JSON.parse(String(seen?.body))).toEqual({ ...body, messages: answer([own, text]) })
+  expect(response.headers.get('x-tollgate-translation')).toContain('dropped=messages[1].content[0]')
+  await post('/v1/messages', { ...body, messages: answer([own, text]) }, versioned)
+  expect(String(bed.upstream.requests[1]?.body)).toBe(
+    JSON.stringify({ ...body, messages: answer([own, text]) }),
+  )
+})
+
 test("an upstream's refusal reaches a client of another format in its own words and form", async () => {
   const text = 'messages.1.role: Input should be "user" or "assistant"'
   bed.upstream.script(() =>

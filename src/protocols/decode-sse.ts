@@ -14,10 +14,16 @@ export class SseDecoder {
   #held: Buffer[] = []
   #heldBytes = 0
   #over = false
+  #failure: GatewayError | undefined
 
   constructor(decoder: EventDecoder, frameBytesMax: number) {
     this.#decoder = decoder
     this.#frameBytesMax = frameBytesMax
+  }
+
+  /** The error that was made of what could not be read: not one that the upstream told. */
+  get failure(): GatewayError | undefined {
+    return this.#failure
   }
 
   push(chunk: Buffer): ChatEvent[] {
@@ -62,7 +68,8 @@ export class SseDecoder {
     try {
       decoded = decode()
     } catch (error) {
-      decoded = [{ type: 'error', error: error instanceof GatewayError ? error : unreadable(error) }]
+      this.#failure = error instanceof GatewayError ? error : unreadable(error)
+      decoded = [{ type: 'error', error: this.#failure }]
     }
     for (const event of decoded) {
       events.push(event)
@@ -78,7 +85,8 @@ export class SseDecoder {
     if (this.#heldBytes <= this.#frameBytesMax) return
     this.#drop()
     this.#over = true
-    events.push({ type: 'error', error: tooLarge(this.#frameBytesMax) })
+    this.#failure = tooLarge(this.#frameBytesMax)
+    events.push({ type: 'error', error: this.#failure })
   }
 
   #drop(): void {

@@ -74,9 +74,11 @@ export class FrameEnds {
 
 /** The `data:` lines of one frame, joined as the standard says; undefined for a frame without any, such as a comment. */
 export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
-  // Nearly every frame is one line with nothing but its end behind it; JSON has no line end of its own inside.
-  if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, start)) {
-    const textStart = bytes[start + 5] === 0x20 ? start + 6 : start + 5
+  // Nearly every frame is one line, with its name before it in some formats and nothing but its end behind it; JSON has
+  // no line end of its own inside.
+  const dataStart = bytes[start] === 0x65 ? behindFirstLine(bytes, start, end) : start
+  if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, dataStart)) {
+    const textStart = bytes[dataStart + 5] === 0x20 ? dataStart + 6 : dataStart + 5
     const text = bytes.toString('utf8', textStart, end - 2)
     if (!text.includes('\n') && !text.includes('\r')) return text
   }
@@ -89,6 +91,16 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
     if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
   }
   return data
+}
+
+/** Offset past the first line of a frame, which ends with LF; `start` where it does not. */
+function behindFirstLine(bytes: Buffer, start: number, end: number): number {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]
+    if (byte === carriageReturn) return start
+    if (byte === lineFeed) return at + 1
+  }
+  return start
 }
 
 function startsWithData(bytes: Buffer, start: number): boolean {

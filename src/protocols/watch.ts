@@ -8,34 +8,65 @@ import type {
   Observation,
   StreamWatcher,
   UpstreamSide,
+  WatchedChunk,
   WatchOptions,
 } from './protocol.ts'
 
 const context: DecodeAnswerContext = { upstreamModel: '' }
 
 /**
- * Watch a stream by decoding it while its bytes pass untouched. For formats whose every event is small and typed;
- * a decoder that fails is told once, as the observation's error is not: the client gets the bytes as they came.
+ * Watch a stream by decoding it while its bytes pass untouched, for formats whose every event is small and typed.
+ * What cannot be read ends the watching, never the stream: what comes then is only weighed.
  */
 export function watchByDecoding(
   decodeStream: (context: DecodeAnswerContext) => EventDecoder,
   options: WatchOptions,
 ): StreamWatcher {
-  const observer = new EventObserver()
-  const decoder = new SseDecoder(decodeStream(context), options.frameBytesMax)
-  const take = (events: ChatEvent[]) => {
-    for (const event of events) observer.take(event)
+  return new DecodingWatcher(new SseDecoder(decodeStream(context), options.frameBytesMax))
+}
+
+/** Bytes of a frame that carries one token, about; for streams that we cannot read. */
+const unreadBytesPerToken = 120
+
+class DecodingWatcher implements StreamWatcher {
+  readonly #decoder: SseDecoder
+  readonly #observer = new EventObserver()
+  #unreadBytes = 0
+  #endedUnread = false
+
+  constructor(decoder: SseDecoder) {
+    this.#decoder = decoder
   }
-  return {
-    push(chunk) {
-      take(decoder.push(chunk))
-      return { forward: [chunk], hasContent: observer.hasContent, terminal: observer.isOver }
-    },
-    end() {
-      take(decoder.end())
-      return undefined
-    },
-    observe: () => observer.observe(),
+
+  push(chunk: Buffer): WatchedChunk {
+    this.#take(this.#decoder.push(chunk))
+    const isBlind = this.#decoder.failure !== undefined
+    if (isBlind) this.#unreadBytes += chunk.length
+    const { hasContent, isOver } = this.#observer
+    return { forward: [chunk], hasContent: hasContent || isBlind, terminal: isOver }
+  }
+
+  end(): undefined {
+    this.#take(this.#decoder.end())
+    this.#endedUnread = this.#decoder.failure !== undefined
+  }
+
+  observe(): Observation {
+    const observed = this.#observer.observe()
+    if (this.#decoder.failure === undefined) return observed
+    const unread = Math.ceil(this.#unreadBytes / unreadBytesPerToken)
+    return {
+      ...observed,
+      complete: observed.complete || this.#endedUnread,
+      outputTokensEstimate: observed.outputTokensEstimate + unread,
+    }
+  }
+
+  #take(events: readonly ChatEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'error' && event.error === this.#decoder.failure) return
+      this.#observer.take(event)
+    }
   }
 }
 

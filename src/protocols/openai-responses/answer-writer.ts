@@ -93,7 +93,11 @@ export class AnswerWriter {
     this.#endMessage('completed')
     if (block.type === 'reasoning') {
       this.#byBlock.set(index, {
-        item: new ReasoningItem(this.#idOf, block.summary || wantsSummary(this.#context), this.#context.envelope),
+        item: new ReasoningItem(
+          this.#idOf,
+          block.summary || wantsSummary(this.#context),
+          this.#context.envelope,
+        ),
         part: 0,
       })
       return

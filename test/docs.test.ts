@@ -78,9 +78,11 @@ describe('the errors in docs/operations.md', () => {
       const error = new GatewayError(kind as ErrorKind, 'a message')
       const { status, body } = clientSide('openai-chat').encodeError(error, 'a request id')
       const { type, code } = (body as { error: { type: string; code: string | null } }).error
-      return [kind, String(status), type, code ?? 'none']
+      const messages = clientSide('anthropic-messages').encodeError(error, 'a request id')
+      const messagesType = (messages.body as { error: { type: string } }).error.type
+      return [kind, String(status), type, code ?? 'none', String(messages.status), messagesType]
     })
-    const documented = rowsOf(section(operations, 'Errors')).map((cells) => cells.slice(0, 4))
+    const documented = rowsOf(section(operations, 'Errors')).map((cells) => cells.slice(0, 6))
     expect(documented.sort()).toEqual(sent.sort())
   })
 })

@@ -52,7 +52,7 @@ export class SseDecoder {
       // Some upstreams leave out the last blank line.
       const frame = Buffer.concat([...this.#held, blankLine])
       this.#drop()
-      this.#take(frame, 0, frame.length, events)
+      this.#takeLast(frame, events)
     }
     if (!this.#over) this.#run(() => this.#decoder.end(), events)
     return events
@@ -63,6 +63,15 @@ export class SseDecoder {
     if (data !== undefined) this.#run(() => this.#decoder.push(data), events)
   }
 
+  /** Half an event is no fault of the upstream's format: the stream was cut, which the decoder's own end tells. */
+  #takeLast(frame: Buffer, events: ChatEvent[]): void {
+    const data = frameData(frame, 0, frame.length)
+    if (data === undefined) return
+    try {
+      this.#add(this.#decoder.push(data), events)
+    } catch {}
+  }
+
   #run(decode: () => ChatEvent[], events: ChatEvent[]): void {
     let decoded: ChatEvent[]
     try {
@@ -71,6 +80,10 @@ export class SseDecoder {
       this.#failure = error instanceof GatewayError ? error : unreadable(error)
       decoded = [{ type: 'error', error: this.#failure }]
     }
+    this.#add(decoded, events)
+  }
+
+  #add(decoded: readonly ChatEvent[], events: ChatEvent[]): void {
     for (const event of decoded) {
       events.push(event)
       if (event.type !== 'finish' && event.type !== 'error') continue

@@ -11,6 +11,7 @@ import type {
   WatchedChunk,
   WatchOptions,
 } from './protocol.ts'
+import { FrameEnds } from './sse.ts'
 
 const context: DecodeAnswerContext = { upstreamModel: '' }
 
@@ -22,7 +23,7 @@ export function watchByDecoding(
   decodeStream: (context: DecodeAnswerContext) => EventDecoder,
   options: WatchOptions,
 ): StreamWatcher {
-  return new DecodingWatcher(new SseDecoder(decodeStream(context), options.frameBytesMax))
+  return new DecodingWatcher(decodeStream(context), options.frameBytesMax)
 }
 
 /** Bytes of a frame that carries one token, about; for streams that we cannot read. */
@@ -30,12 +31,14 @@ const unreadBytesPerToken = 120
 
 class DecodingWatcher implements StreamWatcher {
   readonly #decoder: SseDecoder
+  readonly #frames: WholeFrames
   readonly #observer = new EventObserver()
   #unreadBytes = 0
   #endedUnread = false
 
-  constructor(decoder: SseDecoder) {
-    this.#decoder = decoder
+  constructor(decoder: EventDecoder, frameBytesMax: number) {
+    this.#decoder = new SseDecoder(decoder, frameBytesMax)
+    this.#frames = new WholeFrames(frameBytesMax)
   }
 
   push(chunk: Buffer): WatchedChunk {
@@ -43,12 +46,14 @@ class DecodingWatcher implements StreamWatcher {
     const isBlind = this.#decoder.failure !== undefined
     if (isBlind) this.#unreadBytes += chunk.length
     const { hasContent, isOver } = this.#observer
-    return { forward: [chunk], hasContent: hasContent || isBlind, terminal: isOver }
+    return { forward: this.#frames.push(chunk), hasContent: hasContent || isBlind, terminal: isOver }
   }
 
-  end(): undefined {
+  end(): Buffer | undefined {
     this.#take(this.#decoder.end())
     this.#endedUnread = this.#decoder.failure !== undefined
+    // Half a frame in front of our error would hide it.
+    return this.#observer.observe().error === undefined ? this.#frames.rest() : undefined
   }
 
   observe(): Observation {
@@ -67,6 +72,41 @@ class DecodingWatcher implements StreamWatcher {
       if (event.type === 'error' && event.error === this.#decoder.failure) return
       this.#observer.take(event)
     }
+  }
+}
+
+/** Lets bytes pass frame by frame, so that whatever is sent next starts a frame. One that is too large passes as it comes. */
+class WholeFrames {
+  readonly #bytesMax: number
+  readonly #ends = new FrameEnds()
+  #held: Buffer[] = []
+  #heldBytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  push(chunk: Buffer): Buffer[] {
+    this.#ends.begin(chunk)
+    let whole = -1
+    for (let end = this.#ends.next(0); end !== -1; end = this.#ends.next(end)) whole = end
+    if (whole === chunk.length && this.#heldBytes === 0) return [chunk]
+    const passed = whole === -1 ? [] : [...this.#take(), chunk.subarray(0, whole)]
+    const rest = whole === -1 ? chunk : chunk.subarray(whole)
+    if (rest.length > 0) this.#held.push(rest)
+    this.#heldBytes += rest.length
+    return this.#heldBytes > this.#bytesMax ? [...passed, ...this.#take()] : passed
+  }
+
+  rest(): Buffer | undefined {
+    return this.#heldBytes === 0 ? undefined : Buffer.concat(this.#take())
+  }
+
+  #take(): Buffer[] {
+    const held = this.#held
+    this.#held = []
+    this.#heldBytes = 0
+    return held
   }
 }
 

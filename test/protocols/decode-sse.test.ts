@@ -53,6 +53,13 @@ test('the last event counts without its blank line', () => {
   expect(decode('data: a\n\ndata: end', 4)).toEqual([text('a'), finish])
 })
 
+test('half an event at the end is a cut, not an event that cannot be read', () => {
+  expect(decode('data: a\n\ndata: broken', 4)).toMatchObject([
+    text('a'),
+    { type: 'error', error: { message: 'cut' } },
+  ])
+})
+
 test('what cannot be read becomes one error, whoever threw what', () => {
   expect(decode('data: broken\n\ndata: a\n\n', 5)).toMatchObject([
     { type: 'error', error: { kind: 'upstream_error' } },

@@ -312,7 +312,9 @@ function decodeAll(chunks: Buffer[]): ChatEvent[] {
 function decodeEvents(events: object[], tools?: ToolNames): ChatEvent[] {
   const decoder = new SseDecoder(decodeStream({ ...context, ...(tools ? { tools } : {}) }), frameBytesMax)
   const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-  return [...decoder.push(Buffer.from(frames)), ...decoder.end()]
+  const decoded = [...decoder.push(Buffer.from(frames)), ...decoder.end()]
+  expect(grammarFault(decoded)).toBeUndefined()
+  return decoded
 }
 
 function recorded(name: string): Buffer {

@@ -96,6 +96,12 @@ describe('a streamed answer', () => {
       expect(added.map(({ output_index }) => output_index)).toEqual(added.map((_event, i) => i))
       const done = sent.filter(({ type }) => type === 'response.output_item.done')
       expect(done.map(({ output_index }) => output_index).sort()).toEqual(added.map((_event, i) => i))
+      for (const [at, { output_index }] of sent.entries()) {
+        const isDone = sent
+          .slice(0, at)
+          .some((event) => done.includes(event) && event.output_index === output_index)
+        expect(output_index !== undefined && isDone, `event ${at} is about an item that is done`).toBe(false)
+      }
       const final = sent.at(-1)?.response as OpenAIResponse
       for (const { output_index, item } of done) expect(final.output[output_index as number]).toEqual(item)
       expect(final.output).toHaveLength(added.length)
@@ -103,6 +109,30 @@ describe('a streamed answer', () => {
       expect(textOfStream(events)).toMatch(/data: \[DONE\]\n\n$/)
     },
   )
+
+  it('begins a new message behind a call', () => {
+    const events = [
+      start,
+      ...blockOf(0, { type: 'text' }, text('a')),
+      ...blockOf(1, callOf('c', 'f'), text('{}')),
+      ...blockOf(2, { type: 'text' }, text('b')),
+      finish('tool_calls'),
+    ]
+    const steps = eventsOf(events).filter(({ type }) => String(type).startsWith('response.output_item'))
+    expect(steps.map(({ type, output_index }) => [String(type).split('.').at(-1), output_index])).toEqual([
+      ['added', 0],
+      ['done', 0],
+      ['added', 1],
+      ['done', 1],
+      ['added', 2],
+      ['done', 2],
+    ])
+    expect(encodeResponse(events, contextOf()).output).toMatchObject([
+      { type: 'message', content: [{ text: 'a' }] },
+      { type: 'function_call', status: 'completed' },
+      { type: 'message', content: [{ text: 'b' }] },
+    ])
+  })
 
   it('is the same as the whole answer', () => {
     for (const events of [rich, plain]) {
@@ -380,11 +410,15 @@ function interleaved(): ChatEvent[] {
     start,
     blockStart(0, { type: 'text' }),
     blockDelta(0, text('a')),
-    blockStart(1, callOf('c', 'f')),
-    blockDelta(1, text('{')),
+    blockStart(1, { type: 'text' }),
+    blockDelta(1, text('x')),
+    blockStart(2, callOf('c', 'f')),
+    blockDelta(2, text('{')),
     blockDelta(0, text('b')),
     blockEnd(0),
-    blockDelta(1, text('}')),
+    blockDelta(2, text('}')),
+    blockEnd(2),
+    blockDelta(1, text('y')),
     blockEnd(1),
     finish('tool_calls'),
   ]

@@ -59,6 +59,16 @@ test.each(streams)('%s: the stream is over with its last frame and no sooner', (
   )
 })
 
+test.each(streams)('%s: what passes before a cut ends with a whole frame', (protocol, frames) => {
+  const stream = frames.slice(0, 3).join('')
+  const cut = stream.length - 20
+  for (const split of [1, 7, 1000]) {
+    const { bytes, observation } = watch(protocol, stream.slice(0, cut), split)
+    expect(bytes).toBe(frames.slice(0, 2).join(''))
+    expect(observation).toMatchObject({ complete: false, error: { kind: 'upstream_error' } })
+  }
+})
+
 test.each(streams)('%s: a frame too large to read ends the watching, not the stream', (protocol, frames) => {
   const huge = `event: huge\ndata: "${'x'.repeat(3000)}"\n\n`
   const stream = [...frames.slice(0, 3), huge, ...frames.slice(3)].join('')

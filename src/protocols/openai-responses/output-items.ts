@@ -125,8 +125,7 @@ export class MessageItem implements OutputItem {
 
 function partJson({ kind, annotations }: MessagePart, text: string): Json {
   if (kind === 'refusal') return { type: 'refusal', refusal: text }
-  // Its own list: the one in the making still grows.
-  return { type: 'output_text', text, annotations: [...annotations], logprobs: [] }
+  return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
 /** What the model thought: a summary, or the thought itself, and the seal that lets it be sent back. */

@@ -16,6 +16,8 @@ export interface Config {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
   journalSync: 'process' | 'disk'
+  /** Values of `anthropic-beta` that are kept from upstreams. */
+  deniedBetas: readonly string[] | undefined
   bounds: Bounds
 }
 
@@ -92,6 +94,11 @@ const environment = z.object({
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOURNAL_SYNC: oneOf(['process', 'disk']).default('process'),
+  DENIED_BETAS: z
+    .string()
+    .regex(/^[\w.-]+(\s*,\s*[\w.-]+)*$/, 'must be values of anthropic-beta, with commas between them')
+    .transform((text) => text.split(',').map((value) => value.trim()))
+    .optional(),
 
   BODY_BYTES_MAX: count(32 * MiB, 1024),
   HEADER_BYTES_MAX: count(64 * 1024, 4096),
@@ -153,6 +160,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: e.PUBLIC_URL,
     logLevel: e.LOG_LEVEL,
     journalSync: e.JOURNAL_SYNC,
+    deniedBetas: e.DENIED_BETAS,
     bounds: Object.freeze({
       bodyBytesMax: e.BODY_BYTES_MAX,
       headerBytesMax: e.HEADER_BYTES_MAX,

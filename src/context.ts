@@ -110,6 +110,7 @@ export async function openContext(
     reservations: new Reservations({ database, instanceId, waitMs: bounds.admitMs }),
     upstreams,
     heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
     calls: new Set(),

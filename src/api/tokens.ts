@@ -5,6 +5,7 @@ import { askUpstream } from '../gateway/ask-upstream.ts'
 import type { Call } from '../gateway/call.ts'
 import { estimateInputTokens } from '../gateway/estimate.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import { forwardedHeaders } from '../gateway/prepare.ts'
 import { planRoute, type Target } from '../gateway/route.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import { type OwnCall, readJson, resolveModel } from './call.ts'
@@ -57,23 +58,19 @@ export function tokenRoute(gateway: Gateway, ownCall: OwnCall, protocol: keyof t
 /** Undefined when no channel can tell. Throws what an upstream has against the request itself. */
 async function ask(
   gateway: Gateway,
-  { request, endpoint }: Call,
+  call: Call,
   targets: readonly Target[],
   format: CountFormat,
   body: Json,
 ): Promise<Json | undefined> {
   for (const target of targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)) {
     const side = upstreamSide(target.protocol)
-    const forwarded = endpoint.client.forwardedHeaders.flatMap((name) => {
-      const value = request.headers[name]
-      return typeof value === 'string' ? [name, value] : []
-    })
     const asked = await askUpstream(gateway, target, {
       method: 'POST',
       path: format.path,
       body: Buffer.from(JSON.stringify({ ...body, model: target.upstreamModel })),
       stream: false,
-      headers: forwarded,
+      headers: forwardedHeaders(gateway, call),
       authHeaders: side.authHeaders,
     }).catch(() => undefined)
     if (asked === undefined) continue

@@ -23,6 +23,8 @@ export interface Gateway {
   heldAnswers: HeldAnswers
   /** Carries seals of reasoning through clients that speak another format. */
   envelope: Envelope
+  /** Features of a format that no upstream is asked for, whatever the client says. */
+  deniedBetas: ReadonlySet<string>
   /** Keys the hashes of bodies that are kept as shape. */
   redactionKey: Buffer
   /** Requests that run now. */

@@ -37,7 +37,7 @@ function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
     allocate: (size) => allocateBody(size, call.slabs),
   })
   return {
-    request: requestOf(call, target, bytes, forwardedHeaders(call)),
+    request: requestOf(call, target, bytes, forwardedHeaders(gateway, call)),
     reader: readNative(native, {
       dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       frameBytesMax: gateway.bounds.sseFrameBytesMax,
@@ -120,10 +120,27 @@ function parse(body: Buffer): Json {
   return isRecord(value) ? value : {}
 }
 
-function forwardedHeaders({ endpoint, request }: Call): readonly string[] {
-  const names = endpoint.client.forwardedHeaders
+/** What a native channel gets of the client's headers: names and values in turn. */
+export function forwardedHeaders(
+  { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
+  { endpoint, request }: Pick<Call, 'endpoint' | 'request'>,
+): readonly string[] {
+  const { forwardedHeaders: names, featuresHeader } = endpoint.client
   if (names.length === 0) return nothing
-  return names.flatMap((name) => [request.headers[name] ?? []].flat().flatMap((value) => [name, value]))
+  return names.flatMap((name) =>
+    [request.headers[name] ?? []].flat().flatMap((value) => {
+      const kept = name === featuresHeader ? withoutDenied(value, deniedBetas) : value
+      return kept === '' ? [] : [name, kept]
+    }),
+  )
+}
+
+/** Byte for byte where nothing of it is denied. */
+function withoutDenied(features: string, denied: ReadonlySet<string>): string {
+  const listed = features.split(',').map((feature) => feature.trim())
+  return listed.some((feature) => denied.has(feature))
+    ? listed.filter((feature) => !denied.has(feature)).join(',')
+    : features
 }
 
 const nothing: readonly string[] = []

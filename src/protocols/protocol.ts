@@ -36,6 +36,8 @@ export interface ClientSide {
   requestIdHeader?: string
   /** Request headers that a native channel gets as they came, in lower case. */
   forwardedHeaders: readonly string[]
+  /** The one of them that lists features with commas between them, of which an operator may deny some. */
+  featuresHeader?: string
   /**
    * The whole request in canonical words, for a channel that speaks another format. Every member of the body is read,
    * or stands in `others`. Throws GatewayError `invalid_request` naming the path of what has the wrong shape.

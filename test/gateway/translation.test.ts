@@ -90,7 +90,10 @@ let openai: OpenAI
 let anthropic: Anthropic
 
 beforeAll(async () => {
-  bed = await startTestbed({ yaml, env: { SECRET_KEY: secretKey, KEEP_ALIVE_MS: '50' } })
+  bed = await startTestbed({
+    yaml,
+    env: { SECRET_KEY: secretKey, KEEP_ALIVE_MS: '50', DENIED_BETAS: 'denied-2026, other' },
+  })
   openai = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: freeKey, maxRetries: 0 })
   anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: freeKey, maxRetries: 0 })
 })
@@ -280,6 +283,21 @@ test('a native channel gets version and beta headers byte for byte, and neither 
     'x-api-key': 'credential-of-messages',
   })
   expect(seen?.headers.authorization).toBeUndefined()
+})
+
+test('beta features that the operator denies are taken out, and nothing else of the header', async () => {
+  const send = (beta: string) =>
+    post(
+      '/v1/messages',
+      { model: 'claude-native', max_tokens: 1, messages: hello },
+      { ...versioned, 'anthropic-beta': beta },
+    )
+  await send('a-2026, denied-2026 ,b-2026')
+  await send('denied-2026')
+  expect(bed.upstream.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
+    'a-2026,b-2026',
+    undefined,
+  ])
 })
 
 test('reasoning that another channel sealed stays behind when a conversation comes to a native one', async () => {

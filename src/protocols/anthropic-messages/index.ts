@@ -19,6 +19,7 @@ export const anthropicMessages: Protocol = {
     readRequest,
     checkHeaders,
     requestIdHeader: 'request-id',
+    featuresHeader: 'anthropic-beta',
     forwardedHeaders: ['anthropic-version', 'anthropic-beta'],
     decodeRequest,
     encodeResponse,

@@ -15,6 +15,8 @@ export interface Admission {
   model: Model
   facts: RequestFacts
   body: Buffer
+  /** True when a target does not speak the client's format. */
+  mayTranslate: boolean
 }
 
 const userAgentCharactersMax = 256
@@ -92,16 +94,22 @@ const refusalText = {
   concurrency: 'This key has as many requests running as it may have. Wait for one of them to end.',
 } as const
 
+/** A smaller bound is raised to this where a format takes none below it. */
+const leastOutputTokens = 16
+
 async function reserve(
   gateway: Gateway,
   call: Call,
-  { identity, group, model, facts, body }: Admission,
+  { identity, group, model, facts, body, mayTranslate }: Admission,
 ): Promise<void> {
   const amount = worstCaseNano(
     {
       bodyBytes: body.length,
       hasMedia: facts.hasMedia,
-      maxOutputTokens: facts.maxOutputTokens,
+      maxOutputTokens:
+        facts.maxOutputTokens === undefined || !mayTranslate
+          ? facts.maxOutputTokens
+          : Math.max(facts.maxOutputTokens, leastOutputTokens),
       choices: facts.choices,
     },
     model,

@@ -62,7 +62,8 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const planned = planRoute(model, facts.model, group, call.endpoint.protocol)
   const { heldId } = facts
   const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
-  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes })
+  const mayTranslate = targets.some((target) => !target.native)
+  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes, mayTranslate })
   call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
   await deliver(gateway, call, targets)
 }

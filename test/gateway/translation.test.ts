@@ -8,6 +8,7 @@ import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/ups
 /** What the gateway does around a translation. What becomes of each field is the business of test/protocols. */
 
 const strictKey = 'strict-key-for-tests-01'
+const poorKey = 'poor-tenants-key-000001'
 const otherKey = 'other-tenants-key-00001'
 
 const yaml = (url: string) => {
@@ -20,12 +21,13 @@ models:
   - { id: via-messages, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
   - { id: via-responses, context_length: 1000 }
   - { id: claude-native, context_length: 1000 }
+  - { id: dear, context_length: 1000, price: { input: "0", output: "1000000" } }
   - { id: two-ways, context_length: 1000 }
   - { id: last-resort, context_length: 1000 }
 channels:
 ${channel('chat', `openai-chat: ${url}`, '[via-chat]')}
 ${channel('messages', `anthropic-messages: ${origin}/m`, '[via-messages, claude-native]')}
-${channel('responses', `openai-responses: ${origin}/r/v1`, '[via-responses]')}
+${channel('responses', `openai-responses: ${origin}/r/v1`, '[via-responses, dear]')}
 ${channel('far', `anthropic-messages: ${origin}/m`, '[two-ways]', ', weight: 1000')}
 ${channel('near', `openai-chat: ${url}`, '[two-ways]')}
 ${channel('first', `openai-chat: ${url}`, '[last-resort]', ', priority: 1')}
@@ -39,6 +41,9 @@ tenants:
       - { name: strict, secret: ${strictKey}, strict: true }
   - name: other
     keys: [ { name: other, secret: ${otherKey} } ]
+  - name: poor
+    balance_usd: "10"
+    keys: [ { name: poor, secret: ${poorKey} } ]
 `
 }
 
@@ -373,6 +378,14 @@ test('where it would have to be translated, an earlier answer is refused by name
   ).rejects.toMatchObject({ status: 400, param: 'previous_response_id' })
 })
 
+test('where a format takes no bound as small as the client’s, the larger one is reserved', async () => {
+  // A token costs a dollar, and the Responses format takes no bound below 16.
+  const bound = { model: 'dear', max_completion_tokens: 5, messages: hello }
+  expect((await post('/v1/chat/completions', bound, {}, poorKey)).status).toBe(402)
+  const native = { model: 'dear', max_output_tokens: 5, input: 'Hello', store: false }
+  expect((await post('/v1/responses', native, {}, poorKey)).status).toBe(200)
+})
+
 test('a dry run shows path, body and notes, calls nobody and has its row', async () => {
   const response = await post('/v1/translate', {
     from: 'openai-chat',
@@ -408,7 +421,7 @@ test('the Messages SDK lists and retrieves models', async () => {
   const page = await anthropic.models.list({ limit: 2 })
   expect(page.data.map(({ id, type }) => [id, type])).toEqual([
     ['claude-native', 'model'],
-    ['last-resort', 'model'],
+    ['dear', 'model'],
   ])
   expect(page.has_more).toBe(true)
   expect(await anthropic.models.retrieve('via-chat')).toMatchObject({ id: 'via-chat', type: 'model' })

@@ -39,13 +39,7 @@ async function start(): Promise<void> {
     makeApp(context),
   )
   server.on('clientError', refuseUnparsed(context))
-  await listen(server, config)
-  const { port } = server.address() as AddressInfo
-  const base =
-    config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  log.info({ host: config.host, port }, 'listening')
-  greet(context, base)
-
+  // Before anybody can know that this process serves: who is told so may end it at once.
   let ending = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -55,6 +49,12 @@ async function start(): Promise<void> {
       void end(context, server, signal)
     })
   }
+  await listen(server, config)
+  const { port } = server.address() as AddressInfo
+  const base =
+    config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  log.info({ host: config.host, port }, 'listening')
+  greet(context, base)
 }
 
 async function end(context: Context, server: Server, signal: string): Promise<void> {

@@ -96,7 +96,9 @@ export class MessageDecoder {
   }
 
   #think(member: 'reasoning_content' | 'reasoning', text: string): void {
-    if (text !== '') this.#writer.text(this.#begin('reasoning', member), text)
+    if (text === '') return
+    this.#writer.text(this.#begin('reasoning', member), text)
+    this.#open?.thought.push(text)
   }
 
   /** True when it told text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-21 */
@@ -111,11 +113,27 @@ export class MessageDecoder {
     const text = textOf(isSummary ? detail.summary : detail.text)
     const isSigned = textOf(detail.signature) !== undefined
     if (text === undefined && !isSigned) return false
+    if (this.#hasTold(text)) {
+      if (isSigned) this.#sealTold(detail)
+      return true
+    }
     const key = `${isSummary ? 'summary' : 'text'} ${typeof detail.index === 'number' ? detail.index : ''}`
     const index = this.#begin('reasoning', key)
     this.#writer.text(index, text ?? '')
     if (isSigned) this.#sealAndClose(index, 'signature', detail)
     return text !== undefined
+  }
+
+  /** Whether the thought came bare already: some gateways repeat it whole beside its signature, as this one does. */
+  #hasTold(text: string | undefined): boolean {
+    return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
+  }
+
+  #sealTold(detail: Json): void {
+    if (this.#open === undefined) return
+    // The signature takes the place of the seal that only names the member.
+    this.#open.key = ''
+    this.#sealAndClose(this.#open.index, 'signature', detail)
   }
 
   #sealAndClose(index: number, kind: Seal['kind'], detail: Json): void {
@@ -152,7 +170,7 @@ export class MessageDecoder {
     const index = this.#writer.start(
       kind === 'reasoning' ? { type: kind, summary: key.startsWith('summary') } : { type: kind },
     )
-    this.#open = { kind, key, index, contentStart: this.#contentLength }
+    this.#open = { kind, key, index, contentStart: this.#contentLength, thought: [] }
     return index
   }
 
@@ -174,6 +192,8 @@ interface OpenBlock {
   index: number
   /** Characters of content before it. */
   contentStart: number
+  /** Pieces of a thought that came bare. */
+  thought: string[]
 }
 
 function offset(value: unknown, contentStart: number): number | undefined {

@@ -1,0 +1,386 @@
+import { describe, expect, it } from 'vitest'
+import type { Seal } from '../../src/canonical/chat.ts'
+import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
+import type { ChatEvent } from '../../src/canonical/event.ts'
+import type { Json } from '../../src/canonical/json.ts'
+import { type CollectedBlock, collect } from '../../src/protocols/collect.ts'
+import { SseDecoder } from '../../src/protocols/decode-sse.ts'
+import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import { clientSide, protocols, upstreamSide } from '../../src/protocols/index.ts'
+import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
+import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { grammarFault } from './grammar.ts'
+import { Random } from './random.ts'
+import { broken, randomAnswer } from './random-answer.ts'
+
+/** What holds for every protocol of the registry. */
+
+type ClientName = 'openai-chat' | 'openai-responses' | 'anthropic-messages'
+
+const clients: Readonly<Record<ClientName, Json>> = {
+  'openai-chat': {
+    model: 'public',
+    messages: [{ role: 'user', content: 'Hi' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  },
+  'openai-responses': { model: 'public', input: 'Hi', stream: true },
+  'anthropic-messages': {
+    model: 'public',
+    max_tokens: 10,
+    messages: [{ role: 'user', content: 'Hi' }],
+    stream: true,
+  },
+}
+const names = Object.keys(clients) as ClientName[]
+const envelope = makeEnvelope(Buffer.alloc(32, 5))
+const frameBytesMax = 1 << 20
+const rounds = 1500
+
+it('every protocol with a client side is here', () => {
+  const known = Object.values(protocols).filter((protocol) => 'client' in protocol)
+  expect(known.map(({ name }) => name)).toEqual(names)
+})
+
+describe.each(names)('%s', (name) => {
+  it('says any answer in a stream so that its own reader reads the same', () => {
+    const random = new Random(31)
+    for (let round = 0; round < rounds; round++) {
+      const events = randomAnswer(random)
+      const read = decoded(name, Buffer.from(streamed(name, events)))
+      expect(grammarFault(read), `round ${round}`).toBeUndefined()
+      expect(summary(read), `round ${round}`).toEqual(sayable[name](events, 'stream'))
+    }
+  })
+
+  it('says any answer as a whole so that its own reader reads the same', () => {
+    const random = new Random(32)
+    for (let round = 0; round < rounds; round++) {
+      const events = randomAnswer(random)
+      const body = JSON.parse(JSON.stringify(clientSide(name).encodeResponse(events, contextOf(name))))
+      const read = upstreamSide(name).decodeResponse(body, decoding())
+      expect(grammarFault(read), `round ${round}`).toBeUndefined()
+      expect(summary(read), `round ${round}`).toEqual(sayable[name](events, 'whole'))
+    }
+  })
+
+  it('ends an answer that breaks off with an error, wherever it breaks, and never as if it were whole', () => {
+    const random = new Random(33)
+    for (let round = 0; round < rounds; round++) {
+      const text = streamed(name, broken(random, randomAnswer(random)))
+      const read = decoded(name, Buffer.from(text))
+      expect(grammarFault(read), text).toBeUndefined()
+      const last = read.at(-1)
+      expect(last?.type === 'error' && last.error.message, text).toContain('It broke.')
+    }
+  })
+
+  it('reads the same events at any split of the bytes', () => {
+    const random = new Random(34)
+    for (let round = 0; round < 300; round++) {
+      const answer = randomAnswer(random)
+      const bytes = Buffer.from(streamed(name, random.next() < 0.2 ? broken(random, answer) : answer))
+      const whole = decoded(name, bytes)
+      expect(decoded(name, ...random.split(bytes, random.pick([1, 3, 50, 500])))).toEqual(whole)
+    }
+  })
+
+  it('lets every byte pass while it watches, at any split, also when nothing can be read', () => {
+    const random = new Random(35)
+    for (let round = 0; round < 300; round++) {
+      const frames = streamed(name, randomAnswer(random)).split(/(?<=\n\n)/)
+      if (random.next() < 0.7) frames.splice(random.upTo(frames.length - 1), 0, random.pick(unreadable))
+      const bytes = Buffer.from(frames.join(''))
+      const watcher = upstreamSide(name).native?.watchStream({ dropUsageFrame: false, frameBytesMax: 400 })
+      const passed: Buffer[] = []
+      for (const piece of random.split(bytes, random.pick([1, 7, 300, 5000])))
+        passed.push(...(watcher?.push(piece).forward ?? []))
+      const rest = watcher?.end()
+      if (rest !== undefined) passed.push(rest)
+      expect(Buffer.concat(passed).equals(bytes), bytes.toString()).toBe(true)
+    }
+  })
+
+  it('observes of a native answer what it reads when it decodes it', () => {
+    const random = new Random(36)
+    for (let round = 0; round < 300; round++) {
+      const events = randomAnswer(random)
+      const text = streamed(name, events)
+      const watcher = upstreamSide(name).native?.watchStream({ dropUsageFrame: false, frameBytesMax })
+      for (const piece of random.split(Buffer.from(text), 60)) watcher?.push(piece)
+      watcher?.end()
+      const finish = decoded(name, Buffer.from(text)).at(-1)
+      if (finish?.type !== 'finish') throw new Error(`no finish: ${text}`)
+      expect(watcher?.observe(), text).toMatchObject({
+        complete: true,
+        usage: finish.usage,
+        error: undefined,
+      })
+    }
+  })
+
+  it.each(errorKinds())('renders %s with a status and the id of the request', (kind) => {
+    const { encodeError, encodeStreamError, requestIdHeader } = clientSide(name)
+    const { status, headers, body } = encodeError(new GatewayError(kind, 'Because.'), 'req_7')
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(600)
+    expect(headers['x-request-id']).toBe('req_7')
+    if (requestIdHeader !== undefined) expect(headers[requestIdHeader]).toBe('req_7')
+    expect(JSON.stringify(body)).toContain('Because.')
+    const inStream = encodeStreamError(new GatewayError(kind, 'Because.'), 'req_7').toString()
+    expect(inStream).toContain('Because.')
+    expect(inStream).toContain('req_7')
+    expect(decoded(name, Buffer.from(inStream)).at(-1)?.type).toBe('error')
+  })
+
+  it('keeps alive with what its reader passes over', () => {
+    const text = streamed(name, randomAnswer(new Random(37)))
+    const { keepAlive } = clientSide(name)
+    const kept = text.split(/(?<=\n\n)/).join(keepAlive)
+    expect(decoded(name, Buffer.from(kept))).toEqual(decoded(name, Buffer.from(text)))
+  })
+})
+
+const unreadable = [
+  'data: {"half\n\n',
+  'event: x\ndata: [1,2]\n\n',
+  'data: \n\n',
+  ': comment\n\n',
+  `data: ${'y'.repeat(900)}\n\n`,
+  '\r\n',
+  'id: 1\r\nretry: 5\r\n\r\n',
+]
+
+function contextOf(name: ProtocolName): AnswerContext {
+  const body = clients[name as ClientName]
+  return {
+    requestId: 'req_1',
+    model: 'public',
+    createdAtSeconds: 1_790_000_000,
+    body,
+    request: clientSide(name).decodeRequest(body, { envelope }),
+    inputTokensEstimate: 42,
+    envelope,
+  }
+}
+
+function streamed(name: ClientName, events: readonly ChatEvent[]): string {
+  const encoder = clientSide(name).encodeStream(contextOf(name))
+  return events.map((event) => encoder.push(event)).join('')
+}
+
+/** The reader knows that `patch` takes free text. */
+function decoding() {
+  const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
+  tools.wireName({ name: 'patch', kind: 'custom' }, '')
+  return { upstreamModel: 'up', tools }
+}
+
+function decoded(name: ProtocolName, ...pieces: Buffer[]): ChatEvent[] {
+  const decoder = new SseDecoder(upstreamSide(name).decodeStream(decoding()), frameBytesMax)
+  return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
+}
+
+function errorKinds(): ErrorKind[] {
+  const kinds: Record<ErrorKind, true> = {
+    invalid_request: true,
+    unsupported_parameter: true,
+    unauthenticated: true,
+    permission_denied: true,
+    insufficient_credit: true,
+    unknown_path: true,
+    model_not_found: true,
+    endpoint_not_supported: true,
+    request_too_large: true,
+    rate_limited: true,
+    upstream_error: true,
+    upstream_overloaded: true,
+    upstream_timeout: true,
+    content_filtered: true,
+    unavailable: true,
+    internal: true,
+  }
+  return Object.keys(kinds) as ErrorKind[]
+}
+
+/** An answer as far as it can be compared. */
+interface Summary {
+  blocks: Json[]
+  reason: string
+  stopSequence: string | undefined
+  usage: unknown
+}
+
+/** What was read. */
+function summary(events: readonly ChatEvent[]): Summary {
+  const answer = collect(events)
+  const ids = answer.blocks.flatMap(({ block }) => (block.type === 'tool-call' ? [block.id] : []))
+  if (new Set(ids).size < ids.length) throw new Error(`an id twice: ${ids.join(' ')}`)
+  return {
+    blocks: answer.blocks.map(summaryOf),
+    reason: answer.finish.reason,
+    stopSequence: answer.finish.stopSequence,
+    usage: answer.usage,
+  }
+}
+
+function summaryOf({ block, text, seal, citations }: CollectedBlock): Json {
+  const sealed = seal === undefined ? {} : { seal: sealIn(seal) }
+  const cited = citations.length === 0 ? {} : { citations }
+  if (block.type !== 'tool-call') return { ...block, text, ...sealed, ...cited }
+  const { name, kind } = block
+  return { type: 'call', name, kind, text }
+}
+
+/** The seal inside of the envelope, else the seal itself; `bare` for one that only says where the thought came. */
+function sealIn(seal: Seal): Seal | string {
+  const wrapped = /tg1\.[\w.-]+/.exec(seal.value)?.[0]
+  if (wrapped !== undefined) return envelope.open(wrapped) ?? 'changed on the way'
+  return seal.value.startsWith('{"member"') ? 'bare' : seal
+}
+
+/** What a format can say of an answer, in the blocks that its reader makes of it. */
+const sayable: Readonly<
+  Record<ClientName, (events: readonly ChatEvent[], how: 'stream' | 'whole') => Summary>
+> = {
+  'openai-chat': sayableInChat,
+  'openai-responses': sayableInResponses,
+  'anthropic-messages': sayableInMessages,
+}
+
+/** One content for all texts, parted where something stood between them; thoughts without a seal in a member of their own. */
+function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
+  const { blocks, finish, usage } = collect(events)
+  const merged = new MergedBlocks()
+  let contentLength = 0
+  let before: string | undefined
+  const inOrder =
+    how === 'stream'
+      ? blocks
+      : ['reasoning', 'text', 'refusal', 'tool-call'].flatMap((type) =>
+          blocks.filter(({ block }) => block.type === type),
+        )
+  const parted = new Map<CollectedBlock, string>()
+  for (const collected of blocks) {
+    const { type } = collected.block
+    if (type === 'text') {
+      const isParted = contentLength > 0 && before !== undefined && before !== 'text'
+      parted.set(collected, isParted ? '\n\n' : '')
+      contentLength += collected.text.length + (isParted ? 2 : 0)
+    }
+    before = type
+  }
+  const bare: string[] = []
+  for (const collected of inOrder) {
+    const { block, text, seal } = collected
+    if (block.type === 'text') {
+      const citations =
+        how === 'whole' && blocks.some((b) => b.block.type === 'refusal') ? [] : collected.citations
+      merged.add('text', parted.get(collected) ?? '', {}, [])
+      merged.add('text', text, {}, citations)
+    } else if (block.type === 'refusal') merged.add('refusal', text, {}, [])
+    else if (block.type === 'tool-call') merged.call(summaryOf({ ...collected, text: inputOf(collected) }))
+    else if (seal === undefined) {
+      if (how === 'stream') merged.add('reasoning', text, { summary: false, seal: 'bare' }, [])
+      else bare.push(text)
+    } else {
+      const summary = how === 'whole' || text === '' ? seal.kind === 'signature' && block.summary : false
+      if (seal.kind === 'signature') merged.sealed({ type: 'reasoning', summary, text, seal })
+      else {
+        const shown = how === 'stream' ? { summary: false, seal: 'bare' } : { summary: block.summary }
+        if (text !== '') merged.add('reasoning', text, shown, [])
+        merged.sealed({ type: 'reasoning', summary: false, text: '', seal })
+      }
+    }
+  }
+  if (bare.join('') !== '') {
+    const at = merged.blocks.findIndex(({ type }) => type !== 'reasoning')
+    const block = { type: 'reasoning', summary: false, text: bare.join(''), seal: 'bare' }
+    merged.blocks.splice(at === -1 ? merged.blocks.length : at, 0, block)
+  }
+  return { blocks: merged.blocks, reason: chatReason(finish.reason, blocks), stopSequence: undefined, usage }
+}
+
+function chatReason(reason: string, blocks: readonly CollectedBlock[]): string {
+  if (reason === 'stop_sequence' || reason === 'pause') return 'stop'
+  if (reason !== 'refusal') return reason
+  return blocks.some(({ block }) => block.type === 'refusal') ? 'refusal' : 'content_filter'
+}
+
+/** Neighbours of one kind are one block where nothing tells them apart. */
+class MergedBlocks {
+  readonly blocks: Json[] = []
+  #canGrow = false
+
+  add(type: string, text: string, more: Json, citations: CollectedBlock['citations']): void {
+    if (text === '') return
+    let last = this.blocks.at(-1)
+    const isSame = last?.type === type && this.#canGrow && last.seal === more.seal
+    if (last === undefined || !isSame) {
+      last = { type, text: '', ...more }
+      this.blocks.push(last)
+    }
+    const before = String(last.text).length
+    last.text = `${last.text}${text}`
+    if (citations.length > 0)
+      last.citations = [...((last.citations as Json[]) ?? []), ...citations.map((c) => shifted(c, before))]
+    this.#canGrow = true
+  }
+
+  sealed(block: Json): void {
+    this.blocks.push(block)
+    this.#canGrow = false
+  }
+
+  call(block: Json): void {
+    this.blocks.push(block)
+    this.#canGrow = false
+  }
+}
+
+function shifted(citation: CollectedBlock['citations'][number], by: number) {
+  return { ...citation, start: (citation.start ?? 0) + by, end: (citation.end ?? 0) + by }
+}
+
+/** Empty arguments are an empty object. */
+function inputOf({ block, text }: CollectedBlock): string {
+  return text === '' && block.type === 'tool-call' && block.kind === 'function' ? '{}' : text
+}
+
+function sayableInResponses(events: readonly ChatEvent[]): Summary {
+  const { blocks, finish, usage } = collect(events)
+  const said = blocks.flatMap((collected): Json[] => {
+    const { block, text, seal } = collected
+    if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
+    if (text === '' && seal === undefined) return []
+    const words = summaryOf(collected)
+    return [block.type === 'reasoning' && text === '' ? { ...words, summary: true } : words]
+  })
+  const isRefusal = finish.reason === 'refusal'
+  if (isRefusal && !blocks.some(({ block }) => block.type === 'refusal'))
+    said.push({ type: 'refusal', text: 'The model refused to answer.' })
+  const reason = finish.reason === 'stop_sequence' || finish.reason === 'pause' ? 'stop' : finish.reason
+  return { blocks: said, reason, stopSequence: undefined, usage }
+}
+
+/** A refusal is text that ends with the reason; thoughts are summaries; counts that nobody told are estimates. */
+function sayableInMessages(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
+  const { blocks, finish, usage } = collect(events)
+  const said = blocks.flatMap((collected): Json[] => {
+    const { block, text, seal, citations } = collected
+    if (block.type === 'tool-call') {
+      const input = inputOf(collected)
+      const isWritten = how === 'whole' && block.kind === 'function'
+      return [summaryOf({ ...collected, text: isWritten ? JSON.stringify(JSON.parse(input)) : input })]
+    }
+    if (text === '' && seal === undefined) return []
+    const placeless = citations.map(({ type, url, title }) => ({ type, url, title }))
+    const words = summaryOf({ ...collected, citations: placeless })
+    return [block.type === 'reasoning' ? { ...words, summary: true } : { ...words, type: 'text' }]
+  })
+  const refusal = blocks.map(({ block, text }) => (block.type === 'refusal' ? text : '')).join('')
+  if (refusal !== '') said.push({ type: 'refusal', text: refusal })
+  const { stopSequence } = finish
+  const reason = finish.reason === 'content_filter' ? 'refusal' : finish.reason
+  return { blocks: said, reason, stopSequence, usage: usage ?? expect.anything() }
+}

@@ -1,0 +1,166 @@
+import type { Seal } from '../../src/canonical/chat.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../../src/canonical/event.ts'
+import type { Usage } from '../../src/canonical/usage.ts'
+import type { Random } from './random.ts'
+
+/** A whole answer that obeys the grammar: every kind of block, calls side by side, every end. */
+export function randomAnswer(random: Random): ChatEvent[] {
+  const writer = new AnswerMaker(random)
+  const usage = random.next() < 0.8 ? randomUsage(random) : undefined
+  const isRefused = random.next() < 0.15
+  const groups = random.upTo(5)
+  for (let group = 0; group < groups; group++) {
+    const kind = random.pick(['text', 'text', 'reasoning', 'calls'] as const)
+    if (kind === 'calls') {
+      if (!isRefused) writer.calls()
+    } else writer.block(kind)
+  }
+  if (isRefused) writer.block('refusal')
+  const reason = reasonFor(random, writer.callCount > 0, isRefused)
+  return [
+    { type: 'start', id: 'up-1', model: 'up-model', usage: startUsage(random, usage) },
+    ...writer.events,
+    {
+      type: 'finish',
+      reason,
+      upstreamReason: 'word',
+      stopSequence: reason === 'stop_sequence' ? 'END' : undefined,
+      usage,
+    },
+  ]
+}
+
+/** The same answer up to some place, where it breaks off. */
+export function broken(random: Random, events: readonly ChatEvent[]): ChatEvent[] {
+  const error = new GatewayError('upstream_error', 'It broke.')
+  return [...events.slice(0, 1 + random.upTo(events.length - 2)), { type: 'error', error }]
+}
+
+function reasonFor(random: Random, hasCalls: boolean, isRefused: boolean): FinishReason {
+  if (isRefused) return 'refusal'
+  if (hasCalls) return random.pick(['tool_calls', 'tool_calls', 'length', 'content_filter'])
+  return random.pick(['stop', 'stop_sequence', 'length', 'refusal', 'content_filter', 'pause'])
+}
+
+function randomUsage(random: Random): Usage {
+  return {
+    input: 1 + random.upTo(1000),
+    cacheRead: random.upTo(1) * random.upTo(500),
+    cacheWrite: random.upTo(1) * random.upTo(500),
+    output: 1 + random.upTo(500),
+    reasoning: random.upTo(1) * random.upTo(200),
+  }
+}
+
+function startUsage(random: Random, usage: Usage | undefined): Usage | undefined {
+  return usage && random.next() < 0.3 ? { ...usage, output: 1, reasoning: 0 } : undefined
+}
+
+class AnswerMaker {
+  readonly events: ChatEvent[] = []
+  callCount = 0
+  readonly #random: Random
+  /** Vendors seal all thoughts of an answer or none. */
+  readonly #seals: boolean
+  #blocks = 0
+
+  constructor(random: Random) {
+    this.#random = random
+    this.#seals = random.next() < 0.6
+  }
+
+  block(type: 'text' | 'reasoning' | 'refusal'): void {
+    const random = this.#random
+    const index = this.#start(type === 'reasoning' ? { type, summary: random.next() < 0.5 } : { type })
+    const pieces = this.#pieces(type === 'refusal' ? 1 : 0)
+    for (const text of pieces) this.#delta(index, { type: 'text', text })
+    if (type === 'reasoning' && this.#seals) this.#delta(index, { type: 'seal', seal: this.#seal() })
+    if (type === 'text' && pieces.length > 0 && random.next() < 0.3) this.#cite(index, pieces.join('').length)
+    this.events.push({ type: 'block-end', index })
+  }
+
+  /** One to three calls whose pieces and ends come in any order. */
+  calls(): void {
+    const random = this.#random
+    const turns: number[] = []
+    for (let n = random.upTo(2); n >= 0; n--) {
+      const kind = random.pick(['function', 'function', 'custom'] as const)
+      const name = kind === 'custom' ? 'patch' : 'query'
+      const id = random.pick([`call_${this.callCount}`, `toolu_${this.callCount}`, 'twice', 'il|legal'])
+      this.callCount++
+      const index = this.#start({ type: 'tool-call', id, name, kind })
+      const input = kind === 'custom' ? this.#pieces(0).join('') : random.pick(inputs)
+      this.#inputs.set(index, cut(random, input))
+      for (let turn = 0; turn < 6; turn++) turns.push(index)
+    }
+    for (const index of random.shuffle(turns)) this.#continueCall(index)
+    for (const index of new Set(random.shuffle(turns))) {
+      for (const text of this.#inputs.get(index) ?? []) this.#delta(index, { type: 'text', text })
+      this.events.push({ type: 'block-end', index })
+    }
+  }
+
+  readonly #inputs = new Map<number, string[]>()
+
+  #continueCall(index: number): void {
+    const text = this.#inputs.get(index)?.shift()
+    if (text !== undefined) this.#delta(index, { type: 'text', text })
+  }
+
+  #start(block: AnswerBlock): number {
+    const index = this.#blocks++
+    this.events.push({ type: 'block-start', index, block })
+    return index
+  }
+
+  #delta(index: number, delta: Delta): void {
+    this.events.push({ type: 'block-delta', index, delta })
+  }
+
+  #cite(index: number, length: number): void {
+    const start = this.#random.upTo(length)
+    const end = start + this.#random.upTo(length - start)
+    this.#delta(index, { type: 'citation', url: 'https://example.com/', title: 'T', start, end })
+  }
+
+  #pieces(least: number): string[] {
+    const random = this.#random
+    return Array.from({ length: Math.max(least, random.upTo(4)) }, () => random.pick(words))
+  }
+
+  #seal(): Seal {
+    return this.#random.pick<Seal>([
+      { protocol: 'gemini', model: 'g', kind: 'signature', value: `sig${this.#blocks}` },
+      {
+        protocol: 'openai-responses',
+        model: 'r',
+        kind: 'encrypted',
+        value: `enc${this.#blocks}`,
+        id: 'rs_9',
+      },
+    ])
+  }
+}
+
+const words = [
+  'a',
+  'Hello ',
+  '\n',
+  '"quoted\\"',
+  '漢字',
+  '😀',
+  'data: x\n\n',
+  '</think>',
+  'é\u0000',
+  '\u2028',
+  ' ',
+]
+const inputs = ['', '{}', '{"city":"Oslo"}', '{"a":[1,2,{"b":"\\u0041 😀"}]}', '{"text":"line\\nline"}']
+
+function cut(random: Random, text: string): string[] {
+  const letters = [...text]
+  const pieces: string[] = []
+  while (letters.length > 0) pieces.push(letters.splice(0, 1 + random.upTo(5)).join(''))
+  return pieces
+}

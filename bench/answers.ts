@@ -19,15 +19,24 @@ export function answerFor(model: string): Answer {
 
 /** Size of the answer's body, usage frame not counted: the client of the bench never asks for one. */
 export function answerBytes(answer: Answer): number {
-  return answer.kind === 'json' ? jsonAnswer.length : answer.events * eventBytes + done.length
+  if (answer.kind === 'json') return jsonAnswer.length
+  return answer.events * eventBytes + finishFrame.length + done.length
 }
 
-/** Events that end in a blank line: the content and [DONE]. */
+/** Events that end in a blank line: the content, the finish reason and [DONE]. */
 export function answerEvents(answer: Answer): number {
-  return answer.kind === 'json' ? 0 : answer.events + 1
+  return answer.kind === 'json' ? 0 : answer.events + 2
 }
 
-const usage = { prompt_tokens: 210, completion_tokens: 190, total_tokens: 400 }
+/** What the model said. */
+export function answerText(answer: Answer): string {
+  return answer.kind === 'json' ? prose : token.repeat(answer.events)
+}
+
+const token = ' token'
+const prose = 'All the words of a middling answer. '.repeat(26)
+
+export const usage = { prompt_tokens: 210, completion_tokens: 190, total_tokens: 400 }
 const head = {
   id: 'chatcmpl-bench-0123456789',
   object: 'chat.completion.chunk',
@@ -45,7 +54,7 @@ export const jsonAnswer = Buffer.from(
         index: 0,
         message: {
           role: 'assistant',
-          content: 'All the words of a middling answer. '.repeat(26),
+          content: prose,
           refusal: null,
         },
         logprobs: null,
@@ -65,11 +74,19 @@ export function contentEvent(sentUs: number): string {
 export const timeMark = '"system_fingerprint":"t-'
 
 const eventHead = `data: ${JSON.stringify(head).slice(0, -1)},${timeMark}`
-const eventTail = `","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}\n\n`
+const eventTail = `","choices":[{"index":0,"delta":{"content":"${token}"},"logprobs":null,"finish_reason":null}]}\n\n`
 
 export const eventBytes = contentEvent(0).length
-export const usageFrame = Buffer.from(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`)
+export const finishFrame = frame({
+  ...head,
+  choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }],
+})
+export const usageFrame = frame({ ...head, choices: [], usage })
 export const done = Buffer.from('data: [DONE]\n\n')
+
+function frame(chunk: object): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`)
+}
 
 /** Microseconds of a clock that all processes of the machine share. */
 export function nowUs(): number {

@@ -4,7 +4,8 @@ import { nowUs, timeMark } from './answers.ts'
 export interface Expected {
   bytes: number
   events: number
-  isStream: boolean
+  /** How the last bytes read; undefined for an answer that is not streamed. */
+  terminal: string | undefined
 }
 
 /** One call of the load driver: counts what arrives and says what was wrong with it. */
@@ -53,8 +54,8 @@ export class Call implements Dispatcher.DispatchHandler {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#expected.isStream) this.#countEvents(chunk)
-    this.#last = chunk.length < 14 ? Buffer.concat([this.#last.subarray(-14), chunk]) : chunk
+    if (this.#expected.terminal !== undefined) this.#countEvents(chunk)
+    this.#last = chunk.length < tailBytes ? Buffer.concat([this.#last.subarray(-tailBytes), chunk]) : chunk
   }
 
   onResponseEnd(): void {
@@ -85,10 +86,12 @@ export class Call implements Dispatcher.DispatchHandler {
     if (this.#status !== 200) return `status ${this.#status}`
     if (this.#bytes !== this.#expected.bytes)
       return `${this.#bytes} bytes in place of ${this.#expected.bytes}`
-    if (!this.#expected.isStream) return undefined
+    const { terminal } = this.#expected
+    if (terminal === undefined) return undefined
     if (this.events !== this.#expected.events)
       return `${this.events} events in place of ${this.#expected.events}`
-    return this.#last.subarray(-14).toString().endsWith('[DONE]\n\n') ? undefined : 'no [DONE] at the end'
+    if (this.#last.subarray(-tailBytes).toString('latin1').endsWith(terminal)) return undefined
+    return `no ${terminal.trim()} at the end`
   }
 
   #end(fault: string | undefined): void {
@@ -101,3 +104,5 @@ export class Call implements Dispatcher.DispatchHandler {
 }
 
 const newline = 0x0a
+/** No terminal is longer. */
+const tailBytes = 32

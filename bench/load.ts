@@ -1,14 +1,19 @@
 // The load driver, in a process of its own. For each Task from its parent it says 'start' when the measured window
-// opens, 'end' when it closes, and then tells the LoadResult. Every answer is checked: status, bytes, events, [DONE].
-import { Pool } from 'undici'
-import { answerBytes, answerEvents, answerFor, nowUs } from './answers.ts'
-import { Call } from './call.ts'
+// opens, 'end' when it closes, and then tells the LoadResult. Every answer is checked: status, bytes, events, terminal.
+// Where the bytes cannot be known beforehand, one answer ahead of the window is read to its last word, and the others
+// must have as many bytes.
+import { type Dispatcher, Pool } from 'undici'
+import { type Answer, answerFor, nowUs } from './answers.ts'
+import { Call, type Expected } from './call.ts'
+import { type ClientProtocol, clients, requestBody } from './clients.ts'
+import { messagesFault } from './messages-answer.ts'
 import { percentile } from './percentile.ts'
 
 export interface Task {
   /** Origin of the subject. */
   origin: string
   key: string
+  protocol: ClientProtocol
   model: string
   /** Size of the request body, roughly. */
   bodyBytes: number
@@ -27,6 +32,7 @@ export type Drive =
   | { kind: 'hold'; streams: number; openMs: number; windowMs: number }
 
 export interface LoadResult {
+  /** All calls, the one ahead of the window included. */
   sent: number
   /** Why calls failed, with counts; empty when all were right to the byte. */
   errors: Record<string, number>
@@ -50,19 +56,23 @@ process.send?.({ ready: true })
 
 async function run(task: Task): Promise<LoadResult> {
   const answer = answerFor(task.model)
-  const expected = {
-    bytes: answerBytes(answer),
-    events: answerEvents(answer),
-    isStream: answer.kind !== 'json',
-  }
+  const client = clients[task.protocol]
   const pool = new Pool(task.origin, {
     connections: connections(task.drive),
     pipelining: 1,
     bodyTimeout: 30_000,
   })
-  const body = Buffer.from(requestBody(task.model, task.bodyBytes, expected.isStream))
-  const headers = ['content-type', 'application/json', 'authorization', `Bearer ${task.key}`]
-  const request = { path: '/v1/chat/completions', method: 'POST' as const, headers, body }
+  const isStream = answer.kind !== 'json'
+  const body = Buffer.from(requestBody(task.model, task.bodyBytes, isStream))
+  const headers = client.headers(task.key)
+  const request = { path: client.path, method: 'POST' as const, headers, body }
+  const bytes = client.bytes(answer)
+  const first = bytes === undefined ? await readOne(pool, request, answer) : undefined
+  const expected: Expected = {
+    bytes: bytes ?? first?.bytes ?? 0,
+    events: client.events(answer),
+    terminal: isStream ? client.terminal : undefined,
+  }
   const calls: Promise<Call>[] = []
   const open = (intendedUs: number) => {
     const call = Call.make(expected, intendedUs)
@@ -73,7 +83,23 @@ async function run(task: Task): Promise<LoadResult> {
   const inWindow = await drive(task.drive, open)
   const ended = await Promise.all(calls)
   await pool.close()
-  return summarize(ended, expected.events, inWindow)
+  const result = summarize(ended, expected.events, inWindow)
+  if (first === undefined) return result
+  if (first.fault !== undefined) result.errors[`first answer: ${first.fault}`] = 1
+  return { ...result, sent: result.sent + 1 }
+}
+
+/** One translated answer, read as a client would. */
+async function readOne(
+  pool: Pool,
+  request: Dispatcher.RequestOptions,
+  answer: Answer,
+): Promise<{ bytes: number; fault: string | undefined }> {
+  const { statusCode, body } = await pool.request(request)
+  const text = await body.text()
+  const fault =
+    statusCode === 200 ? messagesFault(answer, text) : `status ${statusCode}: ${text.slice(0, 400)}`
+  return { bytes: Buffer.byteLength(text), fault }
 }
 
 function connections(drive: Drive): number {
@@ -171,16 +197,4 @@ function summarize(calls: Call[], eventsEach: number, inWindow: Window): LoadRes
     eventP50Us: percentile(inWindow.delaysUs, 0.5),
     eventP99Us: percentile(inWindow.delaysUs, 0.99),
   }
-}
-
-/** A chat of the given size: prose with line breaks and quotes, in messages of at most 5 KB. */
-function requestBody(model: string, bytes: number, stream: boolean): string {
-  const prose =
-    'The quick gateway, as the "operators" say, passes over the lazy proxy.\nIt counts every token on its way. '
-  const messages: { role: string; content: string }[] = []
-  for (let left = bytes - 100; left > 0; left -= 5000) {
-    const content = prose.repeat(50).slice(0, Math.min(left, 5000))
-    messages.push({ role: messages.length % 2 === 0 ? 'user' : 'assistant', content })
-  }
-  return JSON.stringify({ model, messages, max_tokens: 512, ...(stream && { stream: true }) })
 }

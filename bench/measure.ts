@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ClientProtocol } from './clients.ts'
 import type { LoadResult, Task } from './load.ts'
 import { type Peer, startPeer } from './peer.ts'
 import { peakResidentMb, processCpuUs } from './process-cpu.ts'
@@ -43,13 +44,13 @@ export interface Sample {
 
 export interface Measurement {
   /** Rounds in order, the same number for each; `direct` is empty where the scenario does not ask for it. */
-  reference: Sample[]
+  yardstick: Sample[]
   tollgate: Sample[]
   direct: Sample[]
-  referenceResidentMb: number
+  yardstickResidentMb: number
   tollgateResidentMb: number
-  /** All calls made to Tollgate, the warm-up included. */
-  tollgateCalls: number
+  /** All calls that a usage log must know of, the warm-up included. */
+  loggedCalls: number
 }
 
 const warmUpRounds = 2
@@ -58,40 +59,48 @@ const warmUpRounds = 2
 export async function measure(
   rig: Rig,
   scenario: Scenario,
-  subjects: { reference: Subject; tollgate: Subject },
+  subjects: { yardstick: Subject; tollgate: Subject },
   rounds: number,
 ): Promise<Measurement> {
-  const { reference, tollgate } = subjects
-  const samples = { reference: [] as Sample[], tollgate: [] as Sample[], direct: [] as Sample[] }
+  const { yardstick, tollgate } = subjects
+  const samples = { yardstick: [] as Sample[], tollgate: [] as Sample[], direct: [] as Sample[] }
   for (let round = 0; round < warmUpRounds + rounds; round++) {
     if (scenario.direct) samples.direct.push(await sampleDirect(rig, scenario))
-    samples.reference.push(await sampleSubject(rig, scenario, reference))
-    samples.tollgate.push(await sampleSubject(rig, scenario, tollgate))
+    samples.yardstick.push(await sampleSubject(rig, scenario, yardstick, 'openai-chat'))
+    samples.tollgate.push(await sampleSubject(rig, scenario, tollgate, scenario.protocol))
   }
+  const callsOf = (name: 'yardstick' | 'tollgate') =>
+    subjects[name].isLogging ? samples[name].reduce((sum, sample) => sum + sample.load.sent, 0) : 0
   return {
-    reference: samples.reference.slice(warmUpRounds),
+    yardstick: samples.yardstick.slice(warmUpRounds),
     tollgate: samples.tollgate.slice(warmUpRounds),
     direct: samples.direct.slice(warmUpRounds),
-    referenceResidentMb: peakResidentMb(reference.pid),
+    yardstickResidentMb: peakResidentMb(yardstick.pid),
     tollgateResidentMb: peakResidentMb(tollgate.pid),
-    tollgateCalls: samples.tollgate.reduce((sum, sample) => sum + sample.load.sent, 0),
+    loggedCalls: callsOf('yardstick') + callsOf('tollgate'),
   }
 }
 
-export async function sampleSubject(rig: Rig, scenario: Scenario, subject: Subject): Promise<Sample> {
-  const key = subject.keys[scenario.key]
-  return await sample(rig, scenario, { origin: subject.origin, key }, () => processCpuUs(subject.pid))
+export async function sampleSubject(
+  rig: Rig,
+  scenario: Scenario,
+  subject: Subject,
+  protocol: ClientProtocol,
+): Promise<Sample> {
+  const at = { origin: subject.origin, key: subject.keys[scenario.key], protocol }
+  return await sample(rig, scenario, at, () => processCpuUs(subject.pid))
 }
 
 async function sampleDirect(rig: Rig, scenario: Scenario): Promise<Sample> {
   const origin = `http://127.0.0.1:${rig.upstreamPort}`
-  return await sample(rig, scenario, { origin, key: 'none' }, () => processCpuUs(rig.upstream.pid))
+  const at = { origin, key: 'none', protocol: 'openai-chat' as const }
+  return await sample(rig, scenario, at, () => processCpuUs(rig.upstream.pid))
 }
 
 async function sample(
   rig: Rig,
   scenario: Scenario,
-  at: Pick<Task, 'origin' | 'key'>,
+  at: Pick<Task, 'origin' | 'key' | 'protocol'>,
   readCpuUs: () => number,
 ): Promise<Sample> {
   const { model, bodyBytes, drive } = scenario

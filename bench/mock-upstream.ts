@@ -8,11 +8,15 @@ import {
   contentEvent,
   done,
   eventBytes,
+  finishFrame,
   jsonAnswer,
   nowUs,
   usageFrame,
 } from './answers.ts'
 
+/** How a stream ends, as real ones do. */
+const tailWithUsage = Buffer.concat([finishFrame, usageFrame, done])
+const tailWithoutUsage = Buffer.concat([finishFrame, done])
 let requests = 0
 const answers = new Map<string, Answer>()
 
@@ -27,7 +31,7 @@ const server = createServer((request, response) => {
     const answer = answers.get(model) ?? answerFor(model)
     answers.set(model, answer)
     if (answer.kind === 'json') return sendJson(response, answer.delayMs)
-    const tail = body.includes('"include_usage":true') ? Buffer.concat([usageFrame, done]) : done
+    const tail = body.includes('"include_usage":true') ? tailWithUsage : tailWithoutUsage
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     if (answer.kind === 'paced') sendPaced(response, answer, tail)
     else sendBurst(response, answer.events, tail)

@@ -8,33 +8,57 @@ import { startGateway } from './subjects.ts'
 
 /** Where Tollgate's main thread spends its time under one scenario: the top functions by self time, as text. */
 export async function profile(rig: Rig, scenario: Scenario, rounds: number): Promise<string> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const { cpuProfile, window } = await record(rig, scenario, rounds)
+    // V8's sampler sometimes falls silent a moment after the start (Node 24.21), mostly on a busy machine.
+    if (cpuProfile.endTime >= window.toUs) return topFunctions(cpuProfile, window)
+  }
+  throw new Error(`V8's profiler fell silent ${attemptsMax} times before the load ended. Try again.`)
+}
+
+const attemptsMax = 5
+
+/** Microseconds of the clock of both the profiler and nowUs. */
+interface Window {
+  fromUs: number
+  toUs: number
+}
+
+async function record(
+  rig: Rig,
+  scenario: Scenario,
+  rounds: number,
+): Promise<{ cpuProfile: CpuProfile; window: Window }> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-profile-'))
   const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
   const subject = await startGateway(rig.upstreamPort, rig.usageLog.url, nodeArgs)
-  await sampleSubject(rig, scenario, subject)
-  // The profiler's clock is nowUs's, so start-up and warm-up can be left out.
+  const sample = () => sampleSubject(rig, scenario, subject, scenario.protocol)
+  await sample()
+  // Start-up and warm-up are left out.
   const fromUs = nowUs()
-  for (let round = 0; round < rounds; round++) await sampleSubject(rig, scenario, subject)
+  for (let round = 0; round < rounds; round++) await sample()
   const toUs = nowUs()
   await subject.stop()
   // CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile, with 0 for the main thread.
   const file = readdirSync(directory).find((name) => name.split('.').at(-3) === '0')
   if (file === undefined) throw new Error('Node wrote no profile of the main thread.')
-  const text = topFunctions(JSON.parse(readFileSync(join(directory, file), 'utf8')), { fromUs, toUs })
+  const cpuProfile = JSON.parse(readFileSync(join(directory, file), 'utf8')) as CpuProfile
   rmSync(directory, { recursive: true, force: true })
-  return text
+  return { cpuProfile, window: { fromUs, toUs } }
 }
 
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[]
   /** Microseconds of the monotonic clock. */
   startTime: number
+  /** Of the last sample, when sampling stopped early. */
+  endTime: number
   samples: number[]
   /** Microseconds before each sample. */
   timeDeltas: number[]
 }
 
-function topFunctions(cpuProfile: CpuProfile, window: { fromUs: number; toUs: number }): string {
+function topFunctions(cpuProfile: CpuProfile, window: Window): string {
   const nameById = new Map(cpuProfile.nodes.map((node) => [node.id, nameOf(node.callFrame)]))
   const selfUs = new Map<string, number>()
   let atUs = cpuProfile.startTime

@@ -6,7 +6,9 @@ import type { Scenario } from './scenarios.ts'
 export interface Line {
   scenario: string
   what: string
-  reference: number | undefined
+  yardstick: number | undefined
+  /** What `yardstick` was measured on. */
+  against: Scenario['yardstick']
   tollgate: number
   /** Median of the rounds' own ratios: neighbours share the machine's mood. */
   ratio: number | undefined
@@ -19,10 +21,10 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
   const line = (
     what: string,
     tollgate: number[],
-    reference: number[] | undefined,
+    yardstick: number[] | undefined,
     bound: { ratioMax?: number | undefined; max?: number | undefined } = {},
   ): Line => {
-    const ratio = reference && ratioOf(tollgate, reference)
+    const ratio = yardstick && ratioOf(tollgate, yardstick)
     const value = median(tollgate)
     const missedRatio = bound.ratioMax !== undefined && !(ratio !== undefined && ratio <= bound.ratioMax)
     const missedMax = bound.max !== undefined && value > bound.max
@@ -31,7 +33,8 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
     return {
       scenario: scenario.name,
       what,
-      reference: reference && median(reference),
+      yardstick: yardstick && median(yardstick),
+      against: scenario.yardstick,
       tollgate: value,
       ratio,
       goal,
@@ -39,7 +42,7 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
     }
   }
 
-  const { reference, tollgate, direct } = measured
+  const { yardstick, tollgate, direct } = measured
   const isLatency = scenario.drive.kind === 'rate'
   const isHold = scenario.drive.kind === 'hold'
   const per = scenario.per
@@ -53,20 +56,24 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
 
   const lines: Line[] = []
   if (!isLatency) {
-    lines.push(line(`CPU us/${per}`, cpu(tollgate), cpu(reference), { ratioMax: goals.cpuRatioMax }))
+    lines.push(line(`CPU us/${per}`, cpu(tollgate), cpu(yardstick), { ratioMax: goals.cpuRatioMax }))
   }
   if (!isLatency && per === 'request') {
-    const postgres = share(tollgate, (sample) => sample.postgresCpuUs)
-    const both = share(tollgate, (sample) => sample.cpuUs + sample.postgresCpuUs)
-    lines.push(line('Postgres CPU us/request', postgres, undefined))
-    lines.push(line('both us/request', both, cpu(reference), { max: goals.cpuWithPostgresUsMax }))
+    const isLogged = scenario.yardstick !== 'R'
+    const postgres = (samples: Sample[]) => share(samples, (sample) => sample.postgresCpuUs)
+    const both = (samples: Sample[]) => share(samples, (sample) => sample.cpuUs + sample.postgresCpuUs)
+    lines.push(
+      line('Postgres CPU us/request', postgres(tollgate), isLogged ? postgres(yardstick) : undefined),
+    )
+    const max = goals.cpuWithPostgresUsMax
+    lines.push(line('both us/request', both(tollgate), (isLogged ? both : cpu)(yardstick), { max }))
   }
   if (isLatency) {
     for (const [what, of] of [
       ['added p50 us', (sample: Sample) => sample.load.latencyP50Us],
       ['added p99 us', (sample: Sample) => sample.load.latencyP99Us],
     ] as const) {
-      lines.push(line(what, added(tollgate, of), added(reference, of)))
+      lines.push(line(what, added(tollgate, of), added(yardstick, of)))
     }
   }
   if (isHold) {
@@ -74,24 +81,24 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
       ['added event p50 us', (sample: Sample) => sample.load.eventP50Us],
       ['added event p99 us', (sample: Sample) => sample.load.eventP99Us],
     ] as const) {
-      lines.push(line(what, added(tollgate, of), added(reference, of)))
+      lines.push(line(what, added(tollgate, of), added(yardstick, of)))
     }
     const resident = { max: goals.residentMbMax }
-    lines.push(line('RSS peak MB', [measured.tollgateResidentMb], [measured.referenceResidentMb], resident))
+    lines.push(line('RSS peak MB', [measured.tollgateResidentMb], [measured.yardstickResidentMb], resident))
   }
   return lines
 }
 
 /** Undefined where one of them is not positive: added latency that drowns in the noise has no ratio. */
-function ratioOf(tollgate: number[], reference: number[]): number | undefined {
-  if ([...tollgate, ...reference].some((value) => !(value > 0))) return undefined
-  return median(tollgate.map((value, round) => value / (reference[round] ?? Number.NaN)))
+function ratioOf(tollgate: number[], yardstick: number[]): number | undefined {
+  if ([...tollgate, ...yardstick].some((value) => !(value > 0))) return undefined
+  return median(tollgate.map((value, round) => value / (yardstick[round] ?? Number.NaN)))
 }
 
 /** What makes the figures worthless: calls that failed, lost events, calls that the upstream never saw. */
 export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
   const faults: string[] = []
-  for (const name of ['direct', 'reference', 'tollgate'] as const) {
+  for (const name of ['direct', 'yardstick', 'tollgate'] as const) {
     measured[name].forEach(({ load, missing }, round) => {
       const at = `${scenario.name}, ${name}, round ${round + 1}`
       for (const [error, count] of Object.entries(load.errors)) faults.push(`${at}: ${count} x ${error}`)
@@ -103,11 +110,11 @@ export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
 }
 
 export function tableOf(lines: readonly Line[]): string {
-  const head = ['scenario', 'figure', 'R', 'Tollgate', 'ratio', 'goal', '']
+  const head = ['scenario', 'figure', 'against', 'Tollgate', 'ratio', 'goal', '']
   const rows = lines.map((line) => [
     line.scenario,
     line.what,
-    line.reference === undefined ? '' : figure(line.reference),
+    line.yardstick === undefined ? '' : `${line.against} ${figure(line.yardstick)}`,
     figure(line.tollgate),
     line.ratio === undefined ? '' : line.ratio.toFixed(2),
     line.goal,

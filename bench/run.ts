@@ -1,7 +1,7 @@
 // npm run bench [-- scenario...] [--rounds N] [--profile] [--null]
-// Measures Tollgate against R (reference.ts) in one run. Exit code 1: a goal was missed, or the figures are void.
+// Measures Tollgate in one run against R (reference.ts), and its translation against its own pass-through. Exit code 1: a goal was missed, or the figures are void.
 // --profile: the top functions of Tollgate under small-c16 or the scenarios named, in place of measuring.
-// --null: R against a second R, which tells how much of a ratio is noise.
+// --null: each yardstick against a second of its kind, which tells how much of a ratio is noise.
 import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import { measure, type Rig, startRig } from './measure.ts'
 import { profile } from './profile.ts'
 import { faultsOf, type Line, linesOf, tableOf } from './report.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
-import { startGateway, startReference } from './subjects.ts'
+import { type Subject, startGateway, startReference } from './subjects.ts'
 import { openUsageLog } from './usage-log.ts'
 
 const { values: options, positionals } = parseArgs({
@@ -28,7 +28,7 @@ try {
   const list = chosen(options.profile && positionals.length === 0 ? ['small-c16'] : positionals)
   if (options.profile)
     for (const scenario of list) console.log(`\n${scenario.name}\n${await profile(rig, scenario, rounds)}`)
-  else process.exitCode = await runAll(options.null ? list.map(withoutGoals) : list)
+  else process.exitCode = await runAll(options.null ? list.map(asNull) : list)
 } finally {
   await rig.stop()
 }
@@ -41,21 +41,19 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
   for (const scenario of list) {
     console.error(`${scenario.name} ...`)
     // New processes for each scenario: peak memory and garbage of one do not weigh on the next.
-    const reference = await startReference(rig.upstreamPort)
-    const tollgate = options.null
-      ? await startReference(rig.upstreamPort)
-      : await startGateway(rig.upstreamPort, rig.usageLog.url)
-    const measured = await measure(rig, scenario, { reference, tollgate }, rounds)
+    const yardstick = await start(scenario.yardstick)
+    const tollgate = await start(options.null ? scenario.yardstick : 'Tollgate')
+    const measured = await measure(rig, scenario, { yardstick, tollgate }, rounds)
     lines.push(...linesOf(scenario, measured))
     faults.push(...faultsOf(scenario, measured))
-    rowsWanted += measured.tollgateCalls
-    if (!options.null) {
+    if (measured.loggedCalls > 0) {
+      rowsWanted += measured.loggedCalls
       const rows = await rig.usageLog.rows(rowsWanted)
       if (rows !== rowsWanted)
         faults.push(`${scenario.name}: ${rows} rows in the usage log for ${rowsWanted} requests`)
-      console.error(`${scenario.name}: ${measured.tollgateCalls} requests, all rounds; ${rows} rows so far`)
+      console.error(`${scenario.name}: ${measured.loggedCalls} requests, all rounds; ${rows} rows so far`)
     }
-    await reference.stop()
+    await yardstick.stop()
     await tollgate.stop()
   }
   console.log(`\n${tableOf(lines)}\n`)
@@ -65,6 +63,11 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
       : faults.join('\n'),
   )
   return faults.length > 0 || lines.some((line) => line.missed) ? 1 : 0
+}
+
+async function start(what: Scenario['yardstick'] | 'Tollgate'): Promise<Subject> {
+  if (what === 'R') return await startReference(rig.upstreamPort)
+  return await startGateway(rig.upstreamPort, rig.usageLog.url)
 }
 
 function chosen(names: readonly string[]): readonly Scenario[] {
@@ -77,8 +80,8 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   return names.length === 0 ? scenarios : scenarios.filter((scenario) => names.includes(scenario.name))
 }
 
-function withoutGoals(scenario: Scenario): Scenario {
-  return { ...scenario, goals: {} }
+function asNull(scenario: Scenario): Scenario {
+  return { ...scenario, protocol: 'openai-chat', goals: {} }
 }
 
 function describeRun({ usageLog }: Rig): string {
@@ -88,8 +91,10 @@ function describeRun({ usageLog }: Rig): string {
   return [
     `Node ${process.version}, Express ${versionOf('express')}, undici ${versionOf('undici')}, Postgres ${usageLog.version},`,
     `Linux ${release()}, ${cores.length} x ${cores[0]?.model ?? 'unknown CPU'}, shared with load driver, upstream and Postgres.`,
-    `Interleaved rounds R, Tollgate, ...: ${rounds} after two of warm-up; medians; ratio = median of the rounds' ratios.`,
-    'CPU: user and system time of all threads over the window, divided by what ended in it. R writes no usage log;',
-    'Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU is told apart.',
+    `Interleaved rounds of two, yardstick and Tollgate: ${rounds} after two of warm-up; medians; ratio = median of the`,
+    "rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. R writes no",
+    'usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU is told',
+    'apart. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
+    'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own.',
   ].join('\n')
 }

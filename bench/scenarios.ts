@@ -1,7 +1,15 @@
+import type { ClientProtocol } from './clients.ts'
 import type { Drive } from './load.ts'
 
 export interface Scenario {
   name: string
+  /** What the client speaks to Tollgate. The upstream speaks openai-chat: anything else is translated. */
+  protocol: ClientProtocol
+  /**
+   * What Tollgate is measured against: R, or a second Tollgate of the same file whose client speaks openai-chat, so
+   * that it passes through. Each in a process of its own: neither pays for the other's garbage or compiled code.
+   */
+  yardstick: 'R' | 'pass-through'
   /** Chooses the mock upstream's answer, see answers.ts. */
   model: string
   bodyBytes: number
@@ -19,7 +27,7 @@ export interface Scenario {
   goals: Goals
 }
 
-/** A goal that is missed fails the bench. Ratios are to R, in pairs of neighbouring rounds. */
+/** A goal that is missed fails the bench. Ratios are to the yardstick, in pairs of neighbouring rounds. */
 export interface Goals {
   cpuRatioMax?: number
   /** Tollgate and Postgres together. */
@@ -32,7 +40,15 @@ const closed = (inFlight: number): Drive => ({
   inFlight,
   durationMs: Number(process.env.BENCH_MS ?? 3000),
 })
-const request = { per: 'request', settleMs: 700, direct: false, key: 'unlimited' } as const
+const request = {
+  protocol: 'openai-chat',
+  yardstick: 'R',
+  per: 'request',
+  settleMs: 700,
+  direct: false,
+  key: 'unlimited',
+} as const
+const translated = { ...request, protocol: 'anthropic-messages' } as const
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -90,5 +106,32 @@ export const scenarios: readonly Scenario[] = [
     drive: closed(16),
     key: 'budgeted',
     goals: {},
+  },
+  {
+    ...translated,
+    name: 'messages-c16',
+    yardstick: 'pass-through',
+    model: 'json',
+    bodyBytes: 900,
+    drive: closed(16),
+    goals: { cpuRatioMax: 1.3 },
+  },
+  {
+    ...translated,
+    name: 'messages-burst',
+    yardstick: 'pass-through',
+    model: 'burst-10000',
+    bodyBytes: 900,
+    drive: closed(8),
+    per: 'event',
+    goals: { cpuRatioMax: 2.8 },
+  },
+  {
+    ...translated,
+    name: 'messages-200k',
+    model: 'burst-8',
+    bodyBytes: 200_000,
+    drive: closed(8),
+    goals: { cpuRatioMax: 2.2 },
   },
 ]

@@ -4,7 +4,8 @@ import { scenarios } from './scenarios.ts'
 
 /** What is measured: a gateway in a process of its own. */
 export interface Subject {
-  name: 'R' | 'Tollgate'
+  /** Whether each call becomes a row. */
+  isLogging: boolean
   pid: number
   origin: string
   keys: Record<'unlimited' | 'budgeted', string>
@@ -17,7 +18,7 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
   const peer = startPeer<{ port: number }>('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key])
   const { port } = await peer.receive()
   return {
-    name: 'R',
+    isLogging: false,
     pid: peer.pid,
     origin: `http://127.0.0.1:${port}`,
     keys: { unlimited: key, budgeted: key },
@@ -39,7 +40,7 @@ export async function startGateway(
     env: { NODE_ENV: 'production' },
   })
   return {
-    name: 'Tollgate',
+    isLogging: true,
     pid: tollgate.pid,
     origin: tollgate.url,
     keys,

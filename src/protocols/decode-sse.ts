@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import type { EventDecoder } from './protocol.ts'
-import { FrameEnds, frameData } from './sse.ts'
+import { FrameEnds } from './sse.ts'
 
 /**
  * Bytes of a stream to canonical events: any split of the bytes gives the same events. Never throws: what a decoder
@@ -10,7 +10,8 @@ import { FrameEnds, frameData } from './sse.ts'
 export class SseDecoder {
   readonly #decoder: EventDecoder
   readonly #frameBytesMax: number
-  readonly #ends = new FrameEnds()
+  /** Once a CR has come: frames then end in many ways. */
+  #ends: FrameEnds | undefined
   #held: Buffer[] = []
   #heldBytes = 0
   #over = false
@@ -29,47 +30,78 @@ export class SseDecoder {
   push(chunk: Buffer): ChatEvent[] {
     if (this.#over) return []
     const events: ChatEvent[] = []
-    this.#ends.begin(chunk)
-    let start = 0
-    for (let end = this.#ends.next(0); end !== -1 && !this.#over; end = this.#ends.next(start)) {
-      if (this.#heldBytes === 0) this.#take(chunk, start, end, events)
-      else {
-        this.#held.push(chunk.subarray(start, end))
-        const frame = Buffer.concat(this.#held)
-        this.#drop()
-        this.#take(frame, 0, frame.length, events)
-      }
-      start = end
-    }
-    if (start < chunk.length && !this.#over) this.#hold(chunk.subarray(start), events)
+    const end = this.#wholeFrames(chunk)
+    if (end > 0) this.#takeFrames(this.#textUpTo(chunk, end), events)
+    if (end < chunk.length && !this.#over) this.#hold(chunk.subarray(end), events)
     return events
   }
 
   end(): ChatEvent[] {
     if (this.#over) return []
     const events: ChatEvent[] = []
-    if (this.#heldBytes > 0) {
-      // Some upstreams leave out the last blank line.
-      const frame = Buffer.concat([...this.#held, blankLine])
-      this.#drop()
-      this.#takeLast(frame, events)
-    }
+    // Some upstreams leave out the last blank line.
+    if (this.#heldBytes > 0) this.#takeLast(this.#textUpTo(nothing, 0), events)
     if (!this.#over) this.#run(() => this.#decoder.end(), events)
     return events
   }
 
-  #take(bytes: Buffer, start: number, end: number, events: ChatEvent[]): void {
-    const data = frameData(bytes, start, end)
-    if (data !== undefined) this.#run(() => this.#decoder.push(data), events)
+  /** Offset in the chunk past the last frame that is whole; 0 when none ends in it. */
+  #wholeFrames(chunk: Buffer): number {
+    if (this.#ends === undefined && chunk.indexOf(carriageReturn) !== -1) {
+      this.#ends = new FrameEnds()
+      this.#ends.begin(Buffer.concat(this.#held))
+      this.#ends.next(0)
+    }
+    if (this.#ends !== undefined) {
+      this.#ends.begin(chunk)
+      let whole = 0
+      for (let end = this.#ends.next(0); end !== -1; end = this.#ends.next(end)) whole = end
+      return whole
+    }
+    const last = chunk.lastIndexOf('\n\n')
+    if (last !== -1) return last + 2
+    return chunk[0] === lineFeed && this.#held.at(-1)?.at(-1) === lineFeed ? 1 : 0
+  }
+
+  /** What is held and the beginning of the chunk, as text: whole frames are whole characters. */
+  #textUpTo(chunk: Buffer, end: number): string {
+    const bytes = this.#heldBytes === 0 ? chunk : Buffer.concat([...this.#held, chunk.subarray(0, end)])
+    const text = bytes.toString('utf8', 0, bytes === chunk ? end : bytes.length)
+    this.#drop()
+    return this.#ends === undefined ? text : text.replace(/\r\n?/g, '\n')
+  }
+
+  /** The `data:` lines of each frame, joined as the standard says. A frame without any, such as a comment, is passed over. */
+  #takeFrames(text: string, events: ChatEvent[]): void {
+    let data: string | undefined
+    for (let at = text.charCodeAt(0) === byteOrderMark ? 1 : 0; at < text.length; ) {
+      const found = text.indexOf('\n', at)
+      const end = found === -1 ? text.length : found
+      if (end === at) {
+        if (data !== undefined) this.#take(data, events)
+        if (this.#over) return
+        data = undefined
+      } else if (text.startsWith('data', at)) {
+        const value = dataIn(text, at, end)
+        if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
+      }
+      at = end + 1
+    }
+    if (data !== undefined) this.#take(data, events)
+  }
+
+  #take(data: string, events: ChatEvent[]): void {
+    this.#run(() => this.#decoder.push(data), events)
   }
 
   /** Half an event is no fault of the upstream's format: the stream was cut, which the decoder's own end tells. */
-  #takeLast(frame: Buffer, events: ChatEvent[]): void {
-    const data = frameData(frame, 0, frame.length)
-    if (data === undefined) return
-    try {
-      this.#add(this.#decoder.push(data), events)
-    } catch {}
+  #takeLast(text: string, events: ChatEvent[]): void {
+    const before = events.length
+    this.#takeFrames(text, events)
+    if (this.#failure === undefined) return
+    this.#failure = undefined
+    this.#over = false
+    events.length = before
   }
 
   #run(decode: () => ChatEvent[], events: ChatEvent[]): void {
@@ -108,7 +140,19 @@ export class SseDecoder {
   }
 }
 
-const blankLine = Buffer.from('\n\n')
+/** The value of a line that starts with `data`; undefined when its field has a longer name. */
+function dataIn(text: string, start: number, end: number): string | undefined {
+  if (end === start + 4) return ''
+  if (text.charCodeAt(start + 4) !== colon) return undefined
+  return text.slice(text.charCodeAt(start + 5) === space ? start + 6 : start + 5, end)
+}
+
+const nothing = Buffer.alloc(0)
+const byteOrderMark = 0xfeff
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const colon = 0x3a
 
 function unreadable(cause: unknown): GatewayError {
   return new GatewayError('upstream_error', 'The upstream sent an event that cannot be read.', { cause })

@@ -44,6 +44,14 @@ test('any split of the bytes gives the same events, for every line end, comments
     expect(decode(stream, split)).toEqual(whole)
 })
 
+test('any split of a stream without CR gives the same events', () => {
+  const stream =
+    '\uFEFFdata: eins\n\n\n\ndata\ndatabase: x\n: data: y\n\nevent: x\ndata:zwei\ndata:  drei\n\ndata: ü😀\n\ndata: end\n\n'
+  const whole = [text('eins'), text(''), text('zwei\n drei'), text('ü😀'), finish]
+  for (let split = 1; split <= Buffer.byteLength(stream); split++)
+    expect(decode(stream, split)).toEqual(whole)
+})
+
 test('nothing comes after the end, and a stream without one ends as its decoder says', () => {
   expect(decode('data: end\n\ndata: more\n\n', 7)).toEqual([finish])
   expect(decode('data: a\n\n', 3)).toMatchObject([text('a'), { type: 'error', error: { message: 'cut' } }])

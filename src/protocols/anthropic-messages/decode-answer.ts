@@ -3,6 +3,7 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
+import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
 import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from './wire.ts'
@@ -45,6 +46,12 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
 
 function readEvent(decoder: MessageDecoder, data: string): void {
   if (decoder.isOver) return
+  const plain = plainDelta.exec(data)
+  const text = unquoted(plain?.[2])
+  if (text !== undefined) {
+    decoder.addDelta(Number(plain?.[1]), { type: 'text_delta', text })
+    return
+  }
   const event = parseObject(data)
   if (event === undefined) {
     // Gateways of other formats end their streams with it.
@@ -76,6 +83,11 @@ function readEvent(decoder: MessageDecoder, data: string): void {
       if (event.type === 'error' || isRecord(event.error)) decoder.fail(decodeStreamError(event.error))
   }
 }
+
+/** What nearly all events are, in the vendor's own order; others are parsed, which costs five times as much. */
+const plainDelta = new RegExp(
+  `^\\{"type": ?"content_block_delta", ?"index": ?([0-9]{1,9}), ?"delta": ?\\{"type": ?"text_delta", ?"text": ?${stringPattern}\\} *\\}$`,
+)
 
 function objectOf(value: unknown): Json {
   return isRecord(value) ? value : {}

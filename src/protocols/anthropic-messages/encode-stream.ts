@@ -44,6 +44,8 @@ class MessagesStreamEncoder implements StreamEncoder {
   readonly #blocks = new Map<number, Block>()
   #current: number | undefined
   #wireIndex = 0
+  #textHead = ''
+  #textHeadIndex = -1
   #startUsage: Usage | undefined
   #characters = 0
   #refusal: string | undefined
@@ -173,9 +175,11 @@ class MessagesStreamEncoder implements StreamEncoder {
     switch (block.block.type) {
       case 'refusal':
         this.#refusal = (this.#refusal ?? '') + text
-        return this.#announce(block, emptyText) + this.#delta(`{"type":"text_delta","text":${quoted}}`)
+        return this.#announce(block, emptyText) + this.#textDelta(quoted)
       case 'text':
-        return this.#announce(block, emptyText) + this.#delta(`{"type":"text_delta","text":${quoted}}`)
+        return block.isAnnounced
+          ? this.#textDelta(quoted)
+          : this.#announce(block, emptyText) + this.#textDelta(quoted)
       case 'reasoning':
         return (
           this.#announce(block, emptyThinking) + this.#delta(`{"type":"thinking_delta","thinking":${quoted}}`)
@@ -212,6 +216,15 @@ class MessagesStreamEncoder implements StreamEncoder {
       this.#announce(block, emptyThinking) +
       this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(proof)}}`)
     )
+  }
+
+  /** Nearly all of a stream: its head is made once for each block. */
+  #textDelta(quoted: string): string {
+    if (this.#textHeadIndex !== this.#wireIndex) {
+      this.#textHeadIndex = this.#wireIndex
+      this.#textHead = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#wireIndex},"delta":{"type":"text_delta","text":`
+    }
+    return `${this.#textHead}${quoted}}}\n\n`
   }
 
   #inputDelta(quoted: string): string {

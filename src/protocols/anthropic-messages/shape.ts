@@ -69,8 +69,10 @@ export class Members {
 
   /** Members that are known and without a counterpart: each that is there goes to `others`. */
   drop(others: OtherField[], reasons: Readonly<Record<string, string>>): void {
-    for (const [name, reason] of Object.entries(reasons)) {
-      if (this.any(name) !== undefined) others.push({ path: this.pathOf(name), verdict: 'drop', reason })
+    for (const name of Object.keys(this.#value)) {
+      const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
+      if (reason === undefined || this.any(name) === undefined) continue
+      others.push({ path: this.pathOf(name), verdict: 'drop', reason })
     }
   }
 

@@ -39,6 +39,13 @@ export class MessageDecoder {
     if (isRecord(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call })
   }
 
+  /** The same as a delta with this content alone. */
+  takeText(text: string): void {
+    if (text === '') return
+    this.#writer.text(this.#begin('text'), text)
+    this.#contentLength += text.length
+  }
+
   /**
    * End what is open and finish. `word`: the upstream's finish reason, where it told one; `answerId`: what ids of calls
    * are made from, where it told none. Throws GatewayError `upstream_error` when the answer is not whole.
@@ -68,21 +75,15 @@ export class MessageDecoder {
   }
 
   #takeContent(content: unknown): void {
-    if (typeof content === 'string') this.#takeText(content)
+    if (typeof content === 'string') this.takeText(content)
     // Mistral's thinking models answer with lists of parts: https://docs.mistral.ai/capabilities/reasoning
     for (const part of recordsOf(content)) {
-      if (part.type === 'text') this.#takeText(textOf(part.text) ?? '')
+      if (part.type === 'text') this.takeText(textOf(part.text) ?? '')
       else if (part.type === 'thinking') {
         const thought = recordsOf(part.thinking).map((piece) => textOf(piece.text) ?? '')
         this.#think('reasoning_content', textOf(part.thinking) ?? thought.join(''))
       }
     }
-  }
-
-  #takeText(text: string): void {
-    if (text === '') return
-    this.#writer.text(this.#begin('text'), text)
-    this.#contentLength += text.length
   }
 
   /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */

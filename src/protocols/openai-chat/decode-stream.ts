@@ -6,6 +6,7 @@ import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { MessageDecoder } from './decode-message.ts'
 import { EventWriter } from './event-writer.ts'
+import { plainText } from './plain-text.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /**
@@ -34,7 +35,9 @@ class ChatStreamDecoder implements EventDecoder {
 
   push(data: string): ChatEvent[] {
     if (this.#isOver) return []
-    if (data.trim() === '[DONE]') this.#finish()
+    const text = this.#hasStarted && this.#id !== undefined ? plainText(data) : undefined
+    if (text !== undefined) this.#message.takeText(text)
+    else if (data.trim() === '[DONE]') this.#finish()
     else {
       const frame = parseFrame(data)
       if (frame !== undefined) this.#take(frame)

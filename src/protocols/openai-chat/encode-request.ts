@@ -20,7 +20,8 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
   refuseOtherChoices(request, notes)
   if (request.topK !== undefined) notes.dropField('topK', 'the Chat Completions format has no top_k')
   const toolMembers = encodeTools(request, tools, notes)
-  const members: Json = {
+  // Members without a value are none in JSON.
+  const body: Json = {
     model: context.upstreamModel,
     messages: encodeMessages(request.turns, { notes, tools, upstreamModel: context.upstreamModel }),
     ...toolMembers,
@@ -43,7 +44,6 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
     prompt_cache_key: request.cacheKey,
     ...(request.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
-  const body = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
   return { body, notes: notes.list, tools }
 }
 

@@ -144,10 +144,13 @@ function envelope(error: GatewayError, requestId: string): Json {
 /** Agents of this format compact their context when they read these words, which other vendors say differently. */
 function messageOf({ code, message }: GatewayError): string {
   if (code !== contextTooLong || /prompt is too long/i.test(message)) return message
-  const most = /maximum context length[^\d]{0,40}(\d+)|(\d+) tokens? maximum/i.exec(message)
-  const given = /(?:resulted in|requested|has|contains|is) (?:about )?(\d+)(?: input)? tokens/i.exec(
-    most === null ? message : message.slice(0, most.index) + message.slice(most.index + most[0].length),
+  const most = /(?:maximum context length|maximum number of tokens)\D{0,40}(\d+)|(\d+) tokens? maximum/i.exec(
+    message,
   )
+  const given =
+    /(?:resulted in|requested|has|contains|is|token count) (?:about )?\(?(\d+)(?:(?: input)? tokens|\))/i.exec(
+      most === null ? message : message.slice(0, most.index) + message.slice(most.index + most[0].length),
+    )
   const numbers = most && given ? `: ${given[1]} tokens > ${most[1] ?? most[2]} maximum` : ''
   return `prompt is too long${numbers}. ${message}`
 }

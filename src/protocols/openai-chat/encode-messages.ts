@@ -24,9 +24,11 @@ export function encodeMessages(turns: readonly Turn[], context: MessagesContext)
     if (turn.role === 'assistant') addAssistant(turn, items, calls, context)
     else addOther(turn, items, calls, context)
   }
-  return items.flatMap((item) =>
+  const messages = items.flatMap((item) =>
     item.type === 'assistant' ? finishAssistant(item, calls, context) : [item.message],
   )
+  // The vendor refuses an empty list, not a user who says nothing.
+  return messages.length === 0 ? [{ role: 'user', content: '' }] : messages
 }
 
 type Item = Assistant | { type: 'other'; message: Json }

@@ -43,6 +43,9 @@ class ResponsesDecoder implements EventDecoder {
     if (type === 'error' || (type === '' && isRecord(event.error))) {
       // `response.failed` follows where the upstream knows it, and clients that read along wait for that.
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
+    } else if (this.#error !== undefined && terminalStatus.has(type) && !tellsError(event)) {
+      // Whatever the end says of itself: an answer that had an error is not whole.
+      return this.end()
     } else readEvent(type, event, this.#reader)
     return this.#reader.take()
   }
@@ -55,6 +58,10 @@ class ResponsesDecoder implements EventDecoder {
     this.#reader.push({ type: 'error', error })
     return this.#reader.take()
   }
+}
+
+function tellsError({ response }: Json): boolean {
+  return isRecord(response) && isRecord(response.error)
 }
 
 function readEvent(type: string, event: Json, reader: AnswerReader): void {

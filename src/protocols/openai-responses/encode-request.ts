@@ -20,6 +20,9 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
   const tools = encodeTools(request, notes, names)
   const items = new ItemEncoder(notes, names, context.upstreamModel)
   for (const turn of request.turns) items.add(turn)
+  // The vendor refuses an empty list, not a user who says nothing.
+  if (request.turns.length > 0 && items.items.length === 0)
+    items.items.push({ type: 'message', role: 'user', content: '' })
   dropUnknown(request, notes)
   const reasoning = encodeReasoning(request, notes)
   const wantsReasoning = items.hasReasoning || (reasoning !== undefined && reasoning.effort !== 'none')

@@ -44,6 +44,7 @@ export function translateRoute(gateway: Gateway, ownCall: OwnCall) {
         maxOutputTokensDefault:
           gateway.catalog.snapshot.models.get(model)?.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
         frameBytesMax: gateway.bounds.sseFrameBytesMax,
+        answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
       },
       { protocol: to.name, upstreamModel },
     )

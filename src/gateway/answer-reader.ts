@@ -8,6 +8,8 @@ export interface AnswerReader {
   stream(): StreamWatcher
   /** For an answer that came whole. Never throws: `observation.error` or not `complete` tells what is wrong. */
   whole(body: Buffer): WholeAnswer
+  /** The reader for an upstream that streams unasked, or does not though it was asked: the client gets what it asked for. */
+  otherwise(): AnswerReader
 }
 
 export interface WholeAnswer {
@@ -15,9 +17,14 @@ export interface WholeAnswer {
   body: Buffer
 }
 
-/** Pass-through: everything goes to the client as it came. */
-export function readNative(side: NativeSide, options: WatchOptions): AnswerReader {
+/** Pass-through: everything goes to the client as it came, but for an answer of the wrong kind. */
+export function readNative(
+  side: NativeSide,
+  options: WatchOptions,
+  otherwise: () => AnswerReader,
+): AnswerReader {
   return {
+    otherwise,
     contentType: undefined,
     stream: () => side.watchStream(options),
     whole: (body) => ({ observation: side.watchResponse(body), body }),

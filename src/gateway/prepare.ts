@@ -8,7 +8,7 @@ import { allocateBody } from './body.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import type { Target } from './route.ts'
-import { translate } from './translate.ts'
+import { readOtherwise, type Translatable, translate } from './translate.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 /** What is sent to a target, and how its answer is read. */
@@ -36,13 +36,16 @@ function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
     model: target.upstreamModel,
     allocate: (size) => allocateBody(size, call.slabs),
   })
-  return {
-    request: requestOf(call, target, bytes, forwardedHeaders(gateway, call)),
-    reader: readNative(native, {
-      dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
-      frameBytesMax: gateway.bounds.sseFrameBytesMax,
-    }),
+  const options = {
+    dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
+    frameBytesMax: gateway.bounds.sseFrameBytesMax,
   }
+  const reader: AnswerReader = readNative(
+    native,
+    options,
+    () => readOtherwise(translatable(gateway, call), target) ?? reader,
+  )
+  return { request: requestOf(call, target, bytes, forwardedHeaders(gateway, call)), reader }
 }
 
 /**
@@ -64,31 +67,29 @@ function withOwnReasoning(gateway: Gateway, call: Call, target: Target) {
 }
 
 function translated(gateway: Gateway, call: Call, target: Target): Prepared {
-  const { facts, body } = decoded(call)
-  call.json ??= parse(body)
-  const {
-    body: json,
-    notes,
-    reader,
-  } = translate(
-    {
-      client: call.endpoint.client,
-      body: call.json,
-      requestId: call.id,
-      model: facts.model,
-      stream: facts.stream,
-      createdAtSeconds: Math.floor(call.startedAt / 1000),
-      inputTokensEstimate: Math.ceil(body.length / bytesPerToken),
-      envelope: gateway.envelope,
-      strict: call.identity?.strict === true || call.request.headers['x-tollgate-strict'] === 'true',
-      maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
-      frameBytesMax: gateway.bounds.sseFrameBytesMax,
-    },
-    target,
-  )
+  const { body, notes, reader } = translate(translatable(gateway, call), target)
   noteTranslation(call, target, notes)
   const { headers } = upstreamSide(target.protocol)
-  return { request: requestOf(call, target, Buffer.from(JSON.stringify(json)), flat(headers)), reader }
+  return { request: requestOf(call, target, Buffer.from(JSON.stringify(body)), flat(headers)), reader }
+}
+
+function translatable(gateway: Gateway, call: Call): Translatable {
+  const { facts, body } = decoded(call)
+  call.json ??= parse(body)
+  return {
+    client: call.endpoint.client,
+    body: call.json,
+    requestId: call.id,
+    model: facts.model,
+    stream: facts.stream,
+    createdAtSeconds: Math.floor(call.startedAt / 1000),
+    inputTokensEstimate: Math.ceil(body.length / bytesPerToken),
+    envelope: gateway.envelope,
+    strict: call.identity?.strict === true || call.request.headers['x-tollgate-strict'] === 'true',
+    maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
+    frameBytesMax: gateway.bounds.sseFrameBytesMax,
+    answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
+  }
 }
 
 function noteTranslation(call: Call, target: Target, notes: readonly TranslationNote[]): void {

@@ -53,6 +53,7 @@ const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-versio
 export class Relay implements Listener {
   readonly #options: RelayOptions
   readonly #sentAt = Date.now()
+  #reader: AnswerReader
   #status = 0
   #headers: ResponseHeaders = {}
   #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
@@ -65,10 +66,11 @@ export class Relay implements Listener {
 
   constructor(options: RelayOptions) {
     this.#options = options
+    this.#reader = options.reader
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
-    const { attempt, reader } = this.#options
+    const { attempt } = this.#options
     this.#status = status
     this.#headers = headers
     attempt.status = status
@@ -83,9 +85,16 @@ export class Relay implements Listener {
     }
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
-    } else if (textOf(headers['content-type'])?.startsWith('text/event-stream') === true) {
+      return
+    }
+    const contentType = textOf(headers['content-type']) ?? ''
+    const isStream = contentType.startsWith('text/event-stream')
+    const { facts } = this.#options.call
+    if (facts?.stream === true ? contentType.includes('json') : isStream)
+      this.#reader = this.#reader.otherwise()
+    if (isStream) {
       this.#mode = 'stream'
-      this.#watcher = reader.stream()
+      this.#watcher = this.#reader.stream()
       if (this.#watcher.keepAlive !== undefined) this.#keepAlive(upstream)
     }
   }
@@ -156,6 +165,8 @@ export class Relay implements Listener {
       }
       // The row is written before the client can know that the answer is whole.
       this.#finish(observation, endingOf(observation), null, whole(watched.forward))
+      // Nobody waits for what it would still say.
+      if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
       for (const bytes of watched.forward) this.#write(upstream, bytes)
     }
@@ -175,7 +186,7 @@ export class Relay implements Listener {
   }
 
   #endWhole(): void {
-    const { observation, body } = this.#options.reader.whole(this.#held())
+    const { observation, body } = this.#reader.whole(this.#held())
     if (observation.complete || this.#options.call.clientGone) {
       this.#options.call.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
@@ -267,7 +278,7 @@ export class Relay implements Listener {
     const headers: Record<string, string | number> = { 'x-request-id': call.id, ...call.headers }
     const { requestIdHeader } = call.endpoint.client
     if (requestIdHeader !== undefined) headers[requestIdHeader] = call.id
-    const { contentType } = this.#options.reader
+    const { contentType } = this.#reader
     if (contentType !== undefined) headers['content-type'] = contentType
     else {
       for (const name of forwardedHeaders) {
@@ -289,8 +300,8 @@ export class Relay implements Listener {
 
   /** Only what goes on as it came can be passed before it is whole. */
   #heldBytesMax(): number {
-    const { reader, heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options
-    return reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
+    const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options
+    return this.#reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
   }
 
   #hold(chunk: Buffer): void {
@@ -303,7 +314,7 @@ export class Relay implements Listener {
   }
 
   #passHeld(upstream: UpstreamCall): void {
-    if (this.#options.reader.contentType !== undefined) {
+    if (this.#reader.contentType !== undefined) {
       const error = tooLong(this.#options.watchedAnswerBytesMax)
       this.#noteEnd(error)
       if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
@@ -325,7 +336,7 @@ export class Relay implements Listener {
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#options.reader.whole(this.#held()).observation
+    if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
     return { ...nothingObserved, outputTokensEstimate: Math.ceil(this.#length / 4) }
   }
 

@@ -32,6 +32,8 @@ export interface Translatable {
   strict: boolean
   maxOutputTokensDefault: number
   frameBytesMax: number
+  /** Most that an answer may hold, counted in characters and 64 for each event. */
+  answerSizeMax: number
 }
 
 export interface Translation {
@@ -56,6 +58,29 @@ export function translate(
   if (wanted.strict) refuseLosses(notes)
   const answer: AnswerContext = { ...wanted, request }
   return { body, notes, reader: new TranslatingReader(wanted, side, { upstreamModel, tools }, answer) }
+}
+
+/**
+ * The reader of a target that speaks the client's own format, but answers with a stream where none was asked for, or
+ * the other way round. Undefined for a request that cannot be read as one of its format.
+ */
+export function readOtherwise(
+  wanted: Translatable,
+  target: Pick<Target, 'protocol' | 'upstreamModel'>,
+): AnswerReader | undefined {
+  try {
+    const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
+    const { upstreamModel } = target
+    return new TranslatingReader(
+      wanted,
+      upstreamSide(target.protocol),
+      { upstreamModel },
+      { ...wanted, request },
+    )
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
 }
 
 function refuseLosses(notes: readonly TranslationNote[]): void {
@@ -91,7 +116,16 @@ class TranslatingReader implements AnswerReader {
   stream(): StreamWatcher {
     const decoder = new SseDecoder(this.#side.decodeStream(this.#decoding), this.#wanted.frameBytesMax)
     const { client, stream } = this.#wanted
-    return new TranslatingWatcher(decoder, this.#writer(), stream ? client.keepAlive : '')
+    return new TranslatingWatcher({
+      decoder,
+      writer: this.#writer(),
+      keepAlive: stream ? client.keepAlive : '',
+      sizeMax: this.#wanted.answerSizeMax,
+    })
+  }
+
+  otherwise(): AnswerReader {
+    return this
   }
 
   whole(body: Buffer): WholeAnswer {
@@ -148,14 +182,17 @@ class TranslatingWatcher implements StreamWatcher {
   readonly #decoder: SseDecoder
   readonly #writer: Writer
   readonly #keepAlive: string
+  readonly #sizeMax: number
   readonly #observer = new EventObserver()
+  #size = 0
   /** What is written before the first content waits: until then another channel may still answer. */
   #waiting: string | undefined = ''
 
-  constructor(decoder: SseDecoder, writer: Writer, keepAlive: string) {
-    this.#decoder = decoder
-    this.#writer = writer
-    this.#keepAlive = keepAlive
+  constructor(parts: { decoder: SseDecoder; writer: Writer; keepAlive: string; sizeMax: number }) {
+    this.#decoder = parts.decoder
+    this.#writer = parts.writer
+    this.#keepAlive = parts.keepAlive
+    this.#sizeMax = parts.sizeMax
   }
 
   push(chunk: Buffer) {
@@ -187,8 +224,11 @@ class TranslatingWatcher implements StreamWatcher {
   #write(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
-      this.#observer.take(event)
-      text += this.#writer.push(event)
+      if (this.#observer.isOver) break
+      const said = this.#size > this.#sizeMax ? tooLarge : event
+      this.#size += sizeOf(said)
+      this.#observer.take(said)
+      text += this.#writer.push(said)
     }
     if (this.#waiting === undefined) return text
     this.#waiting += text
@@ -197,4 +237,18 @@ class TranslatingWatcher implements StreamWatcher {
     this.#waiting = undefined
     return waited
   }
+}
+
+/** Encoders keep of an answer what its format repeats at the end. */
+const eventSize = 64
+
+function sizeOf(event: ChatEvent): number {
+  return (
+    eventSize + (event.type === 'block-delta' && event.delta.type === 'text' ? event.delta.text.length : 0)
+  )
+}
+
+const tooLarge: ChatEvent = {
+  type: 'error',
+  error: new GatewayError('upstream_error', 'The upstream answered with more than this gateway translates.'),
 }

@@ -206,6 +206,22 @@ test.each(clients)('$path, translated: a whole answer beyond the bound is an err
   })
 })
 
+test.each(clients)(
+  '$path, translated: a stream without an end gets an error at the bound, and the upstream is let go',
+  async (client) => {
+    const endless = function* (beginning: Iterable<unknown>) {
+      const words = [...beginning].map(String)
+      yield* words
+      for (;;) yield (words.at(-1) ?? '').repeat(50)
+    }
+    bed.upstream.script((seen) => ({ chunks: endless(begun(seen, []).chunks as string[]), ending: 'end' }))
+    const text = await (await post(client, { stream: true })).text()
+    expect(text).toContain('more than this gateway translates')
+    await bed.upstream.requests[0]?.closed
+    expect(bed.upstream.requests[0]?.closedEarly).toBe(true)
+  },
+)
+
 const messagesAnswer = {
   type: 'message',
   content: [],

@@ -45,6 +45,7 @@ export function translateRoute(gateway: Gateway, ownCall: OwnCall) {
           gateway.catalog.snapshot.models.get(model)?.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
         frameBytesMax: gateway.bounds.sseFrameBytesMax,
         answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
+        shown: (error) => error,
       },
       { protocol: to.name, upstreamModel },
     )

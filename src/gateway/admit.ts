@@ -8,6 +8,8 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { addLimitHeaders } from './limit-headers.ts'
+import { largestTranslation } from './prepare.ts'
+import type { Target } from './route.ts'
 
 export interface Admission {
   identity: Identity
@@ -15,8 +17,8 @@ export interface Admission {
   model: Model
   facts: RequestFacts
   body: Buffer
-  /** True when a target does not speak the client's format. */
-  mayTranslate: boolean
+  /** Those of its targets that do not speak the client's format. */
+  translated: readonly Target[]
 }
 
 const userAgentCharactersMax = 256
@@ -100,14 +102,14 @@ const leastOutputTokens = 16
 async function reserve(
   gateway: Gateway,
   call: Call,
-  { identity, group, model, facts, body, mayTranslate }: Admission,
+  { identity, group, model, facts, body, translated }: Admission,
 ): Promise<void> {
   const amount = worstCaseNano(
     {
-      bodyBytes: body.length,
+      bodyBytes: Math.max(body.length, largestTranslation(gateway, call, translated)),
       hasMedia: facts.hasMedia,
       maxOutputTokens:
-        facts.maxOutputTokens === undefined || !mayTranslate
+        facts.maxOutputTokens === undefined || translated.length === 0
           ? facts.maxOutputTokens
           : Math.max(facts.maxOutputTokens, leastOutputTokens),
       choices: facts.choices,

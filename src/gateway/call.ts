@@ -32,6 +32,8 @@ export interface Call {
   readonly clientAddress: string
   /** The credential the client sent, so that it can be told apart in texts that must not show it. */
   token: string | null
+  /** Credentials of the channels that were asked, for the same reason. */
+  readonly credentials: Set<string>
   identity: Identity | null
   facts: RequestFacts | null
   requestedModel: string | null

@@ -6,6 +6,7 @@ import { mayUse } from '../catalog/permitted.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import { admit } from './admit.ts'
 import { readBody } from './body.ts'
 import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
@@ -13,7 +14,7 @@ import type { Gateway } from './gateway.ts'
 import { holdersOf, rememberHolder } from './holders.ts'
 import { meter, nothingMetered, unknownMetered } from './meter.ts'
 import { type Prepared, prepare } from './prepare.ts'
-import { type Answer, type Attempted, Relay } from './relay.ts'
+import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './relay.ts'
 import { groupOf, planRoute, type Target } from './route.ts'
 import { beginCall, refuse, settle } from './settle.ts'
 
@@ -62,32 +63,48 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const planned = planRoute(model, facts.model, group, call.endpoint.protocol)
   const { heldId } = facts
   const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
-  const mayTranslate = targets.some((target) => !target.native)
-  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes, mayTranslate })
+  const translated = targets.filter((target) => !target.native)
+  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes, translated })
   call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
   await deliver(gateway, call, targets)
 }
 
 /** Try the targets in order until one has answered or none may be tried any more. */
 async function deliver(gateway: Gateway, call: Call, targets: Target[]): Promise<void> {
-  let last: Attempted & { kind: 'unanswered' } = nothingTried
+  let last: { target: Target | null; error: GatewayError; refusal?: UpstreamRefusal | undefined } =
+    nothingTried
+  let sent = 0
   let paid = false
-  for (const target of targets.slice(0, gateway.bounds.attemptsMax)) {
+  const unsayable = new Set<ProtocolName>()
+  for (const target of targets) {
     if (call.clientGone) return settle(gateway, call, leftBeforeSending)
+    if (sent === gateway.bounds.attemptsMax) break
+    if (unsayable.has(target.protocol)) continue
     const attempted = await attempt(gateway, call, target)
     if (attempted.kind === 'answered') return
-    last = attempted
+    if (attempted.kind === 'unsaid') {
+      // Another format may say it. What an upstream said before stays the answer: it may pass, this will not.
+      unsayable.add(target.protocol)
+      if (last.target === null) last = { target, error: attempted.error }
+      continue
+    }
+    sent++
+    last = { target, error: attempted.error, refusal: attempted.refusal }
     paid ||= attempted.paid === 'unknown'
-    if (!mayTryAnother(attempted.error) || gateway.draining) break
+    // Another channel may do better with what was this one's fault, never with what the client got wrong.
+    if (attempted.error.fault !== 'upstream' || gateway.draining) break
   }
   await refuse(gateway, call, last.error, {
-    target: targets[call.attempts.length - 1] ?? null,
+    target: last.target,
     metered: paid ? unknownMetered : nothingMetered,
     refusal: last.refusal,
   })
 }
 
-function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempted> {
+/** `unsaid`: the request cannot be said in the target's format, and nothing was sent. */
+type Tried = Attempted | { kind: 'unsaid'; error: GatewayError }
+
+function attempt(gateway: Gateway, call: Call, target: Target): Promise<Tried> {
   const record: AttemptRecord = {
     channel: target.channel.name,
     upstreamProtocol: target.protocol,
@@ -100,13 +117,14 @@ function attempt(gateway: Gateway, call: Call, target: Target): Promise<Attempte
     upstreamRequestId: null,
   }
   call.attempts.push(record)
+  for (const secret of target.channel.credentials) if (secret !== '') call.credentials.add(secret)
   let prepared: Prepared
   try {
     prepared = prepare(gateway, call, target)
   } catch (cause) {
     const error = asGatewayError(cause)
     record.error = { kind: error.kind, message: error.message }
-    return Promise.resolve({ kind: 'unanswered', error, refusal: undefined, paid: 'no' })
+    return Promise.resolve({ kind: 'unsaid', error })
   }
   call.sentAt ??= Date.now()
   return new Promise((done) => {
@@ -161,20 +179,7 @@ const leftBeforeSending: Ending = {
   metered: nothingMetered,
 }
 
-const nothingTried: Attempted & { kind: 'unanswered' } = {
-  kind: 'unanswered',
-  error: new GatewayError('unavailable', 'No channel could be tried.'),
-  refusal: undefined,
-  paid: 'no',
-}
-
-/**
- * Another channel may do better with what was the first one's fault, or with what could not be said in its format;
- * never with what the client got wrong.
- */
-function mayTryAnother(error: GatewayError): boolean {
-  return error.fault === 'upstream' || error.kind === 'unsupported_parameter'
-}
+const nothingTried = { target: null, error: new GatewayError('unavailable', 'No channel could be tried.') }
 
 function modelNotFound(model: string): GatewayError {
   return new GatewayError(

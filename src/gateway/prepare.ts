@@ -1,13 +1,16 @@
 import type { TranslationNote } from '../canonical/chat.ts'
+import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { redactText } from '../ledger/redact.ts'
 import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { allocateBody } from './body.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import type { Target } from './route.ts'
+import { shown } from './secrets.ts'
 import { readOtherwise, type Translatable, translate } from './translate.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
@@ -73,6 +76,27 @@ function translated(gateway: Gateway, call: Call, target: Target): Prepared {
   return { request: requestOf(call, target, Buffer.from(JSON.stringify(body)), flat(headers)), reader }
 }
 
+/**
+ * Most bytes that the request has in the formats of these targets, 0 where none can say it: a translation may be
+ * larger than what the client sent, and the upstream charges for what it gets.
+ */
+export function largestTranslation(gateway: Gateway, call: Call, targets: readonly Target[]): number {
+  let largest = 0
+  const seen = new Set<ProtocolName>()
+  for (const target of targets) {
+    if (seen.has(target.protocol)) continue
+    seen.add(target.protocol)
+    try {
+      const { body } = translate(translatable(gateway, call), target)
+      largest = Math.max(largest, Buffer.byteLength(JSON.stringify(body)))
+    } catch (error) {
+      // Nothing will be sent there. The attempt tells why.
+      if (!(error instanceof GatewayError)) throw error
+    }
+  }
+  return largest
+}
+
 function translatable(gateway: Gateway, call: Call): Translatable {
   const { facts, body } = decoded(call)
   call.json ??= parse(body)
@@ -89,6 +113,7 @@ function translatable(gateway: Gateway, call: Call): Translatable {
     maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
     frameBytesMax: gateway.bounds.sseFrameBytesMax,
     answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
+    shown: (error) => shown(call, error),
   }
 }
 

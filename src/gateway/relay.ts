@@ -5,6 +5,7 @@ import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/prot
 import type { AnswerReader } from './answer-reader.ts'
 import type { Call } from './call.ts'
 import type { Target } from './route.ts'
+import { shown } from './secrets.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
 
 /** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
@@ -196,9 +197,9 @@ export class Relay implements Listener {
   }
 
   #refuse(): void {
-    this.#finished = true
     const body = this.#held()
     const error = this.#options.side.decodeError(this.#status, this.#headers, body)
+    this.#finished = true
     const contentType = textOf(this.#headers['content-type']) ?? ''
     this.#options.attempt.error = { kind: error.kind, message: error.message }
     this.#options.done({
@@ -258,7 +259,7 @@ export class Relay implements Listener {
     }
     const inStream = error !== null && last === undefined
     this.#begin(last?.length)
-    if (inStream) call.response.end(call.endpoint.client.encodeStreamError(error, call.id))
+    if (inStream) call.response.end(call.endpoint.client.encodeStreamError(shown(call, error), call.id))
     else call.response.end(last)
   }
 

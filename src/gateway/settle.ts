@@ -9,6 +9,7 @@ import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { UpstreamRefusal } from './relay.ts'
 import type { Target } from './route.ts'
+import { secretsOf, shown } from './secrets.ts'
 
 /** The newest call of each connection, until its request has come whole and its answer is gone. */
 const newestCalls = new WeakMap<Duplex, Call>()
@@ -30,6 +31,7 @@ export function beginCall(
     startedAt: Date.now(),
     clientAddress: request.socket.remoteAddress ?? '',
     token: null,
+    credentials: new Set(),
     identity: null,
     facts: null,
     requestedModel: null,
@@ -107,7 +109,7 @@ export async function refuse(
   cause: GatewayError,
   unanswered?: Unanswered,
 ): Promise<void> {
-  const error = withoutSecrets(cause, secretsOf(call, unanswered?.target ?? null))
+  const error = shown(call, cause)
   const rendered = call.endpoint.client.encodeError(error, call.id)
   const own = unanswered?.refusal
   const asItCame =
@@ -134,7 +136,7 @@ export async function refuse(
   const { response } = call
   if (call.clientGone || response.destroyed || response.headersSent) return
   const body = asItCame
-    ? Buffer.from(redactText(own.body.toString('utf8'), secretsOf(call, unanswered?.target ?? null)))
+    ? Buffer.from(redactText(own.body.toString('utf8'), secretsOf(call)))
     : Buffer.from(JSON.stringify(rendered.body))
   response.writeHead(status, {
     'content-type': 'application/json',
@@ -166,31 +168,12 @@ function leave(call: Call): void {
 
 /** Error texts come from upstreams and may hold anything; no secret of theirs or the client's may reach the log. */
 function scrubbed(call: Call, ending: Ending): Ending {
-  const secrets = secretsOf(call, ending.target)
+  const secrets = secretsOf(call)
   for (const attempt of call.attempts) {
     if (attempt.error !== null)
       attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
   }
-  return ending.error === null ? ending : { ...ending, error: withoutSecrets(ending.error, secrets) }
-}
-
-function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
-  const message = redactText(error.message, secrets)
-  if (message === error.message && error.code === undefined) return error
-  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
-  return new GatewayError(error.kind, message, {
-    cause,
-    fault,
-    ...(code === undefined ? {} : { code: redactText(code, secrets) }),
-    ...(field === undefined ? {} : { field }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-  })
-}
-
-function secretsOf(call: Call, target: Target | null): string[] {
-  const secrets = target === null ? [] : target.channel.credentials.filter((secret) => secret !== '')
-  return call.token === null ? secrets : [...secrets, call.token]
+  return ending.error === null ? ending : { ...ending, error: shown(call, ending.error) }
 }
 
 function tokensOf({ usage }: Metered): number {

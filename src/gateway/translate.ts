@@ -34,6 +34,8 @@ export interface Translatable {
   frameBytesMax: number
   /** Most that an answer may hold, counted in characters and 64 for each event. */
   answerSizeMax: number
+  /** An upstream's error without what the client must not see. */
+  shown(error: GatewayError): GatewayError
 }
 
 export interface Translation {
@@ -133,8 +135,7 @@ class TranslatingReader implements AnswerReader {
     const writer = this.#writer()
     let text = ''
     for (const event of this.#eventsOf(body)) {
-      observer.take(event)
-      text += writer.push(event)
+      text += writer.push(event, (said) => observer.take(said))
     }
     return { observation: observer.observe(), body: Buffer.from(text) }
   }
@@ -149,14 +150,53 @@ class TranslatingReader implements AnswerReader {
     return []
   }
 
-  #writer(): Writer {
+  #writer(): SafeWriter {
     const { client, stream } = this.#wanted
-    return stream ? client.encodeStream(this.#answer) : new WholeWriter(client, this.#answer)
+    const writer = stream ? client.encodeStream(this.#answer) : new WholeWriter(client, this.#answer)
+    return new SafeWriter(writer, this.#wanted)
   }
 }
 
 interface Writer {
   push(event: ChatEvent): string
+}
+
+/** Never throws: what cannot be written is an error of the upstream's, and no error shows what it must not. */
+class SafeWriter {
+  readonly #writer: Writer
+  readonly #wanted: Translatable
+
+  constructor(writer: Writer, wanted: Translatable) {
+    this.#writer = writer
+    this.#wanted = wanted
+  }
+
+  /** `told` hears what was written in fact. */
+  push(event: ChatEvent, told: (event: ChatEvent) => void): string {
+    const { client, requestId, stream, shown } = this.#wanted
+    const said: ChatEvent = event.type === 'error' ? { type: 'error', error: shown(event.error) } : event
+    try {
+      const text = this.#writer.push(said)
+      told(said)
+      return text
+    } catch (cause) {
+      const error = said.type === 'error' ? said.error : unwritable(cause)
+      told({ type: 'error', error })
+      // Without what the format's own writer would repeat of the answer.
+      return stream ? client.encodeStreamError(error, requestId).toString() : ''
+    }
+  }
+}
+
+/** JSON that is nested beyond what JSON.stringify bears, for one. */
+function unwritable(cause: unknown): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    'The upstream answered with something that cannot be translated.',
+    {
+      cause,
+    },
+  )
 }
 
 /** Writes nothing until the answer is whole. */
@@ -180,7 +220,7 @@ class WholeWriter implements Writer {
 /** Turns a stream into the client's own while it comes: one write for each chunk of the upstream. */
 class TranslatingWatcher implements StreamWatcher {
   readonly #decoder: SseDecoder
-  readonly #writer: Writer
+  readonly #writer: SafeWriter
   readonly #keepAlive: string
   readonly #sizeMax: number
   readonly #observer = new EventObserver()
@@ -188,7 +228,7 @@ class TranslatingWatcher implements StreamWatcher {
   /** What is written before the first content waits: until then another channel may still answer. */
   #waiting: string | undefined = ''
 
-  constructor(parts: { decoder: SseDecoder; writer: Writer; keepAlive: string; sizeMax: number }) {
+  constructor(parts: { decoder: SseDecoder; writer: SafeWriter; keepAlive: string; sizeMax: number }) {
     this.#decoder = parts.decoder
     this.#writer = parts.writer
     this.#keepAlive = parts.keepAlive
@@ -221,14 +261,15 @@ class TranslatingWatcher implements StreamWatcher {
     return this.#observer.observe()
   }
 
+  readonly #told = (event: ChatEvent): void => this.#observer.take(event)
+
   #write(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
       if (this.#observer.isOver) break
       const said = this.#size > this.#sizeMax ? tooLarge : event
       this.#size += sizeOf(said)
-      this.#observer.take(said)
-      text += this.#writer.push(said)
+      text += this.#writer.push(said, this.#told)
     }
     if (this.#waiting === undefined) return text
     this.#waiting += text

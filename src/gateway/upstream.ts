@@ -190,7 +190,12 @@ class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall {
 
   onResponseEnd(): void {
     this.#finish()
-    this.#listener.end()
+    try {
+      this.#listener.end()
+    } catch (error) {
+      // undici tells of nothing more: without this, nobody would ever answer the client.
+      this.#listener.fail(broken(error), true)
+    }
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
@@ -230,6 +235,10 @@ function explain(error: unknown): GatewayError {
     case 'EAI_AGAIN':
       return new GatewayError('upstream_error', 'The upstream could not be reached.', { cause: error })
     default:
-      return new GatewayError('upstream_error', 'The connection to the upstream broke.', { cause: error })
+      return broken(error)
   }
+}
+
+function broken(cause: unknown): GatewayError {
+  return new GatewayError('upstream_error', 'The connection to the upstream broke.', { cause })
 }

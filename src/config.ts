@@ -25,6 +25,8 @@ export interface Bounds {
   bodyBytesMax: number
   headerBytesMax: number
   jsonDepthMax: number
+  /** Keys and values in one body; parsing more would keep everybody waiting. */
+  jsonValuesMax: number
   sseFrameBytesMax: number
   /** A whole answer up to this size is held and sent at once; a larger one is streamed through. */
   heldAnswerBytesMax: number
@@ -103,6 +105,7 @@ const environment = z.object({
   BODY_BYTES_MAX: count(32 * MiB, 1024),
   HEADER_BYTES_MAX: count(64 * 1024, 4096),
   JSON_DEPTH_MAX: count(128, 8, 2000),
+  JSON_VALUES_MAX: count(250_000, 1000, 1_000_000_000),
   SSE_FRAME_BYTES_MAX: count(4 * MiB, 1024),
   HELD_ANSWER_BYTES_MAX: count(64 * 1024),
   WATCHED_ANSWER_BYTES_MAX: count(32 * MiB),
@@ -165,6 +168,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       bodyBytesMax: e.BODY_BYTES_MAX,
       headerBytesMax: e.HEADER_BYTES_MAX,
       jsonDepthMax: e.JSON_DEPTH_MAX,
+      jsonValuesMax: e.JSON_VALUES_MAX,
       sseFrameBytesMax: e.SSE_FRAME_BYTES_MAX,
       heldAnswerBytesMax: e.HELD_ANSWER_BYTES_MAX,
       watchedAnswerBytesMax: e.WATCHED_ANSWER_BYTES_MAX,

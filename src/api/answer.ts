@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express'
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
-import { asGatewayError, type Call } from '../gateway/call.ts'
+import { requireCapacity } from '../gateway/admit.ts'
+import { asGatewayError, type Call, type Ending } from '../gateway/call.ts'
 import { endpointOf } from '../gateway/endpoints.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { nothingMetered } from '../gateway/meter.ts'
@@ -49,25 +50,34 @@ export function ownApi(gateway: Gateway) {
       const { requestIdHeader } = call.endpoint.client
       if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
       try {
+        requireCapacity(gateway)
         await handler(request, response)
-        if (logged) await settle(gateway, call, answered)
+        if (logged) await settle(gateway, call, endingOf(call))
         else forget(gateway, call)
-      } catch (error) {
-        await refuse(gateway, call, asGatewayError(error))
+      } catch (cause) {
+        const error = asGatewayError(cause)
+        if (call.clientGone && error.kind !== 'internal') await settle(gateway, call, endingOf(call))
+        else {
+          const target = call.asked
+          await refuse(gateway, call, error, { target, metered: nothingMetered, refusal: undefined })
+        }
       }
     }
   }
 }
 
-const answered = {
-  status: 200,
-  outcome: 'succeeded',
-  error: null,
-  observation: null,
-  streamEnd: 'complete',
-  target: null,
-  metered: nothingMetered,
-} as const
+/** Of a call that was answered, unless its client had left. Neither costs anything. */
+function endingOf({ clientGone, asked }: Call): Ending {
+  return {
+    status: clientGone ? 499 : 200,
+    outcome: clientGone ? 'cancelled' : 'succeeded',
+    error: null,
+    observation: null,
+    streamEnd: clientGone ? 'client_gone' : 'complete',
+    target: asked,
+    metered: nothingMetered,
+  }
+}
 
 function forget(gateway: Gateway, call: Call): void {
   call.settled = true

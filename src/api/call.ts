@@ -5,23 +5,42 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { findModel } from '../catalog/catalog.ts'
 import { mayUse } from '../catalog/permitted.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
+import { takeLimits } from '../gateway/admit.ts'
 import { readBody } from '../gateway/body.ts'
 import type { Call } from '../gateway/call.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { groupOf } from '../gateway/route.ts'
 import { redactText } from '../ledger/redact.ts'
-import { checkText } from '../protocols/json-scan.ts'
+import { checkText, scanMembers } from '../protocols/json-scan.ts'
 
 /** The call behind a request inside `answer`, and who makes it. Throws, or rejects with, GatewayError. */
 export type OwnCall = (request: Request) => Promise<{ call: Call; identity: Identity }>
 
-/** The body as a JSON object; on the row too. Throws `invalid_request` or `request_too_large`. */
+/**
+ * Charge a request to the limits of its key: it is work for us, or for an upstream, as a chat request is. It has no
+ * tokens. Throws `rate_limited`.
+ */
+export function takeTurn(gateway: Gateway, call: Call, identity: Identity): void {
+  takeLimits(gateway, call, identity, groupOf(gateway.catalog.snapshot, identity.groupId), 0)
+  for (const [name, value] of Object.entries(call.headers)) call.response.setHeader(name, value)
+}
+
+/**
+ * The body as a JSON object, within the bounds of a chat's; on the row too. Throws `invalid_request` or
+ * `request_too_large`.
+ */
 export async function readJson(gateway: Gateway, call: Call): Promise<Json> {
   const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
-  if (body === undefined) throw new GatewayError('invalid_request', 'The request did not arrive whole.')
+  if (body === undefined) {
+    call.clientGone = true
+    throw new GatewayError('invalid_request', 'The request did not arrive whole.')
+  }
   call.body = body.bytes
   call.slabs.push(body.release)
   checkText(body.bytes)
+  const whole = { start: 0, end: body.bytes.length }
+  const { jsonDepthMax, jsonValuesMax } = gateway.bounds
+  scanMembers(body.bytes, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
   let value: unknown
   try {
     value = JSON.parse(body.bytes.toString('utf8'))

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
+import { standInJournal } from '../gateway/admit.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { findHolder } from '../gateway/holders.ts'
 import { groupOf } from '../gateway/route.ts'
 import { redactText } from '../ledger/redact.ts'
-import { upstreamSide } from '../protocols/index.ts'
-import type { OwnCall } from './call.ts'
+import { type OwnCall, takeTurn } from './call.ts'
 
 /**
  * `GET` and `DELETE /v1/responses/{id}`: answered by the channel that holds the answer. An id that the caller's tenant
@@ -14,40 +14,57 @@ import type { OwnCall } from './call.ts'
  */
 export function heldAnswerRoute(gateway: Gateway, ownCall: OwnCall, method: 'GET' | 'DELETE') {
   return async (request: Request, response: Response): Promise<void> => {
-    const { identity } = await ownCall(request)
+    const { call, identity } = await ownCall(request)
     const id = String(request.params.id)
+    const query = forwardedQuery(request.url)
+    takeTurn(gateway, call, identity)
     const { snapshot } = gateway.catalog
     const name = await findHolder(gateway, identity, id)
     const channel = [...snapshot.channels.values()].find((one) => one.name === name)
     const { channels } = groupOf(snapshot, identity.groupId)
-    const baseUrl = channel?.protocols['openai-responses']
+    const baseUrl = channel?.protocols[protocol]
     const allowed = channel !== undefined && (channels.includes('*') || channels.includes(channel.name))
     if (channel === undefined || baseUrl === undefined || !allowed) throw notHeld(id)
-    const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
-    if (/[?&]stream=true/.test(query)) {
-      throw new GatewayError('unsupported_parameter', 'stream: a held answer is only given whole here', {
-        field: 'stream',
-      })
+    await standInJournal(gateway, call, null)
+    const target = {
+      channel,
+      protocol,
+      native: true,
+      baseUrl,
+      upstreamModel: null,
+      reason: 'holds the answer',
     }
-    const side = upstreamSide('openai-responses')
-    const { status, headers, body } = await askUpstream(
-      gateway,
-      { channel, baseUrl },
-      {
-        method,
-        path: `/responses/${encodeURIComponent(id)}${query}`,
-        body: null,
-        stream: false,
-        headers: [],
-        authHeaders: side.authHeaders,
-      },
-    )
-    if (status === 404) throw notHeld(id)
-    if (status !== 200) throw side.decodeError(status, headers, body)
+    const path = `/responses/${encodeURIComponent(id)}${query}`
+    const question = { method, path, body: null, headers: [] }
+    const body = await askUpstream(gateway, call, target, question, asItCame).catch((error: unknown) => {
+      throw error instanceof GatewayError && error.upstreamStatus === 404 ? notHeld(id) : error
+    })
     if (method === 'DELETE') await gateway.heldAnswers.forget(identity.tenantId, id).catch(() => {})
     response.setHeader('content-type', 'application/json')
     response.end(body)
   }
+}
+
+const protocol = 'openai-responses' as const
+/** What the vendor's SDK may ask for a held answer with, as long as it is given whole. */
+const forwardedMembers: ReadonlySet<string> = new Set(['include', 'include[]', 'starting_after'])
+
+/** With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a stream. */
+function forwardedQuery(url: string): string {
+  const asked = [...new URL(url, 'http://tollgate').searchParams]
+  for (const [name, value] of asked) {
+    if (/^stream\b/i.test(name) && !/^(false|0|)$/i.test(value)) {
+      throw new GatewayError('unsupported_parameter', 'stream: a held answer is only given whole here', {
+        field: 'stream',
+      })
+    }
+  }
+  const kept = new URLSearchParams(asked.filter(([name]) => forwardedMembers.has(name)))
+  return kept.size === 0 ? '' : `?${kept}`
+}
+
+function asItCame(body: Buffer): Buffer {
+  return body
 }
 
 function notHeld(id: string): GatewayError {

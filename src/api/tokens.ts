@@ -1,14 +1,17 @@
 import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
-import { isRecord, type Json, textOf } from '../canonical/json.ts'
+import { type Json, parseObject, textOf } from '../canonical/json.ts'
+import { standInJournal } from '../gateway/admit.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
-import type { Call } from '../gateway/call.ts'
+import { asGatewayError, type Call } from '../gateway/call.ts'
 import { estimateInputTokens } from '../gateway/estimate.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import { forwardedHeaders } from '../gateway/prepare.ts'
+import { holdersOf } from '../gateway/holders.ts'
+import { forwardedHeaders, noteTranslation, withoutForeignReasoning } from '../gateway/prepare.ts'
 import { planRoute, type Target } from '../gateway/route.ts'
-import { upstreamSide } from '../protocols/index.ts'
-import { type OwnCall, readJson, resolveModel } from './call.ts'
+import { conversationRefused } from '../protocols/conversation.ts'
+import { envelopeMark } from '../protocols/envelope.ts'
+import { type OwnCall, readJson, resolveModel, takeTurn } from './call.ts'
 
 /** How a format counts the tokens of a request before it is sent. */
 interface CountFormat {
@@ -18,6 +21,8 @@ interface CountFormat {
   answer(tokens: number): Json
   /** Makes a whole request of the body, which lacks what only an answer needs. */
   complete(body: Json): Json
+  /** Id of an earlier answer that counts too. Throws `invalid_request` or `unsupported_parameter`. */
+  heldId(body: Json): string | undefined
 }
 
 const formats = {
@@ -25,11 +30,13 @@ const formats = {
     path: '/v1/messages/count_tokens',
     answer: (tokens) => ({ input_tokens: tokens }),
     complete: (body) => ({ max_tokens: 1, ...body }),
+    heldId: () => undefined,
   },
   'openai-responses': {
     path: '/responses/input_tokens',
     answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
     complete: (body) => body,
+    heldId: heldAnswer,
   },
 } as const satisfies Record<string, CountFormat>
 
@@ -44,11 +51,17 @@ export function tokenRoute(gateway: Gateway, ownCall: OwnCall, protocol: keyof t
     call.endpoint.client.checkHeaders?.(request.headers)
     const body = await readJson(gateway, call)
     const { model, name, group } = resolveModel(gateway, call, identity, textOf(body.model))
-    const counted = await ask(gateway, call, planRoute(model, name, group, protocol), format, body)
+    const planned = planRoute(model, name, group, protocol)
+    const heldId = format.heldId(body)
+    const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
+    takeTurn(gateway, call, identity)
+    const counted = await ask(gateway, call, targets, format, body)
     if (counted !== undefined) {
-      response.json(counted)
+      response.set(call.headers).json(counted)
       return
     }
+    // Whoever was asked, the answer is none of theirs.
+    call.asked = null
     const decoded = call.endpoint.client.decodeRequest(format.complete(body), { envelope: gateway.envelope })
     response.setHeader('x-tollgate-estimated', 'true')
     response.json(format.answer(estimateInputTokens(decoded)))
@@ -63,29 +76,40 @@ async function ask(
   format: CountFormat,
   body: Json,
 ): Promise<Json | undefined> {
-  for (const target of targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)) {
-    const side = upstreamSide(target.protocol)
-    const asked = await askUpstream(gateway, target, {
+  const able = targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)
+  if (able.length > 0) await standInJournal(gateway, call, call.body)
+  const hasSeals = call.body?.includes(envelopeMark) === true
+  const { json, notes } = hasSeals ? withoutForeignReasoning(body) : { json: body, notes: [] }
+  for (const target of able) {
+    const question = {
       method: 'POST',
       path: format.path,
-      body: Buffer.from(JSON.stringify({ ...body, model: target.upstreamModel })),
-      stream: false,
+      body: Buffer.from(JSON.stringify({ ...json, model: target.upstreamModel })),
       headers: forwardedHeaders(gateway, call),
-      authHeaders: side.authHeaders,
-    }).catch(() => undefined)
-    if (asked === undefined) continue
-    if (asked.status === 200) return answerOf(asked.body)
-    const error = side.decodeError(asked.status, asked.headers, asked.body)
-    if (error instanceof GatewayError && error.kind === 'invalid_request') throw error
+    } as const
+    try {
+      const counted = await askUpstream(gateway, call, target, question, countedIn)
+      if (notes.length > 0) noteTranslation(call, target, notes)
+      return counted
+    } catch (cause) {
+      const { kind } = asGatewayError(cause)
+      if (call.clientGone || call.shuttingDown || kind === 'invalid_request') throw cause
+    }
   }
   return undefined
 }
 
-function answerOf(body: Buffer): Json | undefined {
-  try {
-    const answer: unknown = JSON.parse(body.toString('utf8'))
-    return isRecord(answer) && typeof answer.input_tokens === 'number' ? answer : undefined
-  } catch {
-    return undefined
-  }
+function countedIn(body: Buffer): Json {
+  const answer = parseObject(body.toString('utf8'))
+  if (typeof answer?.input_tokens === 'number') return answer
+  throw new GatewayError('upstream_error', 'The upstream answered without a number of tokens.')
+}
+
+function heldAnswer({ conversation, previous_response_id: id }: Json): string | undefined {
+  if (conversation !== undefined && conversation !== null) throw conversationRefused()
+  if (id === undefined || id === null || id === '') return undefined
+  if (typeof id === 'string') return id
+  throw new GatewayError('invalid_request', 'previous_response_id: expected a string', {
+    field: 'previous_response_id',
+  })
 }

@@ -5,15 +5,16 @@ import type { Gateway } from '../gateway/gateway.ts'
 import { translate } from '../gateway/translate.ts'
 import { protocols } from '../protocols/index.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from '../protocols/protocol.ts'
-import { type OwnCall, readJson } from './call.ts'
+import { type OwnCall, readJson, takeTurn } from './call.ts'
 
 /**
  * `POST /v1/translate` with `{ from, to, model?, strict?, request }`: what would be sent to an upstream, and what would
- * become of every field. Nobody is called and nothing is charged. `from` and `to` are protocols.
+ * become of every field. Nobody is called and nothing is charged but the limits of the key. `from` and `to` are protocols.
  */
 export function translateRoute(gateway: Gateway, ownCall: OwnCall) {
   return async (request: Request, response: Response): Promise<void> => {
     const { call, identity } = await ownCall(request)
+    takeTurn(gateway, call, identity)
     const wanted = await readJson(gateway, call)
     const from = clientNamed(wanted.from)
     const to = upstreamNamed(wanted.to)

@@ -35,12 +35,54 @@ export async function admit(
   snapshot: Snapshot,
   admission: Admission,
 ): Promise<void> {
-  takeLimits(gateway, call, admission)
-  if (snapshot.tenants.get(admission.identity.tenantId)?.limited === true) {
+  const { identity, group, facts, body } = admission
+  takeLimits(gateway, call, identity, group, Math.ceil(body.length / 4) + (facts.maxOutputTokens ?? 0))
+  if (snapshot.tenants.get(identity.tenantId)?.limited === true) {
     gateway.ledger.requireRoom()
     await reserve(gateway, call, admission)
   }
-  const open = openRecordOf(gateway, call, admission.body)
+  await standInJournal(gateway, call, body)
+}
+
+/** Throws `unavailable` where this process may begin nothing new. */
+export function requireCapacity({ draining, calls, bounds }: Gateway): void {
+  if (draining) {
+    throw new GatewayError(
+      'unavailable',
+      'This gateway process is shutting down. Try again: another one will answer.',
+      { retryAfterSeconds: 1 },
+    )
+  }
+  if (calls.size > bounds.inFlightMax) {
+    throw new GatewayError(
+      'unavailable',
+      `This gateway process runs ${bounds.inFlightMax} requests, as many as it may. Try again.`,
+      { retryAfterSeconds: 1 },
+    )
+  }
+}
+
+/** Charge the limits of a key, until the call is settled. Throws `rate_limited`. */
+export function takeLimits(
+  gateway: Gateway,
+  call: Call,
+  identity: Identity,
+  group: Group,
+  tokensEstimate: number,
+): void {
+  const lease = gateway.limits.take(identity.keyId, group.limits, tokensEstimate, call.startedAt)
+  addLimitHeaders(call.headers, lease)
+  if (!lease.granted) {
+    throw new GatewayError('rate_limited', refusalText[lease.limit], {
+      retryAfterSeconds: lease.retryAfterSeconds,
+    })
+  }
+  call.lease = lease
+}
+
+/** Resolves once the call has a row even if this process dies. `body`: what was read of it, or null. */
+export async function standInJournal(gateway: Gateway, call: Call, body: Buffer | null): Promise<void> {
+  const open = openRecordOf(gateway, call, body)
   const standing = gateway.ledger.open(open)
   // It is written; the memory behind the body is about to be used again.
   open.body = null
@@ -78,18 +120,6 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
   }
 }
 
-function takeLimits(gateway: Gateway, call: Call, { identity, group, facts, body }: Admission): void {
-  const tokens = Math.ceil(body.length / 4) + (facts.maxOutputTokens ?? 0)
-  const lease = gateway.limits.take(identity.keyId, group.limits, tokens, call.startedAt)
-  addLimitHeaders(call.headers, lease)
-  if (!lease.granted) {
-    throw new GatewayError('rate_limited', refusalText[lease.limit], {
-      retryAfterSeconds: lease.retryAfterSeconds,
-    })
-  }
-  call.lease = lease
-}
-
 const refusalText = {
   requests: 'This key has used up its requests per minute. Wait as long as retry-after says.',
   tokens: 'This key has used up its tokens per minute. Wait as long as retry-after says, or send less.',
@@ -104,6 +134,14 @@ async function reserve(
   call: Call,
   { identity, group, model, facts, body, translated }: Admission,
 ): Promise<void> {
+  const { hidesCost } = facts
+  if (hidesCost !== undefined) {
+    throw new GatewayError(
+      'permission_denied',
+      `${hidesCost}: this key has a spending limit, and what an answer costs that is made in the background is not seen here. Leave "${hidesCost}" out.`,
+      { field: hidesCost },
+    )
+  }
   const amount = worstCaseNano(
     {
       bodyBytes: Math.max(body.length, largestTranslation(gateway, call, translated)),

@@ -53,6 +53,8 @@ export interface Call {
   sentAt: number | null
   firstTokenAt: number | null
   readonly attempts: AttemptRecord[]
+  /** Whose answer or refusal the client gets, where it is not a chat's. */
+  asked: Asked | null
   /** Set by whoever writes the row: a request has one. */
   settled: boolean
   clientGone: boolean
@@ -74,9 +76,12 @@ export interface Ending {
   error: GatewayError | null
   observation: Observation | null
   streamEnd: StreamEnd | null
-  target: Target | null
+  target: Asked | null
   metered: Metered
 }
+
+/** What a row says of a target. */
+export type Asked = Pick<Target, 'channel' | 'protocol' | 'native'>
 
 /** What a row says of how far a request came. */
 type Progress = Pick<Call, 'identity' | 'sentAt' | 'startedAt' | 'firstTokenAt' | 'attempts' | 'notes'>

@@ -7,7 +7,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import { admit } from './admit.ts'
+import { admit, requireCapacity } from './admit.ts'
 import { readBody } from './body.ts'
 import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
 import type { Gateway } from './gateway.ts'
@@ -41,8 +41,7 @@ export function chat(gateway: Gateway, endpoint: Endpoint) {
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
-  if (gateway.draining) throw shuttingDown()
-  if (gateway.calls.size > gateway.bounds.inFlightMax) throw tooManyRunning(gateway.bounds.inFlightMax)
+  requireCapacity(gateway)
   const snapshot = gateway.catalog.snapshot
   call.token = tokenFrom(call.request.headers) ?? null
   const found = authenticate(gateway.keys, snapshot, call.request.headers, call.clientAddress, call.startedAt)
@@ -194,25 +193,5 @@ function notPermitted(model: string): GatewayError {
     'permission_denied',
     `This key may not use model "${redactText(model)}". GET /v1/models lists what it may use.`,
     { field: 'model' },
-  )
-}
-
-function tooManyRunning(inFlightMax: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `This gateway process runs ${inFlightMax} requests, as many as it may. Try again.`,
-    {
-      retryAfterSeconds: 1,
-    },
-  )
-}
-
-function shuttingDown(): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'This gateway process is shutting down. Try again: another one will answer.',
-    {
-      retryAfterSeconds: 1,
-    },
   )
 }

@@ -6,6 +6,8 @@ import type { Gateway } from './gateway.ts'
 import type { Target } from './route.ts'
 
 const idCharactersMax = 256
+/** No vendor's id has others, and Postgres takes no NUL. */
+const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
  * Of the planned targets those whose channel holds an earlier answer of this tenant. Throws `invalid_request` for an
@@ -33,7 +35,7 @@ export async function findHolder(
   identity: Identity,
   answerId: string,
 ): Promise<string | undefined> {
-  if (answerId.length > idCharactersMax) return undefined
+  if (!plainId.test(answerId)) return undefined
   try {
     return await gateway.heldAnswers.find(identity.tenantId, answerId)
   } catch (cause) {
@@ -56,6 +58,6 @@ export function rememberHolder(
   answerId: string | undefined,
 ): void {
   if (!target.native || identity === null || facts?.keepsAnswer !== true) return
-  if (answerId === undefined || answerId.length > idCharactersMax) return
+  if (answerId === undefined || !plainId.test(answerId)) return
   gateway.heldAnswers.remember(identity.tenantId, answerId, target.channel.name)
 }

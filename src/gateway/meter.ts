@@ -30,7 +30,8 @@ const bytesPerToken = 4
 
 /**
  * The one place where an answer becomes tokens and money, for every protocol. What the upstream told is taken;
- * an answer that ends without usage is estimated from what was delivered, and marked so.
+ * an answer that ends without usage is estimated from what was delivered, and marked so; of one that the upstream goes
+ * on with behind our back, nothing is known.
  */
 export function meter(
   observation: Observation,
@@ -38,7 +39,8 @@ export function meter(
   model: Model,
   multiplier: string,
 ): Metered {
-  const usage = observation.usage ?? estimate(observation, bodyBytes)
+  const usage =
+    observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
   if (usage === undefined) return unknownMetered
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {

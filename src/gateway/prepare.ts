@@ -58,15 +58,21 @@ function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
 function withOwnReasoning(gateway: Gateway, call: Call, target: Target) {
   const asItCame = decoded(call)
   if (!asItCame.body.includes(envelopeMark)) return asItCame
-  const notes: TranslationNote[] = []
   call.json ??= parse(asItCame.body)
-  const json = withoutEnvelopes(call.json, '', (path) => {
-    notes.push({ path, action: 'dropped', reason: 'reasoning that a model of another channel has sealed' })
-  })
+  const { json, notes } = withoutForeignReasoning(call.json)
   if (notes.length === 0) return asItCame
   noteTranslation(call, target, notes)
   const body = Buffer.from(JSON.stringify(json))
   return { body, facts: call.endpoint.client.readRequest(body, gateway.bounds) }
+}
+
+/** A body without the reasoning that other channels gave this client in our envelopes. */
+export function withoutForeignReasoning(body: Json): { json: Json; notes: TranslationNote[] } {
+  const notes: TranslationNote[] = []
+  const json = withoutEnvelopes(body, '', (path) => {
+    notes.push({ path, action: 'dropped', reason: 'reasoning that a model of another channel has sealed' })
+  })
+  return { json: isRecord(json) ? json : {}, notes }
 }
 
 function translated(gateway: Gateway, call: Call, target: Target): Prepared {
@@ -117,7 +123,8 @@ function translatable(gateway: Gateway, call: Call): Translatable {
   }
 }
 
-function noteTranslation(call: Call, target: Target, notes: readonly TranslationNote[]): void {
+/** Tell the row and the client what became of a request on its way to a target. */
+export function noteTranslation(call: Call, target: Target, notes: readonly TranslationNote[]): void {
   call.notes = notes.slice(0, notesMax)
   call.headers['x-tollgate-translation'] = summaryOf(target, notes)
 }

@@ -4,11 +4,10 @@ import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../ledger/redact.ts'
 import { openRecordOf } from './admit.ts'
-import { type Call, closeRecordOf, type Ending, type Endpoint, refusalOf } from './call.ts'
+import { type Asked, type Call, closeRecordOf, type Ending, type Endpoint, refusalOf } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { UpstreamRefusal } from './relay.ts'
-import type { Target } from './route.ts'
 import { secretsOf, shown } from './secrets.ts'
 
 /** The newest call of each connection, until its request has come whole and its answer is gone. */
@@ -45,6 +44,7 @@ export function beginCall(
     sentAt: null,
     firstTokenAt: null,
     attempts: [],
+    asked: null,
     settled: false,
     clientGone: false,
     shuttingDown: false,
@@ -97,7 +97,7 @@ function isRead(call: Call, ending: Ending): boolean {
 
 /** What is known of a request that no upstream answered. */
 export interface Unanswered {
-  target: Target | null
+  target: Asked | null
   metered: Metered
   refusal: UpstreamRefusal | undefined
 }
@@ -153,11 +153,12 @@ function leave(call: Call): void {
   if (call.settled) return
   call.clientGone = true
   const { running, price } = call
-  if (running === undefined || price === null) return
+  if (running === undefined) return
   const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', {
     fault: 'client',
   })
-  if (price.clientGone.policy === 'abort') {
+  // Where nothing is bought, nothing is worth reading to its end.
+  if (price === null || price.clientGone.policy === 'abort') {
     running.abort(reason)
     return
   }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../canonical/error.ts'
 import { closingQuote, wordsOf } from './json-quote.ts'
+import { isWord, nameAt, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
 export interface Span {
@@ -8,19 +9,23 @@ export interface Span {
   end: number
 }
 
+/** How far a client's JSON may go. */
+export interface JsonBounds {
+  jsonDepthMax: number
+  jsonValuesMax: number
+}
+
 export interface ScanOptions<Name extends string = string> {
   /** Deepest nesting allowed, the scanned object itself being 1. */
   depthMax: number
+  /**
+   * Most keys and values allowed in all, so that the document can be parsed without stalling the process. Default: not
+   * counted, for parts of a document that was.
+   */
+  valuesMax?: number
   /** Path of the object in the body, for messages; empty for the body itself. */
   path?: string
   watch?: Watch<Name>
-}
-
-/** Notes in `found` whether one of the words stands as a whole string, key or value, anywhere inside a member. */
-export interface Watch<Name extends string = string> {
-  member: Name
-  words: WordSet
-  found: boolean
 }
 
 /**
@@ -29,7 +34,7 @@ export interface Watch<Name extends string = string> {
  * The grammar of JSON is checked as JSON.parse does, with one exception: in documents over 32 KB long strings are
  * hopped over, so that a stray control character or escape in them is left to the upstream. UTF-8 is `checkText`'s.
  * Throws GatewayError `invalid_request` for what is not JSON (with line and column, never quoting the body, which may
- * hold a secret), for nesting over `depthMax`, and for a named member that is given twice, because readers disagree
+ * hold a secret), for nesting over `depthMax`, for more keys and values than `valuesMax`, and for a named member that is given twice, because readers disagree
  * about which one counts.
  */
 export function scanMembers<Name extends string>(
@@ -40,17 +45,19 @@ export function scanMembers<Name extends string>(
 ): Partial<Record<Name, Span>> {
   const members: Partial<Record<Name, Span>> = {}
   const path = options.path ?? ''
-  const text = textOf(bytes, span, options.depthMax - 1)
+  const text = textOf(bytes, span, options)
   let at = skipSpace(bytes, span.start, span.end)
   if (at === span.end) throw fault(text, at, 'expected an object, got nothing')
   if (bytes[at] !== openBrace) {
     throw invalid(path || 'body', `expected a JSON object, got ${kindAt(bytes, at)}`)
   }
+  countOne(text)
   at = skipSpace(bytes, at + 1, span.end)
   if (byteAt(text, at) === closeBrace) return finish(text, at + 1, members)
   for (;;) {
     const keyStart = skipSpace(bytes, at, span.end)
     const keyEnd = endOfKey(text, keyStart)
+    countOne(text)
     const name = nameAt(bytes, keyStart, keyEnd, names)
     const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
     text.watch = options.watch && options.watch.member === name ? options.watch : undefined
@@ -70,7 +77,7 @@ export function scanMembers<Name extends string>(
 /** Spans of the elements of a JSON array; none for what is not an array. Throws as `scanMembers` does. */
 export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): Span[] {
   const elements: Span[] = []
-  const text = textOf(bytes, span, options.depthMax - 1)
+  const text = textOf(bytes, span, options)
   if (bytes[span.start] !== openBracket) return elements
   let at = skipSpace(bytes, span.start + 1, span.end)
   if (byteAt(text, at) === closeBracket) return elements
@@ -88,7 +95,7 @@ export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): S
 
 /** Span of the first element of a JSON array; undefined where there is none. Throws as `scanMembers` does. */
 export function scanFirstElement(bytes: Buffer, span: Span, options: ScanOptions): Span | undefined {
-  const text = textOf(bytes, span, options.depthMax - 1)
+  const text = textOf(bytes, span, options)
   if (bytes[span.start] !== openBracket) return undefined
   const start = skipSpace(bytes, span.start + 1, span.end)
   return byteAt(text, start) === closeBracket ? undefined : { start, end: endOfValue(text, start) }
@@ -100,22 +107,6 @@ export function checkText(bytes: Buffer): void {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('body', 'starts with a byte order mark; send plain UTF-8')
   }
-}
-
-/** ASCII words to look for among the strings of a document, made ready once. */
-export interface WordSet {
-  words: ReadonlySet<string>
-  bytesMax: number
-  /** 1 at each byte that a word, escaped or not, starts with: spares a look at most strings. */
-  starts: Uint8Array
-}
-
-/** Make a WordSet. */
-export function wordSet(...words: string[]): WordSet {
-  const starts = new Uint8Array(256)
-  for (const word of words) starts[word.charCodeAt(0)] = 1
-  starts[backslash] = 1
-  return { words: new Set(words), bytesMax: Math.max(...words.map((word) => word.length)), starts }
 }
 
 /** The value of a span, parsed. Throws GatewayError `invalid_request` naming `path`. */
@@ -186,14 +177,40 @@ interface Text {
   end: number
   /** Nesting still allowed. */
   depthMax: number
+  valuesMax: number
+  /** How many of them are still allowed. */
+  valuesLeft: number
   /** Of documents in which long strings are hopped over. */
   words: Int32Array | undefined
   watch: { words: WordSet; found: boolean } | undefined
 }
 
-function textOf(bytes: Buffer, span: Span, depthMax: number): Text {
+/** More than any body has, in a small integer. */
+const uncounted = 2 ** 30
+
+function textOf(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
   const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
-  return { bytes, end: span.end, depthMax, words, watch: undefined }
+  return {
+    bytes,
+    end: span.end,
+    depthMax: depthMax - 1,
+    valuesMax,
+    valuesLeft: valuesMax,
+    words,
+    watch: undefined,
+  }
+}
+
+/** A key or a value begins. */
+function countOne(text: Text): void {
+  if (--text.valuesLeft < 0) throw tooMany(text)
+}
+
+function tooMany({ valuesMax }: Text): GatewayError {
+  return invalid(
+    'body',
+    `more than ${valuesMax} JSON keys and values; send fewer, or have the operator raise JSON_VALUES_MAX`,
+  )
 }
 
 function byteAt(text: Text, at: number): number | undefined {
@@ -210,18 +227,26 @@ function finish<T>(text: Text, from: number, members: T): T {
 function endOfValue(text: Text, from: number): number {
   const { bytes, end } = text
   const first = bytes[from]
-  if (first !== openBrace && first !== openBracket) return endOfScalar(text, from)
+  if (first !== openBrace && first !== openBracket) {
+    countOne(text)
+    return endOfScalar(text, from)
+  }
   const closers: number[] = []
+  let left = text.valuesLeft
   let at = from
   for (;;) {
     const byte = byteAt(text, at)
+    if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
       // Both closing brackets stand two places behind their opening ones in ASCII.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)
       if (byteAt(text, at) !== byte + 2) {
-        if (byte === openBrace) at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+        if (byte === openBrace) {
+          at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+          left--
+        }
         continue
       }
       closers.pop()
@@ -230,7 +255,10 @@ function endOfValue(text: Text, from: number): number {
 
     for (;;) {
       const closer = closers.at(-1)
-      if (closer === undefined) return at
+      if (closer === undefined) {
+        text.valuesLeft = left
+        return at
+      }
       at = skipSpace(bytes, at, end)
       const next = byteAt(text, at)
       if (next === closer) {
@@ -238,7 +266,10 @@ function endOfValue(text: Text, from: number): number {
         at++
       } else if (next === comma) {
         at = skipSpace(bytes, at + 1, end)
-        if (closer === closeBrace) at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+        if (closer === closeBrace) {
+          at = skipSpace(bytes, afterColon(text, endOfKey(text, at)), end)
+          left--
+        }
         break
       } else throw fault(text, at, `expected ',' or '${String.fromCharCode(closer)}' after a value`)
     }
@@ -347,49 +378,8 @@ function bytesOf(characters: string): Uint8Array {
   return set
 }
 
-/** Whether the string between these quotes is one of the words. */
-function isWord(bytes: Buffer, start: number, end: number, set: WordSet): boolean {
-  const length = end - start - 2
-  // Six bytes spell one escaped character.
-  if (length > 6 * set.bytesMax || set.starts[bytes[start + 1] ?? 0] === 0) return false
-  if (length <= set.bytesMax && set.words.has(bytes.toString('latin1', start + 1, end - 1))) return true
-  if (!bytes.subarray(start, end).includes('\\u')) return false
-  const word = parsedOrNothing(bytes.toString('utf8', start, end))
-  return typeof word === 'string' && set.words.has(word)
-}
-
-/** Which of the names the key between these quotes is; keys may spell letters as escapes. */
-function nameAt<Name extends string>(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  names: readonly Name[],
-): Name | undefined {
-  const length = end - start - 2
-  for (let i = start + 1; i < end - 1; i++) {
-    if (bytes[i] !== backslash) continue
-    const key = parsedOrNothing(bytes.toString('utf8', start, end))
-    return names.find((name) => name === key)
-  }
-  for (const name of names) {
-    if (name.length !== length) continue
-    let i = 0
-    while (i < length && bytes[start + 1 + i] === name.charCodeAt(i)) i++
-    if (i === length) return name
-  }
-  return undefined
-}
-
 function fault(text: Text, at: number, problem: string): GatewayError {
   const before = text.bytes.toString('utf8', 0, Math.min(at, text.end)).split('\n')
   const place = `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
   return invalid('body', `not valid JSON: ${problem} (${place})`)
-}
-
-function parsedOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

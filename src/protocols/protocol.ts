@@ -4,6 +4,7 @@ import type { ChatEvent } from '../canonical/event.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
+import type { JsonBounds } from './json-scan.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Wire formats by name. A channel speaks one or more of them; an endpoint is spoken in one. */
@@ -29,7 +30,7 @@ export interface ClientSide {
    * Read what the gateway must know of a request from its raw bytes, leaving the rest untouched.
    * Throws GatewayError `invalid_request` naming the path of the bad field.
    */
-  readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): RequestFacts
+  readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
   /** Throws GatewayError `invalid_request` naming a header that the format demands or does not know. */
   checkHeaders?(headers: Headers): void
   /** Where the format's own SDK looks for the request id, beside `x-request-id`. */
@@ -102,6 +103,8 @@ export interface RequestFacts {
   heldId: string | undefined
   /** True when the upstream keeps the answer, so that its id can be asked for or continued. */
   keepsAnswer: boolean
+  /** The member that lets the upstream go on behind its answer, so that what it charges is never seen here. */
+  hidesCost: string | undefined
   /** Byte ranges that a pass-through rewrite needs; private to the protocol that read them. */
   spans: unknown
 }
@@ -199,6 +202,8 @@ export interface Observation {
   error: GatewayError | undefined
   /** True once the format's own end was seen ([DONE], a finish reason, a terminal event). */
   complete: boolean
+  /** True when the upstream goes on behind a complete answer: usage is then neither known nor to be estimated. */
+  goesOn?: boolean
   /** Our estimate of the output tokens seen so far, for answers that end without usage. */
   outputTokensEstimate: number
 }

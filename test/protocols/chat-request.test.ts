@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
+import { readConfig } from '../../src/config.ts'
 import { patchRequest, readRequest } from '../../src/protocols/openai-chat/request.ts'
 import { escapeRandomly, joinRandomly, Random, randomJson, randomMember, randomString } from './random.ts'
 
-const bounds = { jsonDepthMax: 64 }
+const bounds = { jsonDepthMax: 64, jsonValuesMax: 100_000 }
 const hello = [{ role: 'user', content: 'hello' }]
 
 const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
@@ -13,6 +14,44 @@ const patched = (text: string, model: string) => {
 }
 
 describe('readRequest', () => {
+  it.each<[string, object]>([
+    [
+      '2,000 messages',
+      {
+        messages: Array.from({ length: 2000 }, () => ({
+          role: 'user',
+          content: [{ type: 'text', text: 'x' }],
+          name: 'n',
+          a: 1,
+          b: 2,
+        })),
+      },
+    ],
+    [
+      '200 tools of 50 members',
+      {
+        tools: Array.from({ length: 200 }, (_, i) => ({
+          type: 'function',
+          function: { name: `f${i}`, parameters: { type: 'object', properties: members(50) } },
+        })),
+      },
+    ],
+    [
+      'a bias for 100,000 tokens',
+      { logit_bias: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [i, -1])) },
+    ],
+  ])('takes %s by default', (_, more) => {
+    const raw = Buffer.from(JSON.stringify({ model: 'm', messages: hello, ...more }))
+    expect(readRequest(raw, readConfig({}).bounds).model).toBe('m')
+  })
+
+  it('refuses by default what would take a long time to parse', () => {
+    const raw = Buffer.from(`{"model":"m","messages":[1],"z":[${'[],'.repeat(250_000)}[]]}`)
+    expect(refusalOf(() => readRequest(raw, readConfig({}).bounds)).message).toMatch(
+      /250000 JSON keys and values/,
+    )
+  })
+
   it('reads what admission and routing need', () => {
     const facts = read({
       model: 'gpt-main',
@@ -178,6 +217,10 @@ function randomStreamOptions(random: Random): string {
   const flag = random.pick(['', 'true', 'false', 'null'])
   if (flag !== '') members.push(randomMember(random, escapeRandomly(random, 'include_usage'), flag))
   return joinRandomly(random, '{', '}', random.shuffle(members))
+}
+
+function members(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, { type: 'string' }]))
 }
 
 function refusalOf(run: () => unknown): GatewayError {

@@ -33,6 +33,8 @@ describe('decodeError', () => {
       message: long,
       code: 'context_length_exceeded',
     })
+    // Further down nobody looks, so that a hostile text costs no time.
+    expect(told(400, `${'x'.repeat(2000)}${long}`, 'INVALID_ARGUMENT').code).toBeUndefined()
     expect(decodeError(404, {}, Buffer.from('<html>')).kind).toBe('upstream_error')
     expect(decodeError(413, {}, Buffer.from('')).kind).toBe('request_too_large')
   })

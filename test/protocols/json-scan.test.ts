@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import {
-  checkText,
-  type ScanOptions,
-  scanElements,
-  scanMembers,
-  type Watch,
-  wordSet,
-} from '../../src/protocols/json-scan.ts'
+import { checkText, type ScanOptions, scanElements, scanMembers } from '../../src/protocols/json-scan.ts'
+import { type Watch, wordSet } from '../../src/protocols/json-words.ts'
 import { Random, randomJson, randomMember } from './random.ts'
 
 const names = ['model', 'n'] as const
@@ -64,6 +58,30 @@ describe('scanMembers', () => {
     expect(refusalOf(() => scan(`{"n":${'['.repeat(1_000_000)}`, { depthMax: 2000 })).message).toMatch(
       /nested/,
     )
+  })
+
+  it('refuses more keys and values than the bound and takes as many, however they are nested', () => {
+    const limits = { depthMax: 16, valuesMax: 12 }
+    const refused = (text: string) => refusalOf(() => scan(text, limits))
+    // With the whole object, its key and the array, these make 12.
+    const nines = [
+      '1,"a",[],{},null,true,-1.5,[[]]',
+      '{"x":1,"y":[],"z":{}},[],0',
+      '{"x":{"x":{"x":{"x":[]}}}}',
+    ]
+    for (const text of nines) expect(scan(`{"n":[${text}]}`, limits)).toHaveProperty('n')
+    for (const text of nines) expect(refused(`{"n":[${text},0]}`).kind).toBe('invalid_request')
+    expect(refused(`{${Array.from({ length: 6 }, (_, i) => `"k${i}":0`).join()}}`).message).toMatch(
+      /^body: .*12.*keys and values/,
+    )
+    expect(scan(`{${Array.from({ length: 5 }, (_, i) => `"k${i}":0`).join()}}`, limits)).toEqual({})
+    expect(scan('{"n":[[],[],[],[],[],[],[],[],[],[],[],[]]}')).toHaveProperty('n')
+  })
+
+  it('counts in documents whose long strings it hops over as it does in small ones', () => {
+    const text = `{"a":"${'x'.repeat(50_000)}","n":[${'[],'.repeat(95)}[]]}`
+    expect(scan(text, { depthMax: 16, valuesMax: 101 })).toHaveProperty('n')
+    expect(refusalOf(() => scan(text, { depthMax: 16, valuesMax: 100 })).message).toMatch(/keys and values/)
   })
 
   it('says where the JSON breaks and quotes none of it', () => {

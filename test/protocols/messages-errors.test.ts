@@ -110,6 +110,8 @@ describe('a context that is too long', () => {
       ': 9000 tokens > 8192 maximum. ',
     ],
     ['Your input exceeds the context window of this model.', '. '],
+    // Further down nobody looks, so that a hostile text costs no time.
+    [`${'1'.repeat(2000)} maximum context length is 8192. You requested 9000 tokens.`, '. '],
   ])('is said in the words that agents compact on: %s', (message, words) => {
     const { body } = encodeError(
       new GatewayError('invalid_request', message, { code: 'context_length_exceeded' }),

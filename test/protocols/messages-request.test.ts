@@ -3,7 +3,7 @@ import { GatewayError } from '../../src/canonical/error.ts'
 import { checkHeaders, patchRequest, readRequest } from '../../src/protocols/anthropic-messages/request.ts'
 import { Random, randomJson } from './random.ts'
 
-const bounds = { jsonDepthMax: 50 }
+const bounds = { jsonDepthMax: 50, jsonValuesMax: 100_000 }
 const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
 
 describe('the facts of a request', () => {

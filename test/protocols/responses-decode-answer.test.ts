@@ -251,6 +251,16 @@ describe('a stream', () => {
     })
   })
 
+  it.each([
+    undefined,
+    null,
+    {},
+    { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    { input_tokens: '5' },
+  ])('whose usage is %j has told none', (usage) => {
+    expect(decodeEvents([completed({ usage })]).at(-1)).toMatchObject({ type: 'finish', usage: undefined })
+  })
+
   it.each<[string, object[]]>([
     ['is cut', [added(call)]],
     ['never began', []],

@@ -3,7 +3,7 @@ import { GatewayError } from '../../src/canonical/error.ts'
 import { patchRequest, readRequest } from '../../src/protocols/openai-responses/request.ts'
 import { escapeRandomly, joinRandomly, Random, randomJson, randomMember } from './random.ts'
 
-const bounds = { jsonDepthMax: 64 }
+const bounds = { jsonDepthMax: 64, jsonValuesMax: 100_000 }
 const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
 
 describe('readRequest', () => {
@@ -27,6 +27,13 @@ describe('readRequest', () => {
     })
   })
 
+  it('tells that an answer in the background hides its cost', () => {
+    expect(read({ model: 'm', input: 'hi', background: true }).hidesCost).toBe('background')
+    for (const background of [false, null, undefined]) {
+      expect(read({ model: 'm', input: 'hi', background }).hidesCost).toBeUndefined()
+    }
+  })
+
   it('takes null and absence as the default', () => {
     const bare = {
       stream: false,
@@ -42,14 +49,15 @@ describe('readRequest', () => {
     )
   })
 
-  it('finds the conversation that holds what came before', () => {
-    expect(read({ model: 'm', conversation: 'conv_1' }).heldId).toBe('conv_1')
-    expect(read({ model: 'm', conversation: { id: 'conv_2' } }).heldId).toBe('conv_2')
-    expect(read({ model: 'm', input: 'hi', conversation: {} }).heldId).toBeUndefined()
+  it.each(['conv_1', { id: 'conv_2' }, {}, 1, ''])('refuses the conversation %j by name', (conversation) => {
+    for (const more of [{}, { previous_response_id: 'r' }]) {
+      const refusal = refusalOf(() => read({ model: 'm', input: 'hi', conversation, ...more }))
+      expect(refusal).toMatchObject({ kind: 'unsupported_parameter', field: 'conversation' })
+    }
   })
 
-  it('lets the input be elsewhere: in an earlier answer, a conversation or a stored prompt', () => {
-    for (const elsewhere of [{ previous_response_id: 'r' }, { conversation: 'c' }, { prompt: { id: 'p' } }]) {
+  it('lets the input be elsewhere: in an earlier answer or a stored prompt', () => {
+    for (const elsewhere of [{ previous_response_id: 'r' }, { prompt: { id: 'p' } }]) {
       expect(read({ model: 'm', ...elsewhere }).hasMedia).toBe(true)
       expect(() => read({ model: 'm', input: [], ...elsewhere })).not.toThrow()
     }
@@ -65,8 +73,6 @@ describe('readRequest', () => {
     [{ model: 'm', input: 'hi', stream: 'yes' }, 'stream', /expected a boolean, got string/],
     [{ model: 'm', input: 'hi', max_output_tokens: -1 }, 'max_output_tokens', /0 or more, got -1/],
     [{ model: 'm', input: 'hi', tools: {} }, 'tools', /expected an array, got object/],
-    [{ model: 'm', input: 'hi', conversation: 1 }, 'conversation', /expected a string, got number/],
-    [{ model: 'm', input: 'hi', conversation: { id: 1 } }, 'conversation.id', /expected a string/],
   ])('refuses %j naming %s', (body, field, message) => {
     const refusal = refusalOf(() => read(body))
     expect(refusal).toMatchObject({ kind: 'invalid_request', field })

@@ -124,6 +124,8 @@ const rendering: Record<ErrorKind, { status: number; type: string; headers?: Rec
 const contextTooLong = 'context_length_exceeded'
 const verbatimCharactersMax = 8192
 const shortCharactersMax = 300
+/** Upstreams may send anything: a pattern whose time may grow with the square of a text only sees so much of it. */
+const readCharactersMax = 2000
 
 /** An upstream's error object, in whichever of the known shapes. */
 interface Refusal {
@@ -142,8 +144,9 @@ function envelope(error: GatewayError, requestId: string): Json {
 }
 
 /** Agents of this format compact their context when they read these words, which other vendors say differently. */
-function messageOf({ code, message }: GatewayError): string {
-  if (code !== contextTooLong || /prompt is too long/i.test(message)) return message
+function messageOf({ code, message: whole }: GatewayError): string {
+  if (code !== contextTooLong || /prompt is too long/i.test(whole)) return whole
+  const message = whole.slice(0, readCharactersMax)
   const most = /(?:maximum context length|maximum number of tokens)\D{0,40}(\d+)|(\d+) tokens? maximum/i.exec(
     message,
   )
@@ -152,7 +155,7 @@ function messageOf({ code, message }: GatewayError): string {
       most === null ? message : message.slice(0, most.index) + message.slice(most.index + most[0].length),
     )
   const numbers = most && given ? `: ${given[1]} tokens > ${most[1] ?? most[2]} maximum` : ''
-  return `prompt is too long${numbers}. ${message}`
+  return `prompt is too long${numbers}. ${whole}`
 }
 
 function decodeClientFault(

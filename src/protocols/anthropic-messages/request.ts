@@ -1,14 +1,14 @@
 import {
   checkText,
   invalid,
+  type JsonBounds,
   kindAt,
   parseSpan,
   type Span,
   scanFirstElement,
   scanMembers,
-  type Watch,
-  wordSet,
 } from '../json-scan.ts'
+import { type Watch, wordSet } from '../json-words.ts'
 import type { Headers, RequestFacts, RequestPatch } from '../protocol.ts'
 import { checkFilledArray, readBoolean, readInteger, readModel } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
@@ -18,12 +18,12 @@ import { leadingSystemAdvice } from './wire.ts'
  * Read what the gateway must know of a `/v1/messages` body; everything else is the upstream's to judge.
  * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
  */
-export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): RequestFacts {
+export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
-  const depthMax = bounds.jsonDepthMax
+  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
   const whole = { start: 0, end: raw.length }
   const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, watch: media })
+  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
 
   const model = readModel(raw, members.model)
   checkFilledArray(raw, members.messages, 'messages', 'messages')
@@ -41,6 +41,7 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
     wantsUsageFrame: true,
     heldId: undefined,
     keepsAnswer: false,
+    hidesCost: undefined,
     spans: new MessagesSpans(members.model ?? whole),
   }
 }

@@ -74,6 +74,8 @@ const streamKinds: Readonly<Record<string, ErrorKind>> = {
 
 const verbatimCharactersMax = 8192
 const shortCharactersMax = 300
+/** Upstreams may send anything: a pattern whose time may grow with the square of a text only sees so much of it. */
+const readCharactersMax = 2000
 const retryAfterSecondsMax = 24 * 60 * 60
 
 interface Refusal {
@@ -105,7 +107,7 @@ function decodeClientFault(
   }
   const kind: ErrorKind =
     status === 413 ? 'request_too_large' : status === 404 ? 'model_not_found' : 'invalid_request'
-  const isTooLong = /input token count.*exceeds the maximum/i.test(told.message)
+  const isTooLong = /input token count.*exceeds the maximum/i.test(told.message.slice(0, readCharactersMax))
   return new GatewayError(kind, cut(told.message, verbatimCharactersMax), {
     upstreamStatus: status,
     ...(isTooLong ? { code: 'context_length_exceeded' } : {}),

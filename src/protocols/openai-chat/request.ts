@@ -1,4 +1,5 @@
-import { checkText, kindAt, type Span, scanMembers, skipSpace, type Watch, wordSet } from '../json-scan.ts'
+import { checkText, type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
+import { type Watch, wordSet } from '../json-words.ts'
 import type { RequestFacts, RequestPatch } from '../protocol.ts'
 import { checkFilledArray, readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
 import { type Edit, splice } from '../splice.ts'
@@ -7,12 +8,12 @@ import { type Edit, splice } from '../splice.ts'
  * Read what the gateway must know of a `/chat/completions` body; everything else is the upstream's to judge.
  * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
  */
-export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): RequestFacts {
+export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
-  const depthMax = bounds.jsonDepthMax
+  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
   const whole = { start: 0, end: raw.length }
   const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, watch: media })
+  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
 
   const model = readModel(raw, members.model)
   checkFilledArray(raw, members.messages, 'messages', 'messages')
@@ -31,6 +32,7 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
     wantsUsageFrame: usage?.wanted ?? false,
     heldId: undefined,
     keepsAnswer: false,
+    hidesCost: undefined,
     spans: new ChatSpans(members.model ?? whole, usage),
   }
 }

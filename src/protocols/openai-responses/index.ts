@@ -1,12 +1,13 @@
 import { decodeError, encodeError } from '../openai-errors.ts'
 import type { Protocol } from '../protocol.ts'
-import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
+import { watchByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeResponse, encodeStream } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeStreamError } from './errors.ts'
 import { patchRequest, readRequest } from './request.ts'
+import { watchResponse } from './watch-response.ts'
 
 /**
  * Responses: `POST /v1/responses`.
@@ -34,7 +35,7 @@ export const openaiResponses: Protocol = {
     decodeStream,
     native: {
       patchRequest,
-      watchResponse: (body) => watchResponseByDecoding(decodeResponse, body),
+      watchResponse,
       watchStream: (options) => watchByDecoding(decodeStream, options),
     },
     decodeError,

@@ -1,15 +1,16 @@
+import { conversationRefused } from '../conversation.ts'
 import {
   checkText,
   invalid,
+  type JsonBounds,
   kindAt,
   parseSpan,
   type Span,
   scanElements,
   scanMembers,
   skipSpace,
-  type Watch,
-  wordSet,
 } from '../json-scan.ts'
+import { type Watch, wordSet } from '../json-words.ts'
 import type { RequestFacts, RequestPatch } from '../protocol.ts'
 import { readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
@@ -18,17 +19,16 @@ import { splice } from '../splice.ts'
  * Read what the gateway must know of a `/responses` body; everything else is the upstream's to judge.
  * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
  */
-export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): RequestFacts {
+export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
-  const depthMax = bounds.jsonDepthMax
+  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
   const whole = { start: 0, end: raw.length }
   const media: Watch<'input'> = { member: 'input', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, watch: media })
+  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
 
   const model = readModel(raw, members.model)
-  const heldId =
-    readString(raw, members.previous_response_id, 'previous_response_id') ??
-    readConversation(raw, members.conversation, depthMax)
+  if (isGiven(raw, members.conversation)) throw conversationRefused()
+  const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
   checkInput(raw, members.input, heldId !== undefined || isGiven(raw, members.prompt))
   return {
     model,
@@ -45,6 +45,7 @@ export function readRequest(raw: Buffer, bounds: { jsonDepthMax: number }): Requ
     heldId,
     // Answers are kept unless the client forbids it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
+    hidesCost: readBoolean(raw, members.background, 'background') ? 'background' : undefined,
     spans: new ResponsesSpans(members.model ?? whole),
   }
 }
@@ -64,6 +65,7 @@ const memberNames = [
   'input',
   'stream',
   'store',
+  'background',
   'max_output_tokens',
   'previous_response_id',
   'conversation',
@@ -112,7 +114,7 @@ class ResponsesSpans {
   }
 }
 
-/** `hasElsewhere`: an earlier answer, a conversation or a stored prompt is the input. */
+/** `hasElsewhere`: an earlier answer or a stored prompt is the input. */
 function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean): void {
   if (!isGiven(raw, span)) {
     if (hasElsewhere) return
@@ -124,14 +126,6 @@ function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean):
   if (!hasElsewhere && skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
     throw invalid('input', 'expected a non-empty array, got an empty one')
   }
-}
-
-/** Its id, given alone or in an object. */
-function readConversation(raw: Buffer, span: Span | undefined, depthMax: number): string | undefined {
-  if (!isGiven(raw, span)) return undefined
-  if (kindAt(raw, span.start) !== 'object') return readString(raw, span, 'conversation')
-  const { id } = scanMembers(raw, span, ['id'], { depthMax, path: 'conversation' })
-  return readString(raw, id, 'conversation.id')
 }
 
 function hasHostedTools(raw: Buffer, span: Span | undefined, depthMax: number): boolean {

@@ -14,7 +14,7 @@ export const encryptedReasoning = 'reasoning.encrypted_content'
 /** How a client's own search for tools is called where it has to be a function. */
 export const searchToolName = 'tool_search'
 
-/** The upstream's counts, in which cached and reasoning tokens are parts of the totals; undefined for none. */
+/** The upstream's counts, in which cached and reasoning tokens are parts of the totals; undefined for none, or zeros. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = count(value.input_tokens)
@@ -23,6 +23,7 @@ export function readUsage(value: unknown): Usage | undefined {
   const cacheRead = Math.min(count(input.cached_tokens), total)
   const cacheWrite = Math.min(count(input.cache_write_tokens), total - cacheRead)
   const totalOut = count(value.output_tokens)
+  if (total + totalOut === 0) return undefined
   const reasoning = Math.min(count(output.reasoning_tokens), totalOut)
   return {
     input: total - cacheRead - cacheWrite,

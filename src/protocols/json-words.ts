@@ -1,0 +1,66 @@
+/** Notes in `found` whether one of the words stands as a whole string, key or value, anywhere inside a member. */
+export interface Watch<Name extends string = string> {
+  member: Name
+  words: WordSet
+  found: boolean
+}
+
+/** ASCII words to look for among the strings of a document, made ready once. */
+export interface WordSet {
+  words: ReadonlySet<string>
+  bytesMax: number
+  /** 1 at each byte that a word, escaped or not, starts with: spares a look at most strings. */
+  starts: Uint8Array
+}
+
+/** Make a WordSet. */
+export function wordSet(...words: string[]): WordSet {
+  const starts = new Uint8Array(256)
+  for (const word of words) starts[word.charCodeAt(0)] = 1
+  starts[backslash] = 1
+  return { words: new Set(words), bytesMax: Math.max(...words.map((word) => word.length)), starts }
+}
+
+/** Whether the string between these quotes is one of the words. */
+export function isWord(bytes: Buffer, start: number, end: number, set: WordSet): boolean {
+  const length = end - start - 2
+  // Six bytes spell one escaped character.
+  if (length > 6 * set.bytesMax || set.starts[bytes[start + 1] ?? 0] === 0) return false
+  if (length <= set.bytesMax && set.words.has(bytes.toString('latin1', start + 1, end - 1))) return true
+  if (!bytes.subarray(start, end).includes('\\u')) return false
+  const word = parsedOrNothing(bytes.toString('utf8', start, end))
+  return typeof word === 'string' && set.words.has(word)
+}
+
+/** Which of the names the key between these quotes is; keys may spell letters as escapes. */
+export function nameAt<Name extends string>(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  names: readonly Name[],
+): Name | undefined {
+  const length = end - start - 2
+  for (let i = start + 1; i < end - 1; i++) {
+    if (bytes[i] !== backslash) continue
+    const key = parsedOrNothing(bytes.toString('utf8', start, end))
+    return names.find((name) => name === key)
+  }
+  for (const name of names) {
+    if (name.length !== length) continue
+    let i = 0
+    while (i < length && bytes[start + 1 + i] === name.charCodeAt(i)) i++
+    if (i === length) return name
+  }
+  return undefined
+}
+
+/** What a JSON text says; undefined when it is none. */
+export function parsedOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const backslash = 0x5c

@@ -1,0 +1,32 @@
+import { isRecord, parseObject, textOf } from '../../canonical/json.ts'
+import type { Observation } from '../protocol.ts'
+import { watchResponseByDecoding } from '../watch.ts'
+import { decodeResponse } from './decode-answer.ts'
+
+/**
+ * Watch a whole answer. One that the upstream makes in the background is whole as an answer to the client, who comes
+ * back for the rest by its id; what that costs is told to nobody here. Never throws.
+ */
+export function watchResponse(body: Buffer): Observation {
+  const observed = watchResponseByDecoding(decodeResponse, body)
+  if (observed.complete || observed.error !== undefined) return observed
+  return watchPromise(body) ?? observed
+}
+
+function watchPromise(body: Buffer): Observation | undefined {
+  const answer = parseObject(body.toString('utf8'))
+  if (answer === undefined || isRecord(answer.error)) return undefined
+  const { status } = answer
+  const answerId = textOf(answer.id)
+  if (answerId === undefined || (status !== 'queued' && status !== 'in_progress')) return undefined
+  return {
+    answerId,
+    usage: undefined,
+    finishReason: status,
+    servedModel: textOf(answer.model),
+    error: undefined,
+    complete: true,
+    goesOn: true,
+    outputTokensEstimate: 0,
+  }
+}

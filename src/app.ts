@@ -10,7 +10,7 @@ import { usageRoutes } from './api/usage.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
 import { endpointOf } from './gateway/endpoints.ts'
-import { unknownPath } from './gateway/unknown-path.ts'
+import { failedRouting, unknownPath } from './gateway/unknown-path.ts'
 
 /**
  * The whole HTTP surface. Chat calls by their plain path go straight to their verb: Express's routing would cost a
@@ -61,6 +61,7 @@ export function makeApp(context: Context) {
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
   app.use(unknownPath(context))
+  app.use(failedRouting(context))
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const verb = request.method === 'POST' ? fastLane.get(request.url ?? '') : undefined

@@ -43,11 +43,12 @@ function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
     dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
     frameBytesMax: gateway.bounds.sseFrameBytesMax,
   }
-  const reader: AnswerReader = readNative(
-    native,
-    options,
-    () => readOtherwise(translatable(gateway, call), target) ?? reader,
-  )
+  const reader: AnswerReader = readNative(native, options, () => {
+    const other = readOtherwise(translatable(gateway, call), target, facts.keepsAnswer)
+    if (other === undefined) return reader
+    noteTranslation(call, target, [...(call.notes ?? []), writtenAnew(facts.stream)])
+    return other
+  })
   return { request: requestOf(call, target, bytes, forwardedHeaders(gateway, call)), reader }
 }
 
@@ -64,6 +65,13 @@ function withOwnReasoning(gateway: Gateway, call: Call, target: Target) {
   noteTranslation(call, target, notes)
   const body = Buffer.from(JSON.stringify(json))
   return { body, facts: call.endpoint.client.readRequest(body, gateway.bounds) }
+}
+
+function writtenAnew(wantsStream: boolean): TranslationNote {
+  const reason = wantsStream
+    ? 'the upstream answered whole: what of it has an event of the format is streamed'
+    : 'the upstream streamed unasked: its events are gathered into an answer'
+  return { path: 'stream', action: 'emulated', reason }
 }
 
 /** A body without the reasoning that other channels gave this client in our envelopes. */

@@ -1,6 +1,6 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { ChatEvent } from '../canonical/event.ts'
+import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
 import type { Envelope } from '../protocols/envelope.ts'
@@ -64,24 +64,37 @@ export function translate(
 
 /**
  * The reader of a target that speaks the client's own format, but answers with a stream where none was asked for, or
- * the other way round. Undefined for a request that cannot be read as one of its format.
+ * the other way round. Undefined for a request that cannot be read as one of its format, and for one whose answer has
+ * more than can be written anew. `keepsAnswer`: the upstream does, under its own id.
  */
 export function readOtherwise(
   wanted: Translatable,
   target: Pick<Target, 'protocol' | 'upstreamModel'>,
+  keepsAnswer: boolean,
 ): AnswerReader | undefined {
   try {
     const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
+    if (request.choices > 1 || request.logprobs !== undefined) return undefined
     const { upstreamModel } = target
+    const answer = { ...wanted, envelope: ownSeals(wanted.envelope), request }
     return new TranslatingReader(
       wanted,
       upstreamSide(target.protocol),
       { upstreamModel },
-      { ...wanted, request },
+      answer,
+      keepsAnswer,
     )
   } catch (error) {
     if (error instanceof GatewayError) return undefined
     throw error
+  }
+}
+
+/** Seals go to the client as they came where it speaks the format that made them. Chat has no one place for them. */
+function ownSeals(envelope: Envelope): Envelope {
+  return {
+    ...envelope,
+    wrap: (seal) => (seal.protocol === 'openai-chat' ? envelope.wrap(seal) : seal.value),
   }
 }
 
@@ -101,14 +114,17 @@ class TranslatingReader implements AnswerReader {
   readonly #side: UpstreamSide
   readonly #decoding: DecodeAnswerContext
   readonly #answer: AnswerContext
+  readonly #keepsAnswer: boolean
 
   constructor(
     wanted: Translatable,
     side: UpstreamSide,
     decoding: DecodeAnswerContext,
     answer: AnswerContext,
+    keepsAnswer = false,
   ) {
     this.#wanted = wanted
+    this.#keepsAnswer = keepsAnswer
     this.#side = side
     this.#decoding = decoding
     this.#answer = answer
@@ -132,9 +148,10 @@ class TranslatingReader implements AnswerReader {
 
   whole(body: Buffer): WholeAnswer {
     const observer = new EventObserver()
-    const writer = this.#writer()
+    const events = this.#eventsOf(body)
+    const writer = this.#writer(this.#contextOf(events))
     let text = ''
-    for (const event of this.#eventsOf(body)) {
+    for (const event of events) {
       text += writer.push(event, (said) => observer.take(said))
     }
     return { observation: observer.observe(), body: Buffer.from(text) }
@@ -150,10 +167,17 @@ class TranslatingReader implements AnswerReader {
     return []
   }
 
-  #writer(): SafeWriter {
+  #writer(answer = this.#answer): SafeWriter {
     const { client, stream } = this.#wanted
-    const writer = stream ? client.encodeStream(this.#answer) : new WholeWriter(client, this.#answer)
+    const writer = stream
+      ? client.encodeStream(answer)
+      : new WholeWriter(client, (events) => this.#contextOf(events))
     return new SafeWriter(writer, this.#wanted)
+  }
+
+  #contextOf([first]: readonly ChatEvent[]): AnswerContext {
+    const heldId = this.#keepsAnswer && first?.type === 'start' ? first.id : undefined
+    return heldId === undefined ? this.#answer : { ...this.#answer, heldId }
   }
 }
 
@@ -202,18 +226,18 @@ function unwritable(cause: unknown): GatewayError {
 /** Writes nothing until the answer is whole. */
 class WholeWriter implements Writer {
   readonly #client: ClientSide
-  readonly #context: AnswerContext
+  readonly #contextOf: (events: readonly ChatEvent[]) => AnswerContext
   readonly #events: ChatEvent[] = []
 
-  constructor(client: ClientSide, context: AnswerContext) {
+  constructor(client: ClientSide, contextOf: (events: readonly ChatEvent[]) => AnswerContext) {
     this.#client = client
-    this.#context = context
+    this.#contextOf = contextOf
   }
 
   push(event: ChatEvent): string {
     this.#events.push(event)
     if (event.type !== 'finish') return ''
-    return JSON.stringify(this.#client.encodeResponse(this.#events, this.#context))
+    return JSON.stringify(this.#client.encodeResponse(this.#events, this.#contextOf(this.#events)))
   }
 }
 
@@ -225,6 +249,7 @@ class TranslatingWatcher implements StreamWatcher {
   readonly #sizeMax: number
   readonly #observer = new EventObserver()
   #size = 0
+  #bytes = 0
   /** What is written before the first content waits: until then another channel may still answer. */
   #waiting: string | undefined = ''
 
@@ -236,7 +261,10 @@ class TranslatingWatcher implements StreamWatcher {
   }
 
   push(chunk: Buffer) {
-    const text = this.#write(this.#decoder.push(chunk))
+    this.#bytes += chunk.length
+    // What decoders hold until it is whole has not been weighed yet.
+    const isTooLarge = this.#bytes > heldFactor * this.#sizeMax
+    const text = this.#write(isTooLarge ? [tooLarge] : this.#decoder.push(chunk))
     const { hasContent, isOver } = this.#observer
     return { forward: text === '' ? [] : [Buffer.from(text)], hasContent, terminal: isOver }
   }
@@ -282,11 +310,27 @@ class TranslatingWatcher implements StreamWatcher {
 
 /** Encoders keep of an answer what its format repeats at the end. */
 const eventSize = 64
+/** Frames of streams are this much larger than what they tell, at most, in any answer that is worth its bytes. */
+const heldFactor = 4
 
 function sizeOf(event: ChatEvent): number {
-  return (
-    eventSize + (event.type === 'block-delta' && event.delta.type === 'text' ? event.delta.text.length : 0)
-  )
+  if (event.type === 'block-start') return eventSize + lengthOf(event.block)
+  return event.type === 'block-delta' ? eventSize + deltaLength(event.delta) : eventSize
+}
+
+function lengthOf(block: AnswerBlock): number {
+  return block.type === 'tool-call' ? block.id.length + block.name.length : 0
+}
+
+function deltaLength(delta: Delta): number {
+  switch (delta.type) {
+    case 'text':
+      return delta.text.length
+    case 'seal':
+      return delta.seal.value.length
+    case 'citation':
+      return delta.url.length + (delta.title?.length ?? 0)
+  }
 }
 
 const tooLarge: ChatEvent = {

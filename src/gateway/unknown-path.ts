@@ -5,7 +5,7 @@ import { redactText } from '../ledger/redact.ts'
 import { asGatewayError, type Call } from './call.ts'
 import { endpointOf, knownPaths } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
-import { beginCall, refuse } from './settle.ts'
+import { beginCall, newestCallOn, refuse } from './settle.ts'
 
 const pathCharactersMax = 128
 
@@ -16,6 +16,30 @@ export function unknownPath(gateway: Gateway) {
     const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
     await recognise(gateway, call)
     await refuse(gateway, call, new GatewayError('unknown_path', adviceOn(request.method ?? '', path)))
+  }
+}
+
+/**
+ * Whatever Express itself could not deal with: a path whose escapes are broken, or a mistake of ours. A row, and an
+ * error in the caller's format.
+ */
+export function failedRouting(gateway: Gateway) {
+  return async (
+    cause: unknown,
+    request: IncomingMessage & { path: string },
+    response: ServerResponse,
+    _next: unknown,
+  ): Promise<void> => {
+    const begun = newestCallOn(request.socket)
+    const error =
+      cause instanceof URIError
+        ? new GatewayError('invalid_request', 'The path holds a % that begins no escape; write it as %25.')
+        : asGatewayError(cause)
+    if (begun?.request === request) return await refuse(gateway, begun, error)
+    const path = redactText(request.path.slice(0, pathCharactersMax))
+    const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
+    await recognise(gateway, call)
+    await refuse(gateway, call, error)
   }
 }
 

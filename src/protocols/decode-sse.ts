@@ -15,6 +15,7 @@ export class SseDecoder {
   #held: Buffer[] = []
   #heldBytes = 0
   #over = false
+  #hasBegun = false
   #failure: GatewayError | undefined
 
   constructor(decoder: EventDecoder, frameBytesMax: number) {
@@ -31,8 +32,9 @@ export class SseDecoder {
     if (this.#over) return []
     const events: ChatEvent[] = []
     const end = this.#wholeFrames(chunk)
-    if (end > 0) this.#takeFrames(this.#textUpTo(chunk, end), events)
-    if (end < chunk.length && !this.#over) this.#hold(chunk.subarray(end), events)
+    if (end !== -1) this.#takeFrames(this.#textUpTo(chunk, end), events)
+    const rest = Math.max(end, 0)
+    if (rest < chunk.length && !this.#over) this.#hold(chunk.subarray(rest), events)
     return events
   }
 
@@ -45,22 +47,16 @@ export class SseDecoder {
     return events
   }
 
-  /** Offset in the chunk past the last frame that is whole; 0 when none ends in it. */
+  /** Offset in the chunk past the last frame that is whole, which may be 0; -1 when none ends here. */
   #wholeFrames(chunk: Buffer): number {
     if (this.#ends === undefined && chunk.indexOf(carriageReturn) !== -1) {
       this.#ends = new FrameEnds()
-      this.#ends.begin(Buffer.concat(this.#held))
-      this.#ends.next(0)
+      lastEnd(this.#ends, Buffer.concat(this.#held))
     }
-    if (this.#ends !== undefined) {
-      this.#ends.begin(chunk)
-      let whole = 0
-      for (let end = this.#ends.next(0); end !== -1; end = this.#ends.next(end)) whole = end
-      return whole
-    }
+    if (this.#ends !== undefined) return lastEnd(this.#ends, chunk)
     const last = chunk.lastIndexOf('\n\n')
     if (last !== -1) return last + 2
-    return chunk[0] === lineFeed && this.#held.at(-1)?.at(-1) === lineFeed ? 1 : 0
+    return chunk[0] === lineFeed && this.#held.at(-1)?.at(-1) === lineFeed ? 1 : -1
   }
 
   /** What is held and the beginning of the chunk, as text: whole frames are whole characters. */
@@ -74,7 +70,9 @@ export class SseDecoder {
   /** The `data:` lines of each frame, joined as the standard says. A frame without any, such as a comment, is passed over. */
   #takeFrames(text: string, events: ChatEvent[]): void {
     let data: string | undefined
-    for (let at = text.charCodeAt(0) === byteOrderMark ? 1 : 0; at < text.length; ) {
+    const start = this.#hasBegun || text.charCodeAt(0) !== byteOrderMark ? 0 : 1
+    this.#hasBegun = true
+    for (let at = start; at < text.length; ) {
       const found = text.indexOf('\n', at)
       const end = found === -1 ? text.length : found
       if (end === at) {
@@ -138,6 +136,14 @@ export class SseDecoder {
     this.#held = []
     this.#heldBytes = 0
   }
+}
+
+/** Offset past the last frame that ends in these bytes; -1 when none does. */
+function lastEnd(ends: FrameEnds, bytes: Buffer): number {
+  ends.begin(bytes)
+  let last = -1
+  for (let end = ends.next(0); end !== -1; end = ends.next(end)) last = end
+  return last
 }
 
 /** The value of a line that starts with `data`; undefined when its field has a longer name. */

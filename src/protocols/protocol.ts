@@ -65,6 +65,8 @@ export interface DecodeContext {
 /** What an answer must know of the request it answers. */
 export interface AnswerContext {
   requestId: string
+  /** The upstream's id of the answer, where it holds the answer under it for this client; absent: it is no id of theirs. */
+  heldId?: string
   /** The public name that the client asked for. */
   model: string
   createdAtSeconds: number

@@ -203,6 +203,12 @@ const refusals: [
     },
   ],
   [
+    'a broken escape in the path',
+    () =>
+      fetch(`${bed.tollgate.url}/v1/models/%E0%A4%A`, { headers: { authorization: `Bearer ${freeKey}` } }),
+    { status: 400, code: null, says: /begins no escape/, kind: 'invalid_request' },
+  ],
+  [
     'a wrong method',
     () =>
       fetch(`${bed.tollgate.url}/v1/chat/completions`, { headers: { authorization: `Bearer ${freeKey}` } }),

@@ -68,7 +68,7 @@ function contextOf({ protocol, body: given }: Client): AnswerContext {
   }
 }
 
-function post({ path, body }: Client, stream: boolean): Promise<Response> {
+function post({ path, body }: Pick<Client, 'path'> & { body: object }, stream: boolean): Promise<Response> {
   return fetch(`${bed.tollgate.url}${path}`, {
     method: 'POST',
     headers: {
@@ -114,6 +114,44 @@ test.each(clients)('$path: a stream that breaks before it was whole is an error'
   const response = await post(client, false)
   expect(response.status).toBe(502)
   expect(JSON.stringify(await response.json())).toContain('upstream')
+})
+
+test('/v1/responses: an answer that is written anew keeps the id under which its upstream holds it', async () => {
+  const [, client] = clients
+  const answer = { ...clientSide(client.protocol).encodeResponse(said, contextOf(client)), id: 'resp_theirs' }
+  bed.upstream.script(() => ({ body: JSON.stringify(answer) }))
+  const text = await (await post(client, true)).text()
+  expect(text.match(/"id":"resp_[^"]*"/g)?.every((id) => id === '"id":"resp_theirs"')).toBe(true)
+  expect(text).toContain('"store":true')
+  bed.upstream.script(() => ({ body: JSON.stringify({ ...answer, id: 'resp_next' }) }))
+  const next = await post({ ...client, body: { ...client.body, previous_response_id: 'resp_theirs' } }, false)
+  expect(await next.json()).toMatchObject({ id: 'resp_next' })
+})
+
+test('/v1/messages: a signature that is written anew is the upstream’s own, and goes back to it', async () => {
+  const [, , client] = clients
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'REALSIG' }
+  const use = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
+  const answer = {
+    ...clientSide(client.protocol).encodeResponse(said, contextOf(client)),
+    content: [thought, use],
+  }
+  bed.upstream.script(() => ({ body: JSON.stringify(answer) }))
+  const response = await post(client, true)
+  expect(await response.text()).toContain('"signature":"REALSIG"')
+  expect(response.headers.get('x-tollgate-translation')).toContain('emulated=stream')
+})
+
+test('/v1/chat/completions: an answer of more than can be written anew passes as it came', async () => {
+  const [client] = clients
+  const answer = clientSide(client.protocol).encodeResponse(said, contextOf(client))
+  const body = JSON.stringify({ ...answer, of_tomorrow: 1 })
+  bed.upstream.script(() => ({ body }))
+  for (const more of [{ n: 2 }, { logprobs: true }]) {
+    const response = await post({ ...client, body: { ...client.body, ...more } }, true)
+    expect(await response.text()).toBe(body)
+    expect(response.headers.get('x-tollgate-translation')).toBeNull()
+  }
 })
 
 async function expectRow(response: Response): Promise<void> {

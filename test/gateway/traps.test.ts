@@ -222,6 +222,20 @@ test.each(clients)(
   },
 )
 
+test('/v1/responses, translated: what is held until it is whole has a bound, too', async () => {
+  const call = (piece: string) =>
+    `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"patch","arguments":"${piece}"}}]}}]}\n\n`
+  const endless = function* () {
+    yield call('{\\"input\\":\\"')
+    for (;;) yield call('x'.repeat(5000))
+  }
+  bed.upstream.script(() => ({ chunks: endless(), ending: 'end' }))
+  const [, client] = clients
+  const response = await post(client, { stream: true, tools: [{ type: 'custom', name: 'patch' }] })
+  expect(await response.text()).toContain('more than this gateway translates')
+  await bed.upstream.requests[0]?.closed
+})
+
 const messagesAnswer = {
   type: 'message',
   content: [],

@@ -3,6 +3,7 @@ import { GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import type { EventDecoder } from '../../src/protocols/protocol.ts'
+import { Random } from './random.ts'
 
 const text = (words: string): ChatEvent => ({
   type: 'block-delta',
@@ -50,6 +51,37 @@ test('any split of a stream without CR gives the same events', () => {
   const whole = [text('eins'), text(''), text('zwei\n drei'), text('ü😀'), finish]
   for (let split = 1; split <= Buffer.byteLength(stream); split++)
     expect(decode(stream, split)).toEqual(whole)
+})
+
+test('any split of any mixture of line ends, comments and marks gives the same events', () => {
+  const random = new Random(71)
+  const pieces = [
+    'data: x',
+    'data: y',
+    'data',
+    'event: e',
+    ':c',
+    '\n',
+    '\n',
+    '\n',
+    '\r',
+    '\r\n',
+    '\uFEFF',
+    'é',
+  ]
+  for (let round = 0; round < 20_000; round++) {
+    const stream = Array.from({ length: 1 + random.upTo(9) }, () => random.pick(pieces)).join('')
+    const bytes = Buffer.from(stream)
+    const decoder = new SseDecoder(words, 1000)
+    const split = random.split(bytes, 4).flatMap((piece) => decoder.push(piece))
+    expect([...split, ...decoder.end()], JSON.stringify(stream)).toEqual(decode(stream, bytes.length))
+  }
+})
+
+test('events that lone CRs end come one chunk later at most, and are not taken for one', () => {
+  const decoder = new SseDecoder(words, 100)
+  const events = Array.from({ length: 30 }, () => decoder.push(Buffer.from('data: aaaaaaaaaa\r\r')))
+  expect(events.slice(1)).toEqual(Array(29).fill([text('aaaaaaaaaa')]))
 })
 
 test('nothing comes after the end, and a stream without one ends as its decoder says', () => {

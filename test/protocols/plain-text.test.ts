@@ -46,6 +46,9 @@ test('a frame that tells more than text, or may, is not plain', () => {
     frame('', '', '"tool_calls":[],'),
     frame('').replace('"index":0', '"index":1'),
     frame('').replace('}]}', '},{"index":1}]}'),
+    frame('"x":1.2.3,'),
+    frame('"x":"\n",'),
+    frame('').replace('"a"', '"a\u0001"'),
     frame('').slice(0, -1),
     `${frame('')}}`,
   ]) {

@@ -13,11 +13,11 @@ export function plainText(frame: string): string | undefined {
 
 // Every part can be told from what follows it by its first characters, so that there is nothing to try again; the
 // bounds keep the engine's stack small.
-const name = String.raw`[^"\\]*": ?`
-const scalar = String.raw`(?:"[^"\\]*"|-?[\d.]+|null|true|false)`
+const name = String.raw`[^"\\\x00-\x1f]*": ?`
+const scalar = String.raw`(?:"[^"\\\x00-\x1f]*"|-?\d+(?:\.\d+)?|null|true|false)`
 const beside = `"(?!choices"|error"|object": ?"error")${name}${scalar}`
 const inChoice = `"(?!delta")(?:index": ?0|${name}null)`
-const inDelta = String.raw`"(?!content")(?:role": ?"[^"\\]*"|${name}null)`
+const inDelta = String.raw`"(?!content")(?:role": ?"[^"\\\x00-\x1f]*"|${name}null)`
 const content = `"content": ?${stringPattern}`
 const delta = `"delta": ?\\{(?:${inDelta}, ?){0,8}${content}(?:, ?${inDelta}){0,8}\\}`
 const choice = `\\{(?:${inChoice}, ?){0,8}${delta}(?:, ?${inChoice}){0,8}\\}`

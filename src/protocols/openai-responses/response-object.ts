@@ -20,7 +20,11 @@ export interface ResponseState {
  * OpenAI does, and readers with strict schemas miss any key.
  */
 export function responseObjects(context: AnswerContext): (state: ResponseState) => Json {
-  const head = { id: responseId(context.requestId), object: 'response', created_at: context.createdAtSeconds }
+  const head = {
+    id: context.heldId ?? responseId(context.requestId),
+    object: 'response',
+    created_at: context.createdAtSeconds,
+  }
   const settings = echoedSettings(context)
   return ({ status, output, usage, incompleteReason, error }) => ({
     ...head,
@@ -34,7 +38,7 @@ export function responseObjects(context: AnswerContext): (state: ResponseState) 
   })
 }
 
-function echoedSettings({ body, model }: AnswerContext): Json {
+function echoedSettings({ body, model, heldId }: AnswerContext): Json {
   const text = isRecord(body.text) ? body.text : {}
   const reasoning = isRecord(body.reasoning) ? body.reasoning : {}
   return {
@@ -56,7 +60,7 @@ function echoedSettings({ body, model }: AnswerContext): Json {
     safety_identifier: body.safety_identifier ?? null,
     service_tier: 'default',
     // Nothing that is translated is kept for later.
-    store: false,
+    store: heldId !== undefined,
     temperature: body.temperature ?? 1,
     text: { format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
     tool_choice: body.tool_choice ?? 'auto',

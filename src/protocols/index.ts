@@ -1,6 +1,10 @@
 import { anthropicMessages } from './anthropic-messages/index.ts'
 import { gemini } from './gemini/index.ts'
+import type { ImageClient, ImageSide } from './image-protocol.ts'
+import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
+import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
+import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
 
@@ -27,3 +31,17 @@ export function upstreamSide(name: ProtocolName): UpstreamSide {
   if (side === undefined) throw new Error(`no upstream side for protocol ${name}`)
   return side
 }
+
+const imageSides: Readonly<Partial<Record<ProtocolName, ImageSide>>> = {
+  'openai-images': openaiImages,
+  'openai-responses': openaiResponsesImages,
+  'openai-chat': openaiChatImages,
+}
+
+/** How upstreams of a protocol are asked for images; undefined for a protocol that has none. */
+export function imageSide(name: ProtocolName): ImageSide | undefined {
+  return imageSides[name]
+}
+
+/** How clients ask for images: in one format. */
+export const imageClient: ImageClient = openaiImagesClient

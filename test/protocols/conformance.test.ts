@@ -192,6 +192,8 @@ function errorKinds(): ErrorKind[] {
     model_not_found: true,
     endpoint_not_supported: true,
     request_too_large: true,
+    request_in_progress: true,
+    idempotency_mismatch: true,
     rate_limited: true,
     upstream_error: true,
     upstream_overloaded: true,

@@ -1,0 +1,45 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import type { Json } from '../canonical/json.ts'
+import { refused } from './notes.ts'
+
+/** What becomes of a member of an image request in a format that is not the client's. `said`: all of it is in the body. */
+export type Fate = { action: 'said' } | { action: TranslationNote['action'] | 'refused'; reason: string }
+
+/** The fates of members by name; those that depend on the value are functions. */
+export type Fates = Readonly<Record<string, Fate | ((value: unknown) => Fate)>>
+
+/**
+ * Notes what becomes of every member that the client gave; null counts as absent. A member without a fate is lost, and
+ * noted as that. Throws GatewayError `unsupported_parameter` for one that is refused.
+ */
+export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
+  const notes: TranslationNote[] = []
+  for (const [path, value] of Object.entries(body)) {
+    if (value === null || value === undefined) continue
+    const found = Object.hasOwn(fates, path) ? fates[path] : undefined
+    const fate = (typeof found === 'function' ? found(value) : found) ?? unknown
+    if (fate.action === 'said') continue
+    if (fate.action === 'refused') throw refused(path, fate.reason)
+    notes.push({ path, action: fate.action, reason: fate.reason })
+  }
+  return notes
+}
+
+/** Of members that every upstream of another format shares. */
+export const said: Fate = { action: 'said' }
+
+export const severalCalls = (value: unknown): Fate =>
+  value === 1
+    ? said
+    : { action: 'emulated', reason: 'the format makes one image: there is one call for each' }
+
+export const ownDelivery: Fate = {
+  action: 'emulated',
+  reason: 'the format has base64 or links as it pleases: the gateway gives the client what it asked for',
+}
+
+export function dropped(reason: string): Fate {
+  return { action: 'dropped', reason }
+}
+
+const unknown = dropped('not a member that other formats know')

@@ -1,0 +1,114 @@
+import type { TranslationNote } from '../../canonical/chat.ts'
+import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
+import {
+  dropped,
+  type Fate,
+  type Fates,
+  noteMembers,
+  ownDelivery,
+  said,
+  severalCalls,
+} from '../image-notes.ts'
+import type { ImageContext, ImageSide } from '../image-protocol.ts'
+import { sourceOf } from '../lift.ts'
+import { firstChoice, readFinishReason, usageIn } from './wire.ts'
+
+/**
+ * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them. The vendor's own
+ * have none.
+ *
+ * https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-21
+ */
+export const openaiChatImages: ImageSide = {
+  name: 'openai-chat',
+  path: '/chat/completions',
+  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  imagesPerCall: 1,
+  encodeRequest,
+  decodeAnswer,
+  decodeError: decodeImageError,
+}
+
+function encodeRequest(
+  request: ImageRequest,
+  { upstreamModel }: ImageContext,
+): { body: Json; notes: TranslationNote[] } {
+  const notes = noteMembers(request.body, fates)
+  const { user, safetyIdentifier } = request
+  const body: Json = {
+    model: upstreamModel,
+    messages: [{ role: 'user', content: request.prompt }],
+    modalities: ['image', 'text'],
+    ...(user === undefined ? {} : { user }),
+    ...(safetyIdentifier === undefined ? {} : { safety_identifier: safetyIdentifier }),
+  }
+  return { body, notes }
+}
+
+/** A preference is dropped; what the client would see in the file it gets is refused. */
+const fates: Fates = {
+  model: said,
+  prompt: said,
+  user: said,
+  safety_identifier: said,
+  n: severalCalls,
+  size: (value) =>
+    value === 'auto' ? leftToModel() : refusedHere('a chat model draws in a size of its own'),
+  background: (value) =>
+    value === 'auto' || value === 'opaque'
+      ? leftToModel()
+      : refusedHere('a chat model cannot be asked for a transparent background'),
+  output_format: refusedHere('a chat model answers in a file format of its own'),
+  quality: (value) =>
+    value === 'auto' ? leftToModel() : dropped('the Chat Completions format has no quality'),
+  style: dropped('the Chat Completions format has no style: describe it in the prompt'),
+  moderation: dropped('the Chat Completions format has no levels of moderation'),
+  output_compression: dropped('the Chat Completions format has no compression of images'),
+  response_format: ownDelivery,
+  stream: (value) =>
+    value === false ? said : { action: 'emulated', reason: 'the gateway makes the stream of a whole answer' },
+  partial_images: (value) =>
+    value === 0 ? said : dropped('the Chat Completions format has no previews of images'),
+}
+
+function leftToModel(): Fate {
+  return { action: 'mapped', reason: 'not sent: it is what a chat model does by itself' }
+}
+
+function refusedHere(reason: string): Fate {
+  return { action: 'refused', reason: `${reason}: leave it out, or ask another model` }
+}
+
+function decodeAnswer(body: Json): ImageAnswer {
+  if (isRecord(body.error)) throw decodeImageFailure(body.error)
+  const choice = firstChoice(body)
+  if (isRecord(choice?.error)) throw decodeImageFailure(choice.error)
+  const message = isRecord(choice?.message) ? choice.message : {}
+  const images = [...recordsOf(message.images), ...recordsOf(message.content)].flatMap(urlOf)
+  if (images.length === 0) {
+    const isFiltered = readFinishReason(textOf(choice?.finish_reason) ?? '') === 'content_filter'
+    throw notMade(wordsOf(message), isFiltered)
+  }
+  return {
+    images: images.map((url) => ({ source: sourceOf(url), revisedPrompt: undefined })),
+    usage: usageIn(body, choice),
+    size: undefined,
+    quality: undefined,
+    background: undefined,
+    outputFormat: undefined,
+    servedModel: textOf(body.model),
+  }
+}
+
+/** Some give the URL itself where the others have an object around it. */
+function urlOf({ image_url: image }: Json): string[] {
+  const url = textOf(isRecord(image) ? image.url : image)
+  return url === undefined ? [] : [url]
+}
+
+function wordsOf({ refusal, content }: Json): string | undefined {
+  const parts = recordsOf(content).map((part) => textOf(part.text) ?? textOf(part.refusal) ?? '')
+  return textOf(refusal) ?? textOf(content) ?? textOf(parts.join(''))
+}

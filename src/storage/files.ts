@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs/promises'
+import { join } from 'node:path'
+import { FileWriter, type OpenFile } from './file-writer.ts'
+import { dayOf, isDay, isKey, newKey } from './key.ts'
+import type { ImageStorage, StoredImage } from './storage.ts'
+
+export interface FileStorageOptions {
+  /** Made when it is not there. */
+  directory: string
+  /** Makes the file that an image is written to. Default: the file system's own. */
+  openFile?: OpenFile
+}
+
+/** Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, and with `.part` behind it until it is whole. */
+export function fileStorage({ directory, openFile = fs.open }: FileStorageOptions): ImageStorage {
+  return {
+    create: () => new FileWriter({ directory, key: newKey(new Date()), openFile }),
+    open: async (key) => (isKey(key) ? await openStored(join(directory, key)) : undefined),
+    removeBefore: (moment) => removeBefore(directory, dayOf(moment)),
+    check: () => check(directory, openFile),
+    close: async () => {},
+  }
+}
+
+async function openStored(path: string): Promise<StoredImage | undefined> {
+  const file = await unlessGone(fs.open(path))
+  if (file === undefined) return undefined
+  try {
+    const { size } = await file.stat()
+    return { bytes: size, stream: file.createReadStream() }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+async function removeBefore(directory: string, firstKept: string): Promise<number> {
+  const days = ((await unlessGone(fs.readdir(directory))) ?? []).filter(isDay)
+  let removed = 0
+  for (const day of days.filter((name) => name < firstKept)) removed += await removeDay(join(directory, day))
+  return removed
+}
+
+/** Another process may delete the same day: each file is counted by the one that deleted it. */
+async function removeDay(path: string): Promise<number> {
+  let removed = 0
+  for (const name of (await unlessGone(fs.readdir(path))) ?? []) {
+    const gone = await unlessGone(fs.unlink(join(path, name)).then(() => true))
+    if (gone === true) removed += 1
+  }
+  await fs.rmdir(path).catch((error: unknown) => {
+    // A place that was begun meanwhile, by a process whose clock is far behind, is deleted the next time.
+    if (!isCode(error, 'ENOENT') && !isCode(error, 'ENOTEMPTY')) throw error
+  })
+  return removed
+}
+
+async function check(directory: string, openFile: OpenFile): Promise<void> {
+  const probe = join(directory, `.check-${randomBytes(8).toString('hex')}`)
+  try {
+    await fs.mkdir(directory, { recursive: true, mode: 0o700 })
+    const file = await openFile(probe, 'wx', 0o600)
+    try {
+      await file.writeFile('x')
+      await file.sync()
+    } finally {
+      await file.close()
+      await fs.rm(probe, { force: true })
+    }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Images cannot be kept in ${directory}: ${why}`, { cause })
+  }
+}
+
+/** Undefined when it is not there. */
+async function unlessGone<T>(doing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await doing
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+const isCode = (error: unknown, code: string) =>
+  error instanceof Error && 'code' in error && error.code === code

@@ -1,0 +1,117 @@
+import type {
+  ListMultipartUploadsCommand,
+  ListMultipartUploadsCommandOutput,
+  ListMultipartUploadsRequest,
+} from '@aws-sdk/client-s3'
+import { dayOf, isDay, isKey } from './key.ts'
+import type { Bucket } from './s3.ts'
+
+/** As `removeBefore` of ImageStorage. Processes that do it at once may both count an object. */
+export async function removeObjectsBefore(bucket: Bucket, moment: Date): Promise<number> {
+  const firstKept = dayOf(moment)
+  let removed = 0
+  for (const day of await daysOf(bucket)) {
+    if (day < firstKept) removed += await removeDay(bucket, day)
+  }
+  return removed + (await abortUploadsBefore(bucket, firstKept))
+}
+
+async function daysOf({ sdk, client, name, prefix }: Bucket): Promise<string[]> {
+  const days: string[] = []
+  const pages = sdk.paginateListObjectsV2({ client }, { Bucket: name, Prefix: prefix, Delimiter: '/' })
+  for await (const page of pages) {
+    for (const folder of page.CommonPrefixes ?? []) {
+      days.push(folder.Prefix?.slice(prefix.length, -1) ?? '')
+    }
+  }
+  return days.filter(isDay)
+}
+
+/** A page of a listing has 1000 objects at most, which is what one call deletes at most. */
+async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Promise<number> {
+  let removed = 0
+  const pages = sdk.paginateListObjectsV2({ client }, { Bucket: name, Prefix: `${prefix}${day}/` })
+  for await (const page of pages) {
+    const objects = (page.Contents ?? [])
+      .flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]))
+      // The bucket may hold what is not ours.
+      .filter(({ Key }) => isKey(Key.slice(prefix.length)))
+    if (objects.length === 0) continue
+    const command = new sdk.DeleteObjectsCommand({
+      Bucket: name,
+      Delete: { Objects: objects, Quiet: true },
+      // S3 demands a checksum here, and this is the one that every service knows: it is sent as Content-MD5.
+      ChecksumAlgorithm: 'MD5',
+    })
+    command.middlewareStack.add(withoutAlgorithm, { step: 'build', priority: 'low' })
+    const { Errors: failed = [] } = await client.send(command)
+    const [first] = failed
+    if (first !== undefined) {
+      throw new Error(
+        `${failed.length} of ${objects.length} images of ${day} cannot be deleted from the bucket ${name}: ${first.Message}`,
+      )
+    }
+    removed += objects.length
+  }
+  return removed
+}
+
+/**
+ * Takes the header away that names the algorithm: with it, S3 refuses a request without an x-amz-checksum of that name.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ */
+function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args: Args) => Answer) {
+  return (args: Args): Answer => {
+    const { request } = args
+    if (typeof request === 'object' && request !== null && 'headers' in request) {
+      const { headers } = request
+      if (typeof headers === 'object' && headers !== null) {
+        Reflect.deleteProperty(headers, 'x-amz-sdk-checksum-algorithm')
+      }
+    }
+    return next(args)
+  }
+}
+
+/** Uploads whose process died. They cost money, and no listing of objects shows them. */
+async function abortUploadsBefore(bucket: Bucket, firstKept: string): Promise<number> {
+  const { sdk, client, name, prefix } = bucket
+  let aborted = 0
+  for await (const { Key, UploadId } of unfinishedUploads(bucket)) {
+    if (Key === undefined || UploadId === undefined) continue
+    const key = Key.slice(prefix.length)
+    if (!isKey(key) || key.slice(0, firstKept.length) >= firstKept) continue
+    try {
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }))
+      aborted += 1
+    } catch (error) {
+      // Another process was faster.
+      if (!(error instanceof sdk.NoSuchUpload)) throw error
+    }
+  }
+  return aborted
+}
+
+/** None where the service cannot list them: its operator has them aborted by a rule of the bucket. */
+async function* unfinishedUploads({ sdk, client, name, prefix }: Bucket) {
+  let from: Pick<ListMultipartUploadsRequest, 'KeyMarker' | 'UploadIdMarker'> | undefined = {}
+  while (from !== undefined) {
+    const command: ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
+      Bucket: name,
+      Prefix: prefix,
+      ...from,
+    })
+    const page: ListMultipartUploadsCommandOutput | undefined = await client
+      .send(command)
+      .catch((error: unknown) => {
+        if (error instanceof Error && error.name === 'NotImplemented') return undefined
+        throw error
+      })
+    if (page === undefined) return
+    yield* page.Uploads ?? []
+    from =
+      page.IsTruncated === true
+        ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+        : undefined
+  }
+}

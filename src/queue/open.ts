@@ -1,0 +1,110 @@
+import { Queue } from 'bullmq'
+import type { Backend } from './backend.ts'
+import { bullName, describe, inTime, quietLog, unused } from './backend.ts'
+import { jobOptions, payloadOf } from './payload.ts'
+import { openPostgres } from './postgres.ts'
+import type { JobQueue, QueueLog, QueueName, Queues, QueueWorker } from './queue.ts'
+import { openRedis } from './redis.ts'
+import { startWorker } from './worker.ts'
+
+export interface QueueOptions {
+  /** Absent: the queues are in Postgres. */
+  redisUrl: string | undefined
+  databaseUrl: string
+  /** How long `add` and `counts` wait for the backend. */
+  commandMs: number
+  /** A worker that is not heard of for so long loses its jobs to others, within twice this time. */
+  lockMs: number
+  log: QueueLog
+  /** How long to wait at the start for a Redis that is not yet there. Default 10 seconds. */
+  waitMs?: number
+  /** Before every key in Redis, so that installations can share one. Default `tollgate`. */
+  prefix?: string
+}
+
+/**
+ * Open both queues, on Redis where there is one, else on Postgres, whose schema `prepareQueueSchema` has made.
+ * Rejects with an Error for the operator when the backend cannot be used. Afterwards it may go away and come back.
+ */
+export async function openQueues(options: QueueOptions): Promise<Queues> {
+  const log = quietLog(options.log)
+  const { redisUrl, databaseUrl, commandMs, lockMs, waitMs = 10_000, prefix = 'tollgate' } = options
+  const backend =
+    redisUrl === undefined
+      ? await openPostgres(databaseUrl, commandMs, log)
+      : await openRedis(redisUrl, commandMs, waitMs, log)
+  const queues = {
+    images: openQueue(backend, 'images', prefix, log),
+    webhooks: openQueue(backend, 'webhooks', prefix, log),
+  }
+  const both = Object.values(queues)
+  const workers = new Set<QueueWorker>()
+  const close = async () => {
+    for (const worker of workers) void worker.close()
+    await Promise.all(both.map((queue) => closeQueue(queue, commandMs)))
+    await backend.close()
+  }
+  try {
+    await Promise.all(both.map((queue) => inTime(queue.waitUntilReady(), commandMs)))
+  } catch (cause) {
+    await close()
+    throw new Error(`the queue cannot use its ${backend.name}: ${describe(cause)}`, { cause })
+  }
+  return {
+    backend: backend.name,
+    images: jobQueue(queues.images, commandMs),
+    webhooks: jobQueue(queues.webhooks, commandMs),
+    work(name, work) {
+      const worker = startWorker(backend, name, { ...work, lockMs, prefix, closeMs: commandMs })
+      workers.add(worker)
+      return worker
+    },
+    async board(basePath) {
+      // Processes without an admin never load it.
+      const { queueBoard } = await import('./board.ts')
+      return queueBoard(both, basePath)
+    },
+    close,
+  }
+}
+
+function openQueue(backend: Backend, name: QueueName, prefix: string, log: QueueLog) {
+  const queue = new Queue(
+    bullName(name),
+    // Nobody reads the events, and the default keeps ten thousand.
+    { connection: unused, prefix, streams: { events: { maxLen: 100 } } },
+    backend.connect,
+  )
+  queue.on('error', (error) => log('the queue is in trouble', { queue: name, error: describe(error) }))
+  return queue
+}
+
+function jobQueue(queue: ReturnType<typeof openQueue>, commandMs: number): JobQueue {
+  return {
+    async add(jobs) {
+      const entries = jobs.map((job) => ({ name: 'run', data: payloadOf(job.id), opts: jobOptions(job) }))
+      const [first] = entries
+      if (first === undefined) return
+      // A batch is dear on Postgres, where it makes two temporary tables.
+      const added: Promise<unknown> =
+        entries.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk(entries)
+      await inTime(added, commandMs)
+    },
+    async counts() {
+      const counts = await inTime(queue.getJobCounts('wait', 'prioritized', 'delayed', 'active'), commandMs)
+      return {
+        waiting: (counts.wait ?? 0) + (counts.prioritized ?? 0),
+        delayed: counts.delayed ?? 0,
+        active: counts.active ?? 0,
+      }
+    },
+  }
+}
+
+async function closeQueue(queue: ReturnType<typeof openQueue>, commandMs: number): Promise<void> {
+  try {
+    await inTime(queue.close(), commandMs)
+  } catch {
+    // The backend is away; its connections are cut next.
+  }
+}

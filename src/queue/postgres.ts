@@ -1,0 +1,103 @@
+import {
+  assertSchemaCompatibility,
+  type IQueueBackend,
+  type PgPool,
+  PostgresConnection,
+  PostgresQueueBackend,
+  runMigrations,
+} from 'bullmq'
+import { Client, DatabaseError } from 'pg'
+import type { Backend } from './backend.ts'
+import { describe } from './backend.ts'
+import type { QueueLog } from './queue.ts'
+
+/**
+ * Make, or bring up to date, the tables that BullMQ keeps in the schema `bullmq`. Any number of processes may call it
+ * at once.
+ */
+export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl, application_name: 'tollgate-prepare' })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await runMigrations(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** At most ten connections, one of which each worker keeps for LISTEN. Rejects when the schema is not prepared. */
+export async function openPostgres(databaseUrl: string, commandMs: number, log: QueueLog): Promise<Backend> {
+  const pool = openPool(databaseUrl, commandMs, log)
+  try {
+    await assertSchemaCompatibility(pool)
+  } catch (cause) {
+    await pool.end()
+    throw new Error(`the queue cannot use its Postgres: ${describe(cause)}`, { cause })
+  }
+  return {
+    name: 'postgres',
+    connect(name, options, role): IQueueBackend {
+      const connection = new ReadyConnection(pool)
+      // The name is how workers are found again, in pg_stat_activity.
+      const listens = role?.withBlockingConnection ? name : undefined
+      return new WatchfulBackend(connection, name, { ...options, connection: pool }, true, listens)
+    },
+    async close() {
+      // Not awaited: it waits for connections that are in use, and those may have nobody at the other end.
+      void pool.end().catch(() => {})
+    },
+  }
+}
+
+/**
+ * A pool whose failures to reach Postgres look to BullMQ like failures to reach Redis. It then waits and tries again,
+ * also to say that a job has ended; otherwise it would ask anew without a pause, and drop the job.
+ */
+function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool {
+  const { pool } = new ReadyConnection({
+    connectionString: inSchema(databaseUrl),
+    application_name: 'tollgate-queue',
+    max: 10,
+    connectionTimeoutMillis: commandMs,
+    query_timeout: commandMs,
+    keepAlive: true,
+  })
+  pool.on('error', (error) => log('the queue lost a connection to Postgres', { error: describe(error) }))
+  // A connection that is in use tells of its end by an event of its own, and nobody else may be listening.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const query = pool.query.bind(pool)
+  return Object.assign(pool, {
+    async query<Row>(text: string, values?: readonly unknown[]) {
+      try {
+        return await query<Row>(text, values)
+      } catch (error) {
+        if (error instanceof DatabaseError && !/^(08|53|57P)/.test(error.code ?? '')) throw error
+        log('the queue cannot reach Postgres', { error: describe(error) })
+        throw Object.assign(new Error(describe(error), { cause: error }), { code: 'ECONNREFUSED' })
+      }
+    },
+  })
+}
+
+function inSchema(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  const options = url.searchParams.get('options')
+  url.searchParams.set('options', `${options === null ? '' : `${options} `}-c search_path=bullmq`)
+  return url.href
+}
+
+/** BullMQ's own looks at the schema first and, when Postgres is away just then, rejects everything for ever. */
+class ReadyConnection extends PostgresConnection {
+  override async waitUntilReady(): Promise<void> {}
+}
+
+/**
+ * BullMQ's own believes for an hour that a job will be announced. An announcement can be lost with its connection, so
+ * this one looks for itself every few seconds.
+ */
+class WatchfulBackend extends PostgresQueueBackend {
+  override get maximumBlockTimeout(): number {
+    return 5
+  }
+}

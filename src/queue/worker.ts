@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Job } from 'bullmq'
+import { DelayedError, UnrecoverableError, Worker } from 'bullmq'
+import type { Backend } from './backend.ts'
+import { bullName, describe, quietLog, unused } from './backend.ts'
+import { jobIdOf } from './payload.ts'
+import type { QueueLog, QueueName, QueueWorker, WorkOptions } from './queue.ts'
+
+export interface WorkerOptions extends WorkOptions {
+  lockMs: number
+  prefix: string
+  /** How long `close` tries to tell the backend of the last jobs. */
+  closeMs: number
+}
+
+/** A BullMQ worker that carries on over every outage of its backend. */
+export function startWorker(backend: Backend, name: QueueName, options: WorkerOptions): QueueWorker {
+  const log = quietLog((message, fields) => options.log(message, { queue: name, ...fields }))
+  const running = new Set<Promise<unknown>>()
+  const process = (job: Job, token?: string) => {
+    const run = runJob(job, token, options.run, log)
+    running.add(run)
+    return run.finally(() => running.delete(run))
+  }
+  const worker = new Worker(
+    bullName(name),
+    process,
+    {
+      connection: unused,
+      prefix: options.prefix,
+      concurrency: options.concurrency,
+      lockDuration: options.lockMs,
+      // A lost job is found by two looks, the second after its lock has run out.
+      stalledInterval: Math.ceil(options.lockMs / 2),
+      // However often its workers die: Postgres counts that.
+      maxStalledCount: 1_000_000_000,
+      // Between two tries to reach a backend that is away; the default is 15 seconds.
+      runRetryDelay: 1_000,
+    },
+    backend.connect,
+  )
+  worker.on('error', (error) => log('the queue is in trouble', { error: describe(error) }))
+  worker.on('stalled', (id) =>
+    log('the worker of a job is gone and the job is given to another', { job: id }),
+  )
+  const close = async () => {
+    const closed = worker.close()
+    await Promise.race([closed, idle(running).then(() => sleep(options.closeMs, undefined, { ref: false }))])
+    // Cuts what is still waiting for a backend that is away. Without one, the job stays there and is run again.
+    void worker.disconnect().catch(() => {})
+  }
+  let closing: Promise<void> | undefined
+  return {
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+async function runJob(
+  job: Job,
+  token: string | undefined,
+  run: WorkOptions['run'],
+  log: QueueLog,
+): Promise<void> {
+  const id = jobIdOf(job.data)
+  if (id === undefined) {
+    const data = JSON.stringify(job.data)?.slice(0, 200)
+    log('a job of the queue was written by another version of this program and is dropped', { data })
+    throw new UnrecoverableError('unknown payload')
+  }
+  const end = await runOnce(id, run, log)
+  if (end === undefined) return
+  await job.moveToDelayed(Date.now() + end.again, token)
+  // Tells BullMQ that the job has neither ended nor failed.
+  throw new DelayedError()
+}
+
+async function runOnce(id: string, run: WorkOptions['run'], log: QueueLog) {
+  try {
+    return await run(id)
+  } catch (error) {
+    log('a run of a job broke off; it is run again', { id, error: describe(error) })
+    // BullMQ keeps the message, and in Postgres it cannot keep every text: it gets one of ours.
+    throw new Error('the run broke off')
+  }
+}
+
+/** Resolves when nothing runs; what begins meanwhile counts. */
+async function idle(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running)
+}

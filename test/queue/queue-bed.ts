@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createPostgresBackend, Queue } from 'bullmq'
+import { onTestFinished } from 'vitest'
+import { findPostmaster } from '../../src/db/postmaster.ts'
+import { openQueues, type QueueOptions } from '../../src/queue/open.ts'
+import { prepareQueueSchema } from '../../src/queue/postgres.ts'
+import type { Queues, WorkOptions } from '../../src/queue/queue.ts'
+import { freshDatabase } from '../support/database.ts'
+import { clusterOf, postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
+import { startRedis } from '../support/redis.ts'
+
+export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
+
+/** A place for queues that nobody else uses, for one test. */
+export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
+  if (backend === 'redis') {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    return { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+  }
+  const database = await freshDatabase()
+  onTestFinished(database.drop)
+  await prepareQueueSchema(database.url)
+  return { redisUrl: undefined, databaseUrl: database.url }
+}
+
+export const commandMs = 1_000
+export const lockMs = 1_000
+
+/** A backend that can be taken away. */
+export interface Outage {
+  where: Where
+  /** Resolves when it is gone. */
+  kill9(): Promise<void>
+  /** Resolves when it answers again. */
+  restart(): Promise<void>
+  /** Connections stay open and nothing answers. */
+  freeze(): void
+  thaw(): void
+}
+
+export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<Outage> {
+  if (backend === 'redis') {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    const where = { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+    return { where, kill9: redis.kill9, restart: redis.restart, freeze: redis.pause, thaw: redis.resume }
+  }
+  const directory = temporaryDirectory()
+  const dataDir = join(directory, 'data')
+  let owner = await startOwner(dataDir)
+  const { url } = owner
+  await prepareQueueSchema(url)
+  let frozen: number[] = []
+  const thaw = () => {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    frozen = []
+  }
+  onTestFinished(thaw)
+  return {
+    where: { redisUrl: undefined, databaseUrl: url },
+    async kill9() {
+      const postmaster = postmasterOf(dataDir)
+      // Its owner would start it again at once.
+      process.kill(owner.pid, 'SIGSTOP')
+      // Its backends would answer a little longer.
+      for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
+      await owner.kill()
+      await until(() => findPostmaster(clusterOf(dataDir)) === undefined)
+    },
+    async restart() {
+      owner = await startOwner(dataDir)
+      if (owner.url !== url) throw new Error('Postgres is back on another port')
+    },
+    freeze() {
+      frozen = processesOf(postmasterOf(dataDir))
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    },
+    thaw,
+  }
+}
+
+function processesOf(postmaster: number): number[] {
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  return [postmaster, ...children.trim().split(' ').map(Number)]
+}
+
+/** Put a job with this payload into the queue of images, as another program might. */
+export async function addRaw(where: Where, payload: object): Promise<void> {
+  const queue =
+    where.redisUrl === undefined
+      ? new Queue('tollgate-images', { connection: where.databaseUrl }, createPostgresBackend)
+      : new Queue('tollgate-images', { connection: { url: where.redisUrl }, prefix: 'tollgate' })
+  await queue.add('run', payload, { priority: 1, removeOnFail: true })
+  await queue.close()
+}
+
+/** As a process would have them. Closed when the test ends. */
+export async function open(
+  where: Where,
+  more: Partial<QueueOptions> = {},
+): Promise<Queues & { said: string[] }> {
+  const said: string[] = []
+  const log = (message: string) => said.push(message)
+  const queues = await openQueues({ ...where, commandMs, lockMs, log, ...more })
+  onTestFinished(queues.close)
+  return { ...queues, said }
+}
+
+/** Work on the queue of images until the test ends; `ran` grows by each id when its run ends. */
+export function work(queues: Queues, options: Partial<WorkOptions> = {}) {
+  const ran: string[] = []
+  const logged: { message: string; fields: object }[] = []
+  const run = options.run
+  const worker = queues.work('images', {
+    concurrency: 1,
+    log: (message, fields) => logged.push({ message, fields }),
+    ...options,
+    async run(id) {
+      const end = await run?.(id)
+      ran.push(id)
+      return end
+    },
+  })
+  onTestFinished(worker.close)
+  return { ran, logged, close: worker.close }
+}
+
+/** A worker in a process of its own. Resolves when it works. */
+export async function startProcess(where: Where): Promise<{ began: string[]; kill9(): Promise<void> }> {
+  const script = fileURLToPath(new URL('../support/queue-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, JSON.stringify({ ...where, commandMs, lockMs })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = new Promise((done) => child.once('exit', done))
+  const kill9 = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(kill9)
+  const began: string[] = []
+  await new Promise<void>((ready, fail) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const said = JSON.parse(line)
+      if (said.ready) ready()
+      else began.push(said.began)
+    })
+    child.once('exit', () => fail(new Error('the worker process ended')))
+  })
+  return { began, kill9 }
+}
+
+/** Wait until a condition holds. Throws after 30 seconds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for: ${condition}`)
+    await sleep(10)
+  }
+}
+
+/** A promise to hold a run with, and the function that lets it go. */
+export function gate(): { open(): void; passed: Promise<void> } {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, passed }
+}

@@ -1,0 +1,16 @@
+// A process that works on the queue of images and is there to be killed: `node queue-process.ts OPTIONS`, which are
+// those of openQueues as JSON. Writes a line for each job that it begins, and never ends one.
+import { openQueues } from '../../src/queue/open.ts'
+
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const log = (message: string, fields: object) => console.error(message, fields)
+const queues = await openQueues({ ...JSON.parse(process.argv[2] ?? '{}'), log })
+queues.work('images', {
+  concurrency: 4,
+  log,
+  run(id) {
+    say({ began: id })
+    return new Promise(() => {})
+  },
+})
+say({ ready: true })

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+/** A Redis of one test's own, on a port of its own, that keeps its data over `kill9` and `restart`. */
+export interface RedisServer {
+  url: string
+  /** Of the process that runs now. */
+  readonly pid: number
+  /** Ends it and removes its data. */
+  stop(): Promise<void>
+  kill9(): Promise<void>
+  /** SIGSTOP: connections stay open and nothing answers. */
+  pause(): void
+  resume(): void
+  /** Resolves when it answers. */
+  restart(): Promise<void>
+  /** As if it had lost everything. */
+  flush(): Promise<void>
+}
+
+/** Throws what redis-server said when it does not come up. */
+export async function startRedis(options: { password?: string } = {}): Promise<RedisServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'))
+  const port = await freePort()
+  const login = options.password === undefined ? '' : `:${options.password}@`
+  const url = `redis://${login}127.0.0.1:${port}`
+  const auth = options.password === undefined ? [] : ['--requirepass', options.password]
+  // With less, a write may still be in memory when the process is killed.
+  const bounds = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
+  const start = async () => {
+    const child = spawn(
+      'redis-server',
+      ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', ...bounds, ...auth],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    await answers(child, url)
+    return child
+  }
+  let child = await start()
+  const kill9 = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((done) => child.once('exit', done))
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    url,
+    get pid() {
+      return child.pid ?? 0
+    },
+    async stop() {
+      await kill9()
+      rmSync(directory, { recursive: true, force: true })
+    },
+    kill9,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async restart() {
+      await kill9()
+      child = await start()
+    },
+    flush: () => ask(url, (redis) => redis.flushall()),
+  }
+}
+
+/**
+ * The backends that a queue is tested on. CI must have both; elsewhere Postgres is enough, because not everybody has
+ * a Redis at hand.
+ */
+export function queueBackends(): readonly ('postgres' | 'redis')[] {
+  const installed = spawnSync('redis-server', ['--version']).status === 0
+  if (installed || process.env.CI) return ['postgres', 'redis']
+  console.log('Queues are tested on Postgres alone; for Redis: apt-get install redis-server')
+  return ['postgres']
+}
+
+async function answers(child: ChildProcess, url: string): Promise<void> {
+  let said = ''
+  child.stdout?.on('data', (text) => {
+    said = `${said}${text}`.slice(-2_000)
+  })
+  let failed: string | undefined
+  child.on('error', (error) => {
+    failed = `${error.message}; to get it: apt-get install redis-server`
+  })
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    if (failed === undefined && child.exitCode !== null) failed = said
+    if (failed !== undefined) throw new Error(`redis-server does not run: ${failed}`)
+    try {
+      return await ask(url, (redis) => redis.ping())
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+    }
+    await sleep(20)
+  }
+}
+
+async function ask(url: string, question: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    await question(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const address = server.address()
+  await new Promise((closed) => server.close(closed))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

@@ -13,6 +13,24 @@ export interface Config {
   /** 32 bytes or more of key material: encrypts upstream credentials, peppers key hashes. */
   secretKey: string | undefined
   publicUrl: string | undefined
+  /** What the process does: answer clients, make images, or both. */
+  role: 'api' | 'worker' | 'all'
+  /** Queues are on this Redis. Absent: they are on Postgres. */
+  redisUrl: string | undefined
+  /** Opens what admins see. Absent: nobody is one. */
+  adminToken: string | undefined
+  /** Whether webhooks may go to loopback and private addresses. */
+  webhookPrivateAddresses: 'refuse' | 'allow'
+  /** A bucket for images. Absent: they are files below `dataDir`. */
+  s3Bucket: string | undefined
+  /** Of a service other than Amazon's. */
+  s3Endpoint: string | undefined
+  s3Region: string
+  /** Absent, with the next: whatever the AWS SDK finds by itself, such as the machine's role. */
+  s3AccessKeyId: string | undefined
+  s3SecretAccessKey: string | undefined
+  /** Before every key in the bucket. */
+  s3Prefix: string
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
   journalSync: 'process' | 'disk'
@@ -62,6 +80,33 @@ export interface Bounds {
   payloadRetentionDays: number
   partitionsAheadDays: number
   unauthenticatedRowsPerMinute: number
+  /** A client without `Prefer: respond-async` waits so long for its images, then gets the job. */
+  imageWaitMs: number
+  /** Images that one worker process has made at once. */
+  imageConcurrency: number
+  /** A tenant's jobs in the queue at a time; the rest wait outside, so that all tenants get their turns. */
+  imageQueueWindow: number
+  imageBytesMax: number
+  /** One upstream answer, all its images together. */
+  imageAnswerBytesMax: number
+  /** A worker that is not heard of for so long has lost its jobs to others. */
+  imageLeaseMs: number
+  /** A job whose workers died, or whose channels failed, so many times fails. */
+  imageRunsMax: number
+  /** First wait before a job is run again; doubled each time. */
+  imageBackoffMs: number
+  imageSweepMs: number
+  /** Stored images are deleted on the day after these hours are over. */
+  imageRetentionHours: number
+  /** A link to an image is good for so long. */
+  imageLinkSeconds: number
+  webhookMs: number
+  webhookTriesMax: number
+  /** First wait before a webhook is tried again; doubled each time. */
+  webhookBackoffMs: number
+  idempotencyHours: number
+  /** A larger answer is not kept for repeats. */
+  idempotentAnswerBytesMax: number
 }
 
 const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGER) =>
@@ -94,6 +139,22 @@ const environment = z.object({
   GATEWAY_CONFIG: z.string().optional(),
   SECRET_KEY: z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)').optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  ROLE: oneOf(['api', 'worker', 'all']).default('all'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
+    .optional(),
+  ADMIN_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
+  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['refuse', 'allow']).default('refuse'),
+  S3_BUCKET: z.string().optional(),
+  S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  S3_REGION: z.string().default('us-east-1'),
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  S3_PREFIX: z
+    .string()
+    .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
+    .default('tollgate/'),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOURNAL_SYNC: oneOf(['process', 'disk']).default('process'),
   DENIED_BETAS: z
@@ -137,6 +198,23 @@ const environment = z.object({
   PAYLOAD_RETENTION_DAYS: count(30, 1, 36_500),
   PARTITIONS_AHEAD_DAYS: count(7, 1, 60),
   UNAUTHENTICATED_ROWS_PER_MINUTE: count(60),
+
+  IMAGE_WAIT_MS: milliseconds(90 * second, 0),
+  IMAGE_CONCURRENCY: count(8, 1, 1000),
+  IMAGE_QUEUE_WINDOW: count(4, 1, 1000),
+  IMAGE_BYTES_MAX: count(64 * MiB, 1024),
+  IMAGE_ANSWER_BYTES_MAX: count(256 * MiB, 1024),
+  IMAGE_LEASE_MS: milliseconds(30 * second, 200),
+  IMAGE_RUNS_MAX: count(5, 1, 100),
+  IMAGE_BACKOFF_MS: milliseconds(second),
+  IMAGE_SWEEP_MS: milliseconds(2 * second, 50),
+  IMAGE_RETENTION_HOURS: count(24, 1, 100_000),
+  IMAGE_LINK_SECONDS: count(3600, 1, 100_000_000),
+  WEBHOOK_MS: milliseconds(10 * second),
+  WEBHOOK_TRIES_MAX: count(8, 1, 100),
+  WEBHOOK_BACKOFF_MS: milliseconds(5 * second),
+  IDEMPOTENCY_HOURS: count(24, 1, 100_000),
+  IDEMPOTENT_ANSWER_BYTES_MAX: count(4 * MiB),
 })
 
 /**
@@ -161,6 +239,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     gatewayConfig: e.GATEWAY_CONFIG,
     secretKey: e.SECRET_KEY,
     publicUrl: e.PUBLIC_URL,
+    role: e.ROLE,
+    redisUrl: e.REDIS_URL,
+    adminToken: e.ADMIN_TOKEN,
+    webhookPrivateAddresses: e.WEBHOOK_PRIVATE_ADDRESSES,
+    s3Bucket: e.S3_BUCKET,
+    s3Endpoint: e.S3_ENDPOINT,
+    s3Region: e.S3_REGION,
+    s3AccessKeyId: e.S3_ACCESS_KEY_ID,
+    s3SecretAccessKey: e.S3_SECRET_ACCESS_KEY,
+    s3Prefix: e.S3_PREFIX,
     logLevel: e.LOG_LEVEL,
     journalSync: e.JOURNAL_SYNC,
     deniedBetas: e.DENIED_BETAS,
@@ -200,6 +288,22 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       payloadRetentionDays: e.PAYLOAD_RETENTION_DAYS,
       partitionsAheadDays: e.PARTITIONS_AHEAD_DAYS,
       unauthenticatedRowsPerMinute: e.UNAUTHENTICATED_ROWS_PER_MINUTE,
+      imageWaitMs: e.IMAGE_WAIT_MS,
+      imageConcurrency: e.IMAGE_CONCURRENCY,
+      imageQueueWindow: e.IMAGE_QUEUE_WINDOW,
+      imageBytesMax: e.IMAGE_BYTES_MAX,
+      imageAnswerBytesMax: e.IMAGE_ANSWER_BYTES_MAX,
+      imageLeaseMs: e.IMAGE_LEASE_MS,
+      imageRunsMax: e.IMAGE_RUNS_MAX,
+      imageBackoffMs: e.IMAGE_BACKOFF_MS,
+      imageSweepMs: e.IMAGE_SWEEP_MS,
+      imageRetentionHours: e.IMAGE_RETENTION_HOURS,
+      imageLinkSeconds: e.IMAGE_LINK_SECONDS,
+      webhookMs: e.WEBHOOK_MS,
+      webhookTriesMax: e.WEBHOOK_TRIES_MAX,
+      webhookBackoffMs: e.WEBHOOK_BACKOFF_MS,
+      idempotencyHours: e.IDEMPOTENCY_HOURS,
+      idempotentAnswerBytesMax: e.IDEMPOTENT_ANSWER_BYTES_MAX,
     }),
   })
 }

@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
+import type { ImageTraits } from '../canonical/image.ts'
 import { mayUse, modelsFor } from '../catalog/permitted.ts'
-import type { Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
+import type { Channel, Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import { redactText } from '../ledger/redact.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -63,36 +64,67 @@ function speaksMessages(request: Request): boolean {
 }
 
 /** Where each format is spoken by clients. Any of them reaches any channel that speaks a format of chats. */
-const endpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
+const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
+const imageEndpoints = ['/v1/images/generations']
 const chatProtocols: readonly ProtocolName[] = [
   'openai-chat',
   'openai-responses',
   'anthropic-messages',
   'gemini',
 ]
+/** Formats of chats in which a model that is known to make images can be asked for them. */
+const imageChatProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /** `id`: as asked for, since a model may stand for any name that its channels pass through. */
 export function modelJson(model: Model, id: string, group: Group) {
   const channels = model.offers
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
-  const chats = channels.some((channel) =>
-    chatProtocols.some((name) => channel.protocols[name] !== undefined),
-  )
+  const chats = speaksAny(channels, chatProtocols) && !isSoldByTheImage(model.price)
+  const makesImages =
+    speaksAny(channels, ['openai-images']) ||
+    (model.images !== undefined && speaksAny(channels, imageChatProtocols))
   return {
     id,
     object: 'model',
     created: Math.floor(model.createdAt.getTime() / 1000),
     owned_by: 'tollgate',
-    endpoints: chats ? endpoints : [],
-    capabilities: { streaming: chats },
+    endpoints: [...(chats ? chatEndpoints : []), ...(makesImages ? imageEndpoints : [])],
+    capabilities: {
+      streaming: chats,
+      images: makesImages && model.images !== undefined ? traitsJson(model.images) : null,
+    },
     context_length: model.contextLength ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     pricing: model.price === undefined ? null : pricingJson(model.price, group.priceMultiplier),
   }
 }
 
-/** USD per million tokens, and per image, as the group pays it: exact decimal strings; null where not known. */
+function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolName[]): boolean {
+  return channels.some((channel) => protocols.some((name) => channel.protocols[name] !== undefined))
+}
+
+/** No chat model, even where its channels speak formats of chats: what a chat with it would cost nobody knows. */
+function isSoldByTheImage(price: Price | undefined): boolean {
+  if (price === undefined || price.input !== undefined || price.output !== undefined) return false
+  return price.image !== undefined || price.imageRates.length > 0
+}
+
+/** Null: whatever the format knows. */
+function traitsJson(traits: ImageTraits) {
+  return {
+    sizes: traits.sizes ?? null,
+    qualities: traits.qualities ?? null,
+    styles: traits.styles ?? null,
+    backgrounds: traits.backgrounds ?? null,
+    output_formats: traits.outputFormats ?? null,
+    images_max: traits.imagesMax ?? null,
+    partial_images_max: traits.partialImagesMax ?? null,
+    prompt_characters_max: traits.promptCharactersMax ?? null,
+  }
+}
+
+/** USD per million tokens, and per image, as the group pays it: exact decimal strings; null where not known, or, of a size or quality, where any. */
 function pricingJson(price: Price, multiplier: string) {
   const usd = (nano: bigint | undefined) => (nano === undefined ? null : usdText(nano, multiplier))
   return {
@@ -102,6 +134,11 @@ function pricingJson(price: Price, multiplier: string) {
     cache_write: usd(price.cacheWrite ?? price.input),
     reasoning: usd(price.reasoning ?? price.output),
     image: usd(price.image),
+    images: price.imageRates.map(({ size, quality, nano }) => ({
+      size: size ?? null,
+      quality: quality ?? null,
+      usd: usd(nano),
+    })),
   }
 }
 

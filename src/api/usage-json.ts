@@ -22,6 +22,7 @@ export function requestJson(row: RequestRow) {
         : { kind: row.error_kind, message: row.error_message, upstream_status: row.error_upstream_status },
     finish_reason: row.finish_reason,
     tokens: tokensJson(usageOf(row)),
+    images: row.images,
     usage_source: row.usage_source,
     stream_end: row.stream_end,
     cost_nano_usd: row.cost_nano,
@@ -73,6 +74,7 @@ export function summaryJson(row: SummaryRow) {
       output: Number(row.output_tokens),
       reasoning: Number(row.reasoning_tokens),
     },
+    images: Number(row.images),
     /** Of the priced ones alone. */
     cost_nano_usd: row.cost_nano,
     unpriced_requests: Number(row.unpriced_requests),
@@ -99,16 +101,23 @@ function tokensJson(usage: Usage | null) {
 /** Worked out anew from tokens, price and multiplier; null when that is not what the row was charged. */
 function costPartsJson(row: RequestDetail) {
   const usage = usageOf(row)
-  if (usage === null || row.price === null || row.price_multiplier === null || row.cost_nano === null)
-    return null
-  const parts: CostParts | undefined = priceRequest(usage, row.price, row.price_multiplier)
-  if (parts === undefined || String(parts.total) !== row.cost_nano) return null
+  if (row.price === null || row.price_multiplier === null || row.cost_nano === null) return null
+  const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier)
+  if (parts !== undefined && String(parts.total) === row.cost_nano) return partsJson(parts, 0n)
+  // Images that have a price of their own cost nothing else.
+  return row.images === null ? null : partsJson(noTokens, BigInt(row.cost_nano))
+}
+
+const noTokens = { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n }
+
+function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
   return {
     input: String(parts.input),
     cache_read: String(parts.cacheRead),
     cache_write: String(parts.cacheWrite),
     output: String(parts.output),
     reasoning: String(parts.reasoning),
+    image: String(image),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   disableChannels,
   disableModels,
   groupsInUse,
+  type ImageRateRow,
   putChannel,
   putGroup,
   putModel,
@@ -20,6 +21,7 @@ import {
   replaceOffers,
   type Transaction,
 } from './queries.ts'
+import type { ImageRate } from './snapshot.ts'
 
 /**
  * Make the database say what the file says, in one transaction. Rows are matched by name. Rows of an earlier file
@@ -51,6 +53,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
       id: model.id,
       contextLength: model.contextLength ?? null,
       maxOutputTokens: model.maxOutputTokens ?? null,
+      images: model.images ?? null,
       disabledAt: null,
       managedBy: 'file' as const,
     }
@@ -73,7 +76,22 @@ const priceRow = (price: ModelEntry['price']) => ({
   output: price?.output ?? null,
   reasoning: price?.reasoning ?? null,
   image: price?.image ?? null,
+  imageRates: imageRateRows(price?.imageRates ?? []),
 })
+
+/** In an order of their own, because theirs in the file says nothing: written in another one it is the same price. */
+function imageRateRows(rates: readonly ImageRate[]): ImageRateRow[] | null {
+  if (rates.length === 0) return null
+  return rates
+    .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    .map(({ size, quality, nano }) => ({
+      ...(size !== undefined && { size }),
+      ...(quality !== undefined && { quality }),
+      nano: String(nano),
+    }))
+}
+
+const placeOf = ({ size, quality }: ImageRate) => JSON.stringify([size, quality])
 
 async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry[], keeper: SecretKeeper) {
   for (const channel of channels) {
@@ -86,6 +104,8 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
       priority: channel.priority,
       weight: channel.weight,
       allowPrivateAddress: channel.allowPrivateAddress,
+      imageConcurrency: channel.imageConcurrency ?? null,
+      imagesPerMinute: channel.imagesPerMinute ?? null,
       disabledAt: null,
       managedBy: 'file',
     }
@@ -135,6 +155,7 @@ async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): P
       models: group.models,
       channels: group.channels,
       priceMultiplier: group.priceMultiplier,
+      imagePriority: group.imagePriority,
       clientGonePolicy: group.clientGone.policy,
       clientGoneSeconds: group.clientGone.seconds,
       requestsPerMinute: group.limits.requestsPerMinute ?? null,

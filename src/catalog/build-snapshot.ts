@@ -1,6 +1,6 @@
 import type { SecretKeeper } from '../access/secret-key.ts'
-import type { CatalogRows } from './queries.ts'
-import type { Channel, Group, Model, Offer, Price, Snapshot } from './snapshot.ts'
+import type { CatalogRows, ImageRateRow } from './queries.ts'
+import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
 
 /** Put rows together. Pure but for the log line about each channel whose credentials do not open. */
 export function buildSnapshot(
@@ -19,6 +19,7 @@ export function buildSnapshot(
       contextLength: row.contextLength ?? undefined,
       maxOutputTokens: row.maxOutputTokens ?? undefined,
       price: prices.get(row.id),
+      images: row.images ?? undefined,
       offers: offersOf(row.id),
       createdAt: row.createdAt,
     }),
@@ -53,6 +54,8 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: st
         weight: row.weight,
         allowPrivateAddress: row.allowPrivateAddress,
         credentials: sealed.map((one) => keeper.open(one, row.id)),
+        imageConcurrency: row.imageConcurrency ?? undefined,
+        imagesPerMinute: row.imagesPerMinute ?? undefined,
       }
       return [channel]
     } catch (error) {
@@ -73,8 +76,8 @@ function listOffers(rows: CatalogRows['offers'], channels: ReadonlyMap<string, C
 
 /** Undefined when nothing of it is known. */
 function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
-  const { input, cacheRead, cacheWrite, output, reasoning, image } = row
-  const parts = { input, cacheRead, cacheWrite, output, reasoning, image }
+  const { input, cacheRead, cacheWrite, output, reasoning, image, imageRates } = row
+  const parts = { input, cacheRead, cacheWrite, output, reasoning, image, imageRates }
   if (Object.values(parts).every((part) => part === null)) return undefined
   return {
     id: row.id,
@@ -84,7 +87,12 @@ function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
     output: output ?? undefined,
     reasoning: reasoning ?? undefined,
     image: image ?? undefined,
+    imageRates: imageRatesOf(imageRates),
   }
+}
+
+function imageRatesOf(rows: readonly ImageRateRow[] | null): ImageRate[] {
+  return (rows ?? []).map(({ size, quality, nano }) => ({ size, quality, nano: BigInt(nano) }))
 }
 
 const groupOf = (row: CatalogRows['groups'][number]): Group => ({
@@ -93,6 +101,7 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   models: row.models,
   channels: row.channels,
   priceMultiplier: row.priceMultiplier,
+  imagePriority: row.imagePriority,
   clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
   limits: {
     requestsPerMinute: row.requestsPerMinute ?? undefined,

@@ -7,7 +7,7 @@ import { changeRows, readGroups } from './queries.ts'
 /** Where the demo channel is. Not a real host: where it is called, the built-in demo upstream answers. */
 export const demoBaseUrl = 'http://tollgate-demo.internal'
 
-/** What a gateway without a configuration serves: one channel that answers without a model behind it. */
+/** What a gateway without a configuration serves: channels that answer without a model behind them. */
 const demoGatewayFile: GatewayFile = {
   models: [
     {
@@ -21,6 +21,30 @@ const demoGatewayFile: GatewayFile = {
         output: 400_000_000n,
         reasoning: undefined,
         image: undefined,
+        imageRates: [],
+      },
+      images: undefined,
+    },
+    {
+      id: 'demo-image',
+      contextLength: undefined,
+      maxOutputTokens: undefined,
+      price: {
+        input: undefined,
+        cacheRead: undefined,
+        cacheWrite: undefined,
+        output: undefined,
+        reasoning: undefined,
+        image: 10_000_000n,
+        imageRates: [{ size: undefined, quality: 'high', nano: 40_000_000n }],
+      },
+      images: {
+        sizes: ['256x256', '512x512', '1024x1024', '1536x1024', '1024x1536'],
+        qualities: ['low', 'medium', 'high'],
+        backgrounds: ['opaque'],
+        outputFormats: ['png'],
+        imagesMax: 10,
+        partialImagesMax: 3,
       },
     },
   ],
@@ -38,6 +62,20 @@ const demoGatewayFile: GatewayFile = {
       priority: 0,
       weight: 1,
       allowPrivateAddress: true,
+      imageConcurrency: undefined,
+      imagesPerMinute: undefined,
+    },
+    // Of its own: the other one speaks formats of chats, and this model makes images only.
+    {
+      name: 'demo-images',
+      protocols: { 'openai-images': `${demoBaseUrl}/v1` },
+      credentials: [''],
+      offers: [{ model: 'demo-image', upstreamModel: 'demo-image' }],
+      priority: 0,
+      weight: 1,
+      allowPrivateAddress: true,
+      imageConcurrency: undefined,
+      imagesPerMinute: undefined,
     },
   ],
   groups: [
@@ -46,6 +84,7 @@ const demoGatewayFile: GatewayFile = {
       models: ['*'],
       channels: ['*'],
       priceMultiplier: '1',
+      imagePriority: 0,
       clientGone: { policy: 'drain', seconds: 30 },
       limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
     },

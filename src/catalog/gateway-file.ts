@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import type { ImageTraits } from '../canonical/image.ts'
 import { protocolNames } from '../protocols/protocol.ts'
+import type { ImageRate } from './snapshot.ts'
 import { nanoFromUsd } from './usd.ts'
 
 /** What gateway.yaml says, checked and in our own names. Money is nano-USD; absent settings have their defaults. */
@@ -45,6 +47,36 @@ const multiplier = decimalText.refine((text) => /^\d{1,4}(\.\d{1,9})?$/.test(tex
   error: mustBe('a decimal from 0 to 9999 with at most 9 decimals, such as "1.2"'),
 })
 
+/** A size, a quality or the like, as clients write it. */
+const imageWord = name(64)
+
+const madeIn = imageWord.refine((word) => word !== 'auto', {
+  error: mustBe('one that images are made in; "auto" costs what comes of it'),
+})
+
+const imageRate = z
+  .strictObject({ size: madeIn.optional(), quality: madeIn.optional(), usd })
+  .refine(({ size, quality }) => size !== undefined || quality !== undefined, {
+    error: mustBe('for a size, a quality or both; the price of all other images is "image"'),
+  })
+  .transform(({ size, quality, usd }): ImageRate => ({ size, quality, nano: usd }))
+
+const imageRates = z
+  .array(imageRate)
+  .max(100, mustBe('a list of at most 100 prices'))
+  .superRefine((rates, context) => {
+    const seen = new Map<string, number>()
+    for (const [index, { size, quality }] of rates.entries()) {
+      const pair = JSON.stringify([size, quality])
+      const first = seen.get(pair)
+      if (first === undefined) seen.set(pair, index)
+      else {
+        const message = `is for the same size and quality as images[${first}]`
+        context.addIssue({ code: 'custom', path: [index], message })
+      }
+    }
+  })
+
 const price = z
   .strictObject({
     input: usd.optional(),
@@ -53,6 +85,7 @@ const price = z
     output: usd.optional(),
     reasoning: usd.optional(),
     image: usd.optional(),
+    images: imageRates.default([]),
   })
   .transform((p) => ({
     input: p.input,
@@ -61,7 +94,32 @@ const price = z
     output: p.output,
     reasoning: p.reasoning,
     image: p.image,
+    imageRates: p.images,
   }))
+
+const imageWords = z.array(imageWord).min(1)
+
+/** Settings that are absent stay absent: what is compared with rows must look as they do. */
+const imageTraits = z
+  .strictObject({
+    sizes: imageWords.exactOptional(),
+    qualities: imageWords.exactOptional(),
+    styles: imageWords.exactOptional(),
+    backgrounds: imageWords.exactOptional(),
+    output_formats: imageWords.exactOptional(),
+    images_max: wholeNumber(1, 10).optional(),
+    partial_images_max: wholeNumber(0, 3).optional(),
+    prompt_characters_max: wholeNumber(1, 2_147_483_647).optional(),
+  })
+  .transform(
+    ({ output_formats, images_max, partial_images_max, prompt_characters_max, ...lists }): ImageTraits => ({
+      ...lists,
+      ...(output_formats !== undefined && { outputFormats: output_formats }),
+      ...(images_max !== undefined && { imagesMax: images_max }),
+      ...(partial_images_max !== undefined && { partialImagesMax: partial_images_max }),
+      ...(prompt_characters_max !== undefined && { promptCharactersMax: prompt_characters_max }),
+    }),
+  )
 
 const tokenCount = wholeNumber(1, 2_147_483_647)
 
@@ -71,12 +129,14 @@ export const modelEntry = z
     context_length: tokenCount.optional(),
     max_output_tokens: tokenCount.optional(),
     price: price.optional(),
+    images: imageTraits.optional(),
   })
   .transform((m) => ({
     id: m.id,
     contextLength: m.context_length,
     maxOutputTokens: m.max_output_tokens,
     price: m.price,
+    images: m.images,
   }))
 
 /** Trailing slashes are dropped: a path that begins with one is appended. */
@@ -107,6 +167,8 @@ const upstreamModels = z
     error: 'must not name a model twice',
   })
 
+const imageBound = wholeNumber(1, 1_000_000).optional()
+
 export const channelEntry = z
   .strictObject({
     name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" stands for all channels') }),
@@ -120,6 +182,7 @@ export const channelEntry = z
     priority: wholeNumber(-1_000_000, 1_000_000).default(0),
     weight: wholeNumber(1, 1_000_000).default(1),
     allow_private_address: z.boolean().default(false),
+    images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
   })
   .transform((c) => ({
     name: c.name,
@@ -129,6 +192,8 @@ export const channelEntry = z
     priority: c.priority,
     weight: c.weight,
     allowPrivateAddress: c.allow_private_address,
+    imageConcurrency: c.images.concurrency,
+    imagesPerMinute: c.images.per_minute,
   }))
 
 const names = z.array(name(256)).min(1)
@@ -140,6 +205,7 @@ export const groupEntry = z
     models: names.default(['*']),
     channels: names.default(['*']),
     price_multiplier: multiplier.default('1'),
+    image_priority: wholeNumber(0, 100).default(0),
     client_gone: z
       .strictObject({
         policy: z.enum(['drain', 'abort']).default('drain'),
@@ -155,6 +221,7 @@ export const groupEntry = z
     models: g.models,
     channels: g.channels,
     priceMultiplier: g.price_multiplier,
+    imagePriority: g.image_priority,
     clientGone: g.client_gone,
     limits: {
       requestsPerMinute: g.limits.requests_per_minute,

@@ -5,6 +5,7 @@ import {
   channelCredentials,
   channels,
   groups,
+  type ImageRateRow,
   keys,
   models,
   offers,
@@ -17,6 +18,8 @@ export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
 export type NewPrice = typeof prices.$inferInsert
+export type { ImageRateRow }
+
 type Id = string
 
 const readsMax = 20

@@ -1,3 +1,4 @@
+import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
 /** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new one. */
@@ -25,6 +26,8 @@ export interface Model {
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
+  /** What of image requests it takes; undefined: nothing was said of it, so only channels that speak the format are asked. */
+  images: ImageTraits | undefined
   /** Enabled channels that serve it, highest priority first, then by name. */
   offers: readonly Offer[]
   createdAt: Date
@@ -46,6 +49,9 @@ export interface Channel {
   allowPrivateAddress: boolean
   /** Decrypted; at least one, in file order. An empty string: the upstream wants none. */
   credentials: readonly string[]
+  /** Most image jobs that all processes together give it at once, and in a minute; undefined: unbounded. */
+  imageConcurrency: number | undefined
+  imagesPerMinute: number | undefined
 }
 
 export interface Group {
@@ -56,6 +62,8 @@ export interface Group {
   channels: readonly string[]
   /** Decimal string, as written on the row. */
   priceMultiplier: string
+  /** Of queued images: 0 to 100, higher first. */
+  imagePriority: number
   clientGone: { policy: 'drain' | 'abort'; seconds: number }
   limits: {
     requestsPerMinute: number | undefined
@@ -74,4 +82,13 @@ export interface Price {
   reasoning: bigint | undefined
   /** Nano-USD per image. */
   image: bigint | undefined
+  /** Of images of one size or quality; the first that names most of an image's goes before `image`. */
+  imageRates: readonly ImageRate[]
+}
+
+export interface ImageRate {
+  size: string | undefined
+  quality: string | undefined
+  /** Nano-USD per image. */
+  nano: bigint
 }

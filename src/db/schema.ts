@@ -56,6 +56,8 @@ export const groups = pgTable('key_groups', {
   requestsPerMinute: integer('requests_per_minute'),
   tokensPerMinute: integer('tokens_per_minute'),
   concurrency: integer('concurrency'),
+  /** Of queued images: higher first. */
+  imagePriority: smallint('image_priority').notNull().default(0),
   managedBy: managedBy(),
 })
 
@@ -106,6 +108,8 @@ export const models = pgTable('models', {
   id: text('id').primaryKey(),
   contextLength: integer('context_length'),
   maxOutputTokens: integer('max_output_tokens'),
+  /** What of image requests it takes; NULL: nothing is said of it. */
+  images: jsonb('images').$type<ImageTraits>(),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -126,6 +130,8 @@ export const prices = pgTable(
     reasoning: nano('reasoning_nano'),
     /** Nano-USD per image. */
     image: nano('image_nano'),
+    /** Prices of images of one size or quality, which go before `image_nano`. */
+    imageRates: jsonb('image_rates').$type<ImageRateRow[]>(),
     createdAt: moment('created_at').notNull().default(sql`clock_timestamp()`),
   },
   (t) => [index('prices_model').on(t.modelId, t.createdAt)],
@@ -139,6 +145,9 @@ export const channels = pgTable('channels', {
   priority: integer('priority').notNull().default(0),
   weight: integer('weight').notNull().default(1),
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
+  /** Most images that all processes together have it make at once, and in a minute; NULL: unbounded. */
+  imageConcurrency: integer('image_concurrency'),
+  imagesPerMinute: integer('images_per_minute'),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
 })
@@ -227,6 +236,8 @@ export const requests = pgTable(
     idempotencyKey: text('idempotency_key'),
     /** More than 1: a flood of unauthenticated calls from one address, folded into this row. */
     folded: integer('folded').notNull().default(1),
+    /** Images delivered; NULL: not an image request. */
+    images: smallint('images'),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),
@@ -338,5 +349,122 @@ export const heldAnswers = pgTable(
   (t) => [
     primaryKey({ columns: [t.tenantId, t.answerId] }),
     index('held_answers_created_at').on(t.createdAt),
+  ],
+)
+
+/** As `models.images` keeps it (canonical/image.ts). */
+interface ImageTraits {
+  sizes?: readonly string[]
+  qualities?: readonly string[]
+  styles?: readonly string[]
+  backgrounds?: readonly string[]
+  outputFormats?: readonly string[]
+  imagesMax?: number
+  partialImagesMax?: number
+  promptCharactersMax?: number
+}
+
+/** As `prices.image_rates` keeps it: nano-USD as decimal digits. */
+export interface ImageRateRow {
+  size?: string
+  quality?: string
+  nano: string
+}
+
+/**
+ * Image generations: the truth of each, whatever the queue says. A job has its request's id, and whoever ends it writes
+ * the request's row in the same transaction (finish_image_job).
+ */
+export const imageJobs = pgTable(
+  'image_jobs',
+  {
+    id: uuid('id').primaryKey(),
+    tenantId: uuid('tenant_id').notNull(),
+    keyId: uuid('key_id').notNull(),
+    groupId: uuid('group_id').notNull(),
+    state: text('state', { enum: ['queued', 'running', 'succeeded', 'failed', 'cancelled'] }).notNull(),
+    /** Higher first. */
+    priority: smallint('priority').notNull(),
+    model: text('model').notNull(),
+    /** Sealed for this job's id; NULL once it has ended. */
+    request: bytea('request'),
+    /** JSON text of JobQuote: what it costs, fixed when it was accepted. */
+    quote: text('quote').notNull(),
+    /** JSON text of the OpenRecord, its body left out. */
+    opened: text('opened').notNull(),
+    /** Redacted; NULL where nothing is kept, and once it stands in request_payloads. */
+    body: text('body'),
+    createdAt: moment('created_at').notNull(),
+    /** Given to the queue; NULL: more of its tenant's wait than the queue takes. */
+    enqueuedAt: moment('enqueued_at'),
+    /** Not to be run before; NULL: at once. */
+    notBefore: moment('not_before'),
+    startedAt: moment('started_at'),
+    finishedAt: moment('finished_at'),
+    /** Raised by each lease: who holds an older one changes nothing. */
+    fence: integer('fence').notNull().default(0),
+    leasedUntil: moment('leased_until'),
+    /** The channel whose turn it has. */
+    channelId: uuid('channel_id'),
+    cancelRequested: boolean('cancel_requested').notNull().default(false),
+    /** JSON text of AttemptRecord[]. */
+    attempts: text('attempts').notNull().default('[]'),
+    /** JSON text of JobPartial[]. */
+    partials: text('partials').notNull().default('[]'),
+    /** JSON text of JobResult. */
+    result: text('result'),
+    /** JSON text of JobError. */
+    error: text('error'),
+    cost: nano('cost_nano'),
+    /** Sealed for this job's id; NULL: nobody is to be told. */
+    webhookUrl: bytea('webhook_url'),
+    webhookState: text('webhook_state', { enum: ['pending', 'delivered', 'failed'] }),
+    webhookTries: smallint('webhook_tries').notNull().default(0),
+    /** The next delivery is due then. */
+    webhookAt: moment('webhook_at'),
+  },
+  (t) => [
+    index('image_jobs_tenant').on(t.tenantId, t.id),
+    // Those of each tenant that wait outside of the queue, in their order, and those that wait within.
+    index('image_jobs_waiting')
+      .on(t.tenantId, t.priority.desc(), t.id)
+      .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is null`),
+    index('image_jobs_enqueued')
+      .on(t.tenantId, t.enqueuedAt)
+      .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is not null`),
+    index('image_jobs_running').on(t.channelId, t.leasedUntil).where(sql`${t.state} = 'running'`),
+    index('image_jobs_webhook').on(t.webhookAt).where(sql`${t.webhookState} = 'pending'`),
+    index('image_jobs_created_at').on(t.createdAt),
+  ],
+)
+
+/** When a channel may begin its next image, where its images per minute are bounded (GCRA). */
+export const imageChannelTurns = pgTable('image_channel_turns', {
+  channelId: uuid('channel_id').primaryKey(),
+  nextAt: moment('next_at').notNull(),
+})
+
+/** One POST each that came with an Idempotency-Key; its answer once there is one. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    keyId: uuid('key_id').notNull(),
+    /** SHA-256 of the header's value. */
+    keyHash: bytea('key_hash').notNull(),
+    /** SHA-256 of path and body. */
+    fingerprint: bytea('fingerprint').notNull(),
+    requestId: uuid('request_id').notNull(),
+    /** The process that runs it; NULL once it has an answer. */
+    instanceId: uuid('instance_id'),
+    status: smallint('status'),
+    /** JSON text of the answer's headers. */
+    headers: text('headers'),
+    /** Sealed for request_id; NULL while it runs, and where the answer is an image job's. */
+    answer: bytea('answer'),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.keyId, t.keyHash] }),
+    index('idempotency_keys_created_at').on(t.createdAt),
   ],
 )

@@ -72,6 +72,100 @@ export function worstCaseNano(size: RequestSize, model: Model, multiplier: strin
   return ceilDivide(perMillion * rate.digits, million * rate.scale) + roundingNano
 }
 
+/** Images that were made, or are to be. */
+export interface PricedImages {
+  count: number
+  /** As asked for. Undefined or `auto`: the upstream chooses. */
+  size: string | undefined
+  quality: string | undefined
+}
+
+/** As `CostParts`, with what was paid by the image. */
+export interface ImageCostParts extends CostParts {
+  image: bigint
+}
+
+/**
+ * What images cost: by the image where the price has any price of images, else by their tokens. They cost what was
+ * asked for, whatever the upstream says it made of it, so that nobody pays more than was held. What was left to the
+ * upstream costs what it `told`, and where it told nothing, the dearest that it may have chosen.
+ * Undefined when that has no price, or the tokens are not known.
+ */
+export function priceImages(
+  made: PricedImages & {
+    told?: { size: string | undefined; quality: string | undefined } | undefined
+    usage: Usage | undefined
+  },
+  price: Price | undefined,
+  multiplier: string,
+): ImageCostParts | undefined {
+  if (price === undefined) return undefined
+  if (!hasImagePrice(price)) {
+    const cost = made.usage === undefined ? undefined : priceRequest(made.usage, price, multiplier)
+    return cost === undefined ? undefined : { ...cost, image: 0n }
+  }
+  const size = chosen(made.size) ?? made.told?.size
+  const quality = chosen(made.quality) ?? made.told?.quality
+  const each = dearestImageNano(price, size, quality)
+  if (each === undefined) return undefined
+  const image = imagesNano(made.count, each, multiplier)
+  return { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n, image, total: image }
+}
+
+/**
+ * The most that a job may cost, nano-USD, to be reserved before it is accepted: never less than `priceImages` answers
+ * for it, given that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body that one call
+ * may be sent for it. Undefined when it cannot be bounded.
+ */
+export function worstCaseImagesNano(
+  { count, size, quality, bodyBytes }: PricedImages & { bodyBytes: number },
+  model: Model,
+  multiplier: string,
+): bigint | undefined {
+  const { price } = model
+  if (hasImagePrice(price)) {
+    const each = dearestImageNano(price, size, quality)
+    return each === undefined ? undefined : imagesNano(count, each, multiplier)
+  }
+  // Where an upstream makes one image at a time, each has a call of its own, with the whole prompt.
+  const call = { bodyBytes, hasMedia: false, maxOutputTokens: undefined, choices: 1 }
+  const most = worstCaseNano(call, model, multiplier)
+  return most === undefined ? undefined : BigInt(count) * most
+}
+
+/**
+ * The highest of the prices that an image may come to have when the upstream chooses what is undefined or `auto`.
+ * Nano-USD; undefined when no price may come to apply.
+ */
+export function dearestImageNano(
+  price: Price | undefined,
+  size: string | undefined,
+  quality: string | undefined,
+): bigint | undefined {
+  // Each rate applies, if ever, where the upstream chooses just what it names; the first is for what no rate names.
+  const choices = [{ size: undefined, quality: undefined }, ...(price?.imageRates ?? [])]
+  return choices
+    .map((choice) => imagePriceNano(price, chosen(size) ?? choice.size, chosen(quality) ?? choice.quality))
+    .reduce(
+      (most, each) => (most === undefined || (each !== undefined && each > most) ? each : most),
+      undefined,
+    )
+}
+
+/**
+ * Of one image whose size and quality are known, in nano-USD: the rate that names both, else its size, else its
+ * quality, else the price of any image. Undefined here is a size or quality that no rate names.
+ */
+export function imagePriceNano(
+  price: Price | undefined,
+  size: string | undefined,
+  quality: string | undefined,
+): bigint | undefined {
+  const rateOf = (size: string | undefined, quality: string | undefined) =>
+    price?.imageRates.find((rate) => rate.size === size && rate.quality === quality)?.nano
+  return rateOf(size, quality) ?? rateOf(size, undefined) ?? rateOf(undefined, quality) ?? price?.image
+}
+
 interface Multiplier {
   digits: bigint
   /** Power of ten. */
@@ -101,9 +195,24 @@ const roundingNano = 3n
 function part(tokens: number, perMillion: bigint | undefined, rate: Multiplier): bigint | undefined {
   if (tokens === 0) return 0n
   if (perMillion === undefined) return undefined
-  const divisor = million * rate.scale
-  return (BigInt(tokens) * perMillion * rate.digits * 2n + divisor) / (2n * divisor)
+  return roundHalfUp(BigInt(tokens) * perMillion * rate.digits, million * rate.scale)
 }
+
+function imagesNano(count: number, each: bigint, multiplier: string): bigint {
+  const rate = parseMultiplier(multiplier)
+  return roundHalfUp(BigInt(count) * each * rate.digits, rate.scale)
+}
+
+function roundHalfUp(amount: bigint, divisor: bigint): bigint {
+  return (amount * 2n + divisor) / (2n * divisor)
+}
+
+function hasImagePrice(price: Price | undefined): boolean {
+  return price !== undefined && (price.image !== undefined || price.imageRates.length > 0)
+}
+
+/** What the client itself chose. */
+const chosen = (word: string | undefined) => (word === 'auto' ? undefined : word)
 
 /** The first price has to be known: the others fall back to it. */
 function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): bigint | undefined {

@@ -61,6 +61,8 @@ export interface RequestRow {
   notes: string | null
   upstream_request_id: string | null
   folded: number
+  /** Delivered; null for what is no image request. */
+  images: number | null
 }
 
 /** What only the detail shows. */
@@ -101,6 +103,7 @@ export interface SummaryRow {
   cache_write_tokens: string
   output_tokens: string
   reasoning_tokens: string
+  images: string
   cost_nano: string
   unpriced_requests: string
 }
@@ -154,7 +157,8 @@ export async function findRequest(
     row.price_id === null
       ? []
       : sql<PriceRow[]>`
-      select id, input_nano, cache_read_nano, cache_write_nano, output_nano, reasoning_nano, image_nano
+      select id, input_nano, cache_read_nano, cache_write_nano, output_nano, reasoning_nano, image_nano,
+        image_rates
       from prices where id = ${row.price_id}`,
   ])
   const price = prices[0]
@@ -182,7 +186,7 @@ export async function summariseRequests(
     select
       to_char(day, 'YYYY-MM-DD') as day, model, requests, coalesce(succeeded, 0) as succeeded,
       requests - coalesce(succeeded, 0) as failed, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-      reasoning_tokens, cost_nano, coalesce(unpriced_requests, 0) as unpriced_requests
+      reasoning_tokens, images, cost_nano, coalesce(unpriced_requests, 0) as unpriced_requests
     from (
       select
         (created_at at time zone 'UTC')::date as day,
@@ -194,6 +198,7 @@ export async function summariseRequests(
         coalesce(sum(cache_write_tokens), 0) as cache_write_tokens,
         coalesce(sum(output_tokens), 0) as output_tokens,
         coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
+        coalesce(sum(images), 0) as images,
         coalesce(sum(cost_nano), 0) as cost_nano,
         sum(folded) filter (where cost_nano is null) as unpriced_requests
       from requests where ${conditions(sql, scope, times, undefined)} ${named}
@@ -210,7 +215,7 @@ export function momentOf(id: string): Date {
 const rowColumns = `id, created_at, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel,
   stream, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens,
   cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source, stream_end, cost_nano, queue_ms,
-  first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded`
+  first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, images`
 
 /** Where partial indexes are to serve, their predicate is repeated word for word: a parameter would hide it. */
 function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, after: Position | undefined) {
@@ -244,6 +249,7 @@ interface PriceRow {
   output_nano: string | null
   reasoning_nano: string | null
   image_nano: string | null
+  image_rates: { size?: string; quality?: string; nano: string }[] | null
 }
 
 function priceOf(row: PriceRow): Price {
@@ -256,5 +262,10 @@ function priceOf(row: PriceRow): Price {
     output: nano(row.output_nano),
     reasoning: nano(row.reasoning_nano),
     image: nano(row.image_nano),
+    imageRates: (row.image_rates ?? []).map((rate) => ({
+      size: rate.size,
+      quality: rate.quality,
+      nano: BigInt(rate.nano),
+    })),
   }
 }

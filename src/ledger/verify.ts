@@ -35,9 +35,19 @@ const rules: readonly { rule: string; query: string }[] = [
     query: `SELECT id || ': ' || balance_nano AS sample FROM accounts WHERE limited AND balance_nano < 0`,
   },
   {
-    rule: 'every reservation belongs to a live process',
+    rule: 'every reservation belongs to a live process or to an image job that has not ended',
     query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
-      FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live' WHERE i.id IS NULL`,
+      FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live'
+      WHERE i.id IS NULL AND NOT EXISTS (
+        SELECT 1 FROM image_jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
+  },
+  {
+    rule: 'every image job that has ended has its request, with its cost',
+    query: `SELECT j.id || ' ' || j.state || ': cost ' || coalesce(j.cost_nano::text, 'not known') AS sample
+      FROM image_jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
+      WHERE j.state IN ('succeeded', 'failed', 'cancelled')
+        AND (r.id IS NULL OR r.cost_nano IS DISTINCT FROM j.cost_nano)
+        AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
   },
   {
     rule: 'every live process was heard of within the last hour',

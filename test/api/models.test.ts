@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { modelRoutes } from '../../src/api/models.ts'
-import type { Channel, Group, Model, Snapshot } from '../../src/catalog/snapshot.ts'
+import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
 import { groupId, identity, serve } from './serve.ts'
 
 const channel = (name: string, protocols: Channel['protocols']): Channel => ({
@@ -12,10 +12,13 @@ const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   weight: 1,
   allowPrivateAddress: false,
   credentials: ['x'],
+  imageConcurrency: undefined,
+  imagesPerMinute: undefined,
 })
 const main = channel('main', { 'openai-chat': 'https://a.example/v1' })
 const other = channel('other', { 'anthropic-messages': 'https://b.example' })
 const pictures = channel('pictures', { 'openai-images': 'https://c.example/v1' })
+const imageEndpoint = '/v1/images/generations'
 const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
 const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
@@ -23,6 +26,7 @@ const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => (
   contextLength: undefined,
   maxOutputTokens: undefined,
   price: undefined,
+  images: undefined,
   offers: on.map((each) => ({ channel: each, upstreamModel: id })),
   createdAt: new Date('2026-11-01T00:00:00Z'),
   ...more,
@@ -36,7 +40,22 @@ const price = {
   output: 10_000_000_000n,
   reasoning: undefined,
   image: undefined,
+  imageRates: [],
 }
+const dearer = { size: '1536x1024', quality: 'high', nano: 80_000_000n }
+const imagePrice = {
+  ...price,
+  input: undefined,
+  cacheRead: undefined,
+  output: undefined,
+  image: 40_000_000n,
+  imageRates: [dearer, { size: '512x512', quality: undefined, nano: 5_000_000n }],
+}
+const everything = channel('everything', {
+  'openai-chat': 'https://d.example/v1',
+  'openai-responses': 'https://d.example/v1',
+})
+const images = { sizes: ['512x512', '1536x1024'], outputFormats: ['png'], imagesMax: 4, partialImagesMax: 0 }
 const models = [
   model('vendor/big', [main, other], { price, contextLength: 128_000, maxOutputTokens: 16_384 }),
   model('alpha', [main]),
@@ -57,6 +76,7 @@ function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: M
     models: ['*'],
     channels: ['*'],
     priceMultiplier: '1',
+    imagePriority: 0,
     clientGone: { policy: 'drain', seconds: 30 },
     limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
     ...changes,
@@ -98,7 +118,7 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
     created: 1_793_491_200,
     owned_by: 'tollgate',
     endpoints: chatEndpoints,
-    capabilities: { streaming: true },
+    capabilities: { streaming: true, images: null },
     context_length: 128_000,
     max_output_tokens: 16_384,
     pricing: {
@@ -108,6 +128,7 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
       cache_write: '2.875',
       reasoning: '11.50',
       image: null,
+      images: [],
     },
   })
   expect((await api.get('/v1/models')).body).toMatchObject({
@@ -136,7 +157,7 @@ test('the list holds what a channel serves, by id, and no more than the group an
   expect(await listed()).toEqual([])
 })
 
-test('a chat model is served on every chat endpoint, whatever its channels speak, and an image model on none', async () => {
+test('a chat model is served on every chat endpoint, whatever its channels speak', async () => {
   reset()
   for (const id of ['alpha', 'elsewhere']) {
     expect((await api.get(`/v1/models/${id}`)).body).toMatchObject({
@@ -144,9 +165,68 @@ test('a chat model is served on every chat endpoint, whatever its channels speak
       capabilities: { streaming: true },
     })
   }
-  expect((await api.get('/v1/models/painter')).body).toMatchObject({
-    endpoints: [],
-    capabilities: { streaming: false },
+})
+
+describe('images', () => {
+  const shown = async (model: Model) => {
+    reset({}, {}, model)
+    return (await api.get('/v1/models/any-name')).body
+  }
+
+  test('are made where a channel speaks their format, and such a channel alone serves no chats', async () => {
+    reset()
+    expect((await api.get('/v1/models/painter')).body).toMatchObject({
+      endpoints: [imageEndpoint],
+      capabilities: { streaming: false, images: null },
+    })
+  })
+
+  test('are made through chats only by a model that says so, over formats that can ask for them', async () => {
+    const served = async (on: Channel[], more: Partial<Model>) =>
+      (await shown(model('*', on, more))).endpoints
+    expect(await served([main], {})).toEqual(chatEndpoints)
+    expect(await served([main], { images: {} })).toEqual([...chatEndpoints, imageEndpoint])
+    expect(await served([everything], { images: {} })).toEqual([...chatEndpoints, imageEndpoint])
+    expect(await served([other], { images: {} })).toEqual(chatEndpoints)
+    expect(await served([other, pictures], {})).toEqual([...chatEndpoints, imageEndpoint])
+  })
+
+  test('sold by the image come of no chat model, whatever its channels speak', async () => {
+    const served = async (more: Partial<Price>) =>
+      (await shown(model('*', [everything], { images, price: { ...imagePrice, ...more } }))).endpoints
+    expect(await served({})).toEqual([imageEndpoint])
+    expect(await served({ image: undefined })).toEqual([imageEndpoint])
+    expect(await served({ imageRates: [] })).toEqual([imageEndpoint])
+    expect(await served({ output: 1n })).toEqual([...chatEndpoints, imageEndpoint])
+  })
+
+  test('of channels that the group does not have are not promised', async () => {
+    reset({ channels: ['other'] }, {}, model('*', [other, everything, pictures], { images }))
+    const { body } = await api.get('/v1/models/any-name')
+    expect(body).toMatchObject({ endpoints: chatEndpoints, capabilities: { images: null } })
+  })
+
+  test('have what the model takes, and their prices as the group pays them', async () => {
+    reset({ priceMultiplier: '1.5' }, {}, model('*', [everything], { images, price: imagePrice }))
+    const { body } = await api.get('/v1/models/any-name')
+    expect(body.capabilities.images).toEqual({
+      sizes: ['512x512', '1536x1024'],
+      qualities: null,
+      styles: null,
+      backgrounds: null,
+      output_formats: ['png'],
+      images_max: 4,
+      partial_images_max: 0,
+      prompt_characters_max: null,
+    })
+    expect(body.pricing).toMatchObject({
+      input: null,
+      image: '0.06',
+      images: [
+        { size: '1536x1024', quality: 'high', usd: '0.12' },
+        { size: '512x512', quality: null, usd: '0.0075' },
+      ],
+    })
   })
 })
 

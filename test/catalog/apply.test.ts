@@ -59,12 +59,15 @@ const whole = `
 models:
   - { id: big, context_length: 1000, price: { input: "2.50", output: "10" } }
   - { id: small }
+  - id: painter
+    images: { sizes: [512x512, auto], output_formats: [png], partial_images_max: 0 }
+    price: { image: "0.04", images: [{ size: 512x512, usd: "0.01" }, { size: 512x512, quality: high, usd: "0.02" }] }
 channels:
   - { name: b, protocols: { openai-chat: https://b.example/v1 }, api_keys: [b-key], models: [big, small], priority: 1 }
   - { name: a, protocols: { openai-chat: https://a.example/v1, anthropic-messages: https://a.example }, api_keys: [a-1, a-2], models: { big: a-big }, priority: 1 }
-  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: { big: c-big }, priority: 5 }
+  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: { big: c-big }, priority: 5, images: { concurrency: 2, per_minute: 30 } }
 groups:
-  - { name: default, limits: { concurrency: 7 }, price_multiplier: "1.2" }
+  - { name: default, limits: { concurrency: 7 }, price_multiplier: "1.2", image_priority: 40 }
 tenants:
   - { name: acme, balance_usd: "10.00", keys: [{ name: dev, secret: acme-dev-secret-01 }, { name: ops, disabled: true }] }
   - { name: free, keys: [{ name: dev, secret: free-dev-secret-01, expires_at: 2030-01-01, allowed_cidrs: [10.0.0.0/8] }] }
@@ -89,10 +92,16 @@ describe('a file that is applied', () => {
       credentials: ['a-1', 'a-2'],
       protocols: { 'openai-chat': 'https://a.example/v1', 'anthropic-messages': 'https://a.example' },
     })
-    expect(findModel(snapshot, 'small')?.price).toBeUndefined()
+    expect(findModel(snapshot, 'small')).toMatchObject({ price: undefined, images: undefined })
     expect(findModel(snapshot, 'other')).toBeUndefined()
     expect([...snapshot.groups.values()]).toMatchObject([
-      { name: 'default', models: ['*'], priceMultiplier: '1.2', limits: { concurrency: 7 } },
+      {
+        name: 'default',
+        models: ['*'],
+        priceMultiplier: '1.2',
+        imagePriority: 40,
+        limits: { concurrency: 7 },
+      },
     ])
     expect([...snapshot.tenants.values()].map((tenant) => [tenant.name, tenant.limited])).toEqual([
       ['acme', true],
@@ -130,7 +139,7 @@ describe('a file that is applied', () => {
     const [counts] = await database.sql`
       SELECT (SELECT count(*)::int FROM prices) AS prices, (SELECT count(*)::int FROM keys) AS keys,
         (SELECT count(*)::int FROM entries) AS entries`
-    expect(counts).toEqual({ prices: 1, keys: 3, entries: 1 })
+    expect(counts).toEqual({ prices: 2, keys: 3, entries: 1 })
   })
 })
 

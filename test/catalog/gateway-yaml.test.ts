@@ -20,7 +20,7 @@ test('the example is read whole', () => {
   const names = [...text.matchAll(/"\$\{([A-Z_]+)\}"/g)].flatMap((match) => match[1] ?? [])
   const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}-for-the-test`]))
   const file = read(text, env)
-  expect(file.models.map((model) => model.id)).toEqual(['gpt-main', 'small', '*'])
+  expect(file.models.map((model) => model.id)).toEqual(['gpt-main', 'small', 'painter', '*'])
   expect(file.models[0]?.price).toEqual({
     input: 2_500_000_000n,
     output: 10_000_000_000n,
@@ -28,9 +28,26 @@ test('the example is read whole', () => {
     cacheWrite: 3_125_000_000n,
     reasoning: 10_000_000_000n,
     image: 40_000_000n,
+    imageRates: [],
   })
+  expect(file.models[2]?.images).toEqual({
+    sizes: ['1024x1024', '1536x1024'],
+    qualities: ['low', 'high'],
+    backgrounds: ['opaque', 'transparent'],
+    outputFormats: ['png', 'webp'],
+    imagesMax: 4,
+    partialImagesMax: 2,
+    promptCharactersMax: 32_000,
+  })
+  expect(file.models[2]?.price?.imageRates).toEqual([
+    { size: undefined, quality: 'high', nano: 160_000_000n },
+    { size: '1536x1024', quality: undefined, nano: 60_000_000n },
+    { size: '1536x1024', quality: 'high', nano: 250_000_000n },
+  ])
+  expect(file.channels[1]).toMatchObject({ imageConcurrency: 4, imagesPerMinute: 60 })
   expect(file.channels.map((channel) => channel.offers)).toEqual([
     [{ model: 'gpt-main', upstreamModel: 'upstream-name-of-it' }],
+    [{ model: 'painter', upstreamModel: 'painter' }],
     [{ model: '*', upstreamModel: '*' }],
     [{ model: 'small', upstreamModel: 'small' }],
   ])
@@ -114,6 +131,69 @@ tenants:
   ])
 })
 
+test('mistakes in what is said of images are told with line and path', () => {
+  const text = `models:
+  - id: a
+    images: { sizes: [], qualities: high, styles: [""], images_max: 11, partial_images_max: -1, formats: [png] }
+    price:
+      images:
+        - { size: 1024x1024, quality: high, usd: "0.1" }
+        - { usd: "0.1" }
+        - { size: auto, usd: "0.1" }
+        - { size: 1024x1024 }
+        - { quality: high, usd: -1 }
+  - id: b
+    images:
+    price:
+      images:
+        - { size: 1024x1024, usd: "0.1" }
+        - { quality: 1024x1024, usd: "0.1" }
+        - { size: 1024x1024, usd: "0.2" }
+channels:
+  - name: c
+    protocols: { openai-images: https://api.example }
+    api_keys: [""]
+    models: "*"
+    images: { concurrency: 0, per_minute: 1.5, burst: 3 }
+groups:
+  - { name: g, image_priority: 101 }
+`
+  expect(problemsOf(text).map((line) => line.replace(/ must be USD.*/, ' …'))).toEqual([
+    'gateway.yaml:3: models[0].images.sizes: must not be an empty list',
+    'gateway.yaml:3: models[0].images.qualities: must be a list',
+    'gateway.yaml:3: models[0].images.styles[0]: must be a name of 1 to 64 visible characters',
+    'gateway.yaml:3: models[0].images.images_max: must be 10 or less',
+    'gateway.yaml:3: models[0].images.partial_images_max: must be 0 or more',
+    'gateway.yaml:3: models[0].images.formats: is not a known setting',
+    'gateway.yaml:7: models[0].price.images[1]: must be for a size, a quality or both; the price of all other images is "image"',
+    'gateway.yaml:8: models[0].price.images[2].size: must be one that images are made in; "auto" costs what comes of it',
+    'gateway.yaml:9: models[0].price.images[3].usd: must be a decimal, such as "2.50"',
+    'gateway.yaml:10: models[0].price.images[4].usd: …',
+    'gateway.yaml:12: models[1].images: must be a map',
+    'gateway.yaml:17: models[1].price.images[2]: is for the same size and quality as images[0]',
+    'gateway.yaml:23: channels[0].images.concurrency: must be 1 or more',
+    'gateway.yaml:23: channels[0].images.per_minute: must be a whole number',
+    'gateway.yaml:23: channels[0].images.burst: is not a known setting',
+    'gateway.yaml:25: groups[0].image_priority: must be 100 or less',
+  ])
+})
+
+test('a price of images has a bound on its list', () => {
+  const rates = Array.from({ length: 101 }, (_, index) => `{ size: s${index}, usd: 1 }`)
+  const priced = (list: string[]) => `models: [{ id: a, price: { images: [${list.join(', ')}] } }]`
+  expect(problemsOf(priced(rates))).toEqual([
+    'gateway.yaml:1: models[0].price.images: must be a list of at most 100 prices',
+  ])
+  expect(read(priced(rates.slice(1))).models[0]?.price?.imageRates).toHaveLength(100)
+})
+
+test('an empty section says that a model makes images, and an absent one says nothing', () => {
+  expect(read('models: [{ id: a, images: {} }, { id: b }]').models.map(({ images }) => images)).toEqual([
+    {},
+    undefined,
+  ])
+})
+
 test('references and secrets are checked across entries', () => {
   const text = `models: [{ id: a }]
 groups: [{ name: g }]
@@ -177,7 +257,7 @@ test('a channel that passes any name makes the model "*"', () => {
   - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: "*" }
 `)
   expect(file.models).toEqual([
-    { id: '*', contextLength: undefined, maxOutputTokens: undefined, price: undefined },
+    { id: '*', contextLength: undefined, maxOutputTokens: undefined, price: undefined, images: undefined },
   ])
 })
 

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
-import { parseMultiplier, priceRequest, worstCaseNano } from '../../src/ledger/price.ts'
+import {
+  dearestImageNano,
+  imagePriceNano,
+  parseMultiplier,
+  priceImages,
+  priceRequest,
+  worstCaseImagesNano,
+  worstCaseNano,
+} from '../../src/ledger/price.ts'
 
 const usd = 1_000_000_000n
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -13,12 +21,14 @@ const price: Price = {
   output: 10n * usd,
   reasoning: undefined,
   image: undefined,
+  imageRates: [],
 }
 const model: Model = {
   id: 'm',
   contextLength: 128_000,
   maxOutputTokens: 16_384,
   price,
+  images: undefined,
   offers: [],
   createdAt: new Date(0),
 }
@@ -145,6 +155,160 @@ describe('worstCaseNano', () => {
       expect(cost).toEqual({ ...parts, total: Object.values(parts).reduce((sum, part) => sum + part, 0n) })
       const worst = worstCaseNano(request, by, multiplier)
       expect(worst !== undefined && cost !== undefined && cost.total <= worst).toBe(true)
+    }
+  })
+})
+
+const rate = (size: string | undefined, quality: string | undefined, nano: bigint) => ({
+  size,
+  quality,
+  nano,
+})
+const none = { input: undefined, cacheRead: undefined, cacheWrite: undefined, output: undefined }
+const byImage: Price = {
+  ...price,
+  ...none,
+  image: 40n,
+  imageRates: [
+    rate('small', undefined, 10n),
+    rate(undefined, 'high', 90n),
+    rate('small', 'high', 25n),
+    rate('large', undefined, 70n),
+  ],
+}
+
+describe('the price of an image', () => {
+  test('is that of its size and quality, else of its size, else of its quality, else of any', () => {
+    expect(imagePriceNano(byImage, 'small', 'high')).toBe(25n)
+    expect(imagePriceNano(byImage, 'large', 'high')).toBe(70n)
+    expect(imagePriceNano(byImage, 'other', 'high')).toBe(90n)
+    expect(imagePriceNano(byImage, undefined, 'high')).toBe(90n)
+    expect(imagePriceNano(byImage, 'small', undefined)).toBe(10n)
+    expect(imagePriceNano(byImage, 'other', 'low')).toBe(40n)
+    expect(imagePriceNano(byImage, undefined, undefined)).toBe(40n)
+    expect(imagePriceNano({ ...byImage, image: undefined }, 'other', 'low')).toBeUndefined()
+    expect(imagePriceNano(undefined, 'small', 'high')).toBeUndefined()
+  })
+
+  test('at its dearest is the highest that may come to apply, and no rate that what is known rules out', () => {
+    expect(dearestImageNano(byImage, 'auto', 'auto')).toBe(90n)
+    expect(dearestImageNano(byImage, undefined, undefined)).toBe(90n)
+    expect(dearestImageNano(byImage, 'small', 'auto')).toBe(25n)
+    expect(dearestImageNano(byImage, 'large', 'auto')).toBe(70n)
+    expect(dearestImageNano(byImage, 'other', undefined)).toBe(90n)
+    expect(dearestImageNano(byImage, undefined, 'low')).toBe(70n)
+    expect(dearestImageNano(byImage, 'other', 'low')).toBe(40n)
+    expect(dearestImageNano({ ...byImage, image: 95n }, undefined, 'high')).toBe(90n)
+    expect(dearestImageNano({ ...byImage, image: undefined }, 'other', 'low')).toBeUndefined()
+    expect(dearestImageNano({ ...byImage, image: undefined }, 'auto', 'low')).toBe(70n)
+    expect(dearestImageNano(undefined, 'auto', 'auto')).toBeUndefined()
+  })
+})
+
+describe('priceImages', () => {
+  const made = { count: 3, size: 'small', quality: 'high', usage: undefined }
+
+  test('is count times price times multiplier, rounded half up once', () => {
+    expect(priceImages(made, byImage, '1.1')).toEqual({
+      input: 0n,
+      cacheRead: 0n,
+      cacheWrite: 0n,
+      output: 0n,
+      reasoning: 0n,
+      image: 83n,
+      total: 83n,
+    })
+    expect(priceImages(made, byImage, '1.106')?.total).toBe(83n)
+    expect(priceImages({ ...made, count: 0 }, byImage, '1')?.total).toBe(0n)
+    expect(priceImages(made, { ...byImage, imageRates: [], image: 0n }, '1')?.total).toBe(0n)
+  })
+
+  test('goes by what the upstream told only where the client left it to the upstream', () => {
+    const told = { size: 'large', quality: 'low' }
+    expect(priceImages({ ...made, told }, byImage, '1')?.total).toBe(75n)
+    expect(priceImages({ ...made, size: 'auto', told }, byImage, '1')?.total).toBe(210n)
+    expect(priceImages({ ...made, size: undefined, told }, byImage, '1')?.total).toBe(210n)
+    const nothingTold = { size: undefined, quality: 'auto' }
+    expect(
+      priceImages({ ...made, size: 'auto', quality: 'auto', told: nothingTold }, byImage, '1')?.total,
+    ).toBe(270n)
+  })
+
+  test('of images that have no price of theirs is not known, even where tokens have one', () => {
+    const partial = { ...price, imageRates: byImage.imageRates }
+    const usage = { ...nothing, output: 100 }
+    expect(priceImages({ ...made, size: 'other', quality: 'low', usage }, partial, '1')).toBeUndefined()
+    expect(priceImages(made, undefined, '1')).toBeUndefined()
+  })
+
+  test('is by tokens where images have no price at all, and not known without tokens', () => {
+    const usage = { ...nothing, input: 10, output: 1000 }
+    expect(priceImages({ ...made, usage }, price, '2')).toEqual({
+      ...priceRequest(usage, price, '2'),
+      image: 0n,
+    })
+    expect(priceImages(made, price, '2')).toBeUndefined()
+  })
+})
+
+describe('worstCaseImagesNano', () => {
+  const job = { count: 3, size: 'auto', quality: undefined, bodyBytes: 1000 }
+
+  test('is the dearest image times the count, else the tokens of as many calls', () => {
+    expect(worstCaseImagesNano(job, { ...model, price: byImage }, '1.5')).toBe(405n)
+    expect(worstCaseImagesNano(job, { ...model, price: { ...byImage, imageRates: [] } }, '1.5')).toBe(180n)
+    const call = worstCaseNano({ ...size, maxOutputTokens: undefined }, model, '1.5') ?? 0n
+    expect(worstCaseImagesNano(job, model, '1.5')).toBe(3n * call)
+  })
+
+  test('is undefined where it cannot be bounded', () => {
+    const unpriced = { ...price, imageRates: [rate('small', undefined, 5n)] }
+    expect(worstCaseImagesNano({ ...job, size: 'other' }, { ...model, price: unpriced }, '1')).toBeUndefined()
+    expect(worstCaseImagesNano(job, { ...model, price: undefined }, '1')).toBeUndefined()
+    const unbounded = { ...model, maxOutputTokens: undefined, contextLength: undefined }
+    expect(worstCaseImagesNano(job, unbounded, '1')).toBeUndefined()
+  })
+
+  test('for 20,000 random jobs no settlement exceeds it, and one that the upstream may choose reaches it', () => {
+    const random = randomNumbers(7)
+    const upTo = (n: number) => Math.floor(random() * (n + 1))
+    const oneOf = <T>(list: readonly T[]) => list[upTo(list.length - 1)]
+    const sizes = ['s', 'm', 'l', 'unnamed']
+    const qualities = ['low', 'high', 'unnamed']
+    const named = (words: string[]) => oneOf([...words.slice(0, -1), undefined])
+    const asked = (words: string[]) => oneOf([...words, 'auto', undefined])
+    for (let round = 0; round < 20_000; round++) {
+      const most = 10 ** (1 + upTo(10))
+      const nano = () => BigInt(upTo(most))
+      const rates = Array.from({ length: upTo(6) }, () => rate(named(sizes), named(qualities), nano()))
+      const prices: Price = {
+        ...price,
+        ...(random() < 0.3 && none),
+        image: random() < 0.5 ? nano() : undefined,
+        imageRates: rates.filter((each) => each.size !== undefined || each.quality !== undefined),
+      }
+      const multiplier = random().toFixed(upTo(6))
+      const by = { ...model, contextLength: 1 + upTo(5000), maxOutputTokens: 1 + upTo(5000), price: prices }
+      const job = { count: 1 + upTo(9), size: asked(sizes), quality: asked(qualities), bodyBytes: upTo(9000) }
+      const worst = worstCaseImagesNano(job, by, multiplier)
+
+      const usage = {
+        ...nothing,
+        input: upTo(job.count * Math.min(job.bodyBytes, by.contextLength)),
+        output: upTo(job.count * by.maxOutputTokens),
+      }
+      const priced = (more: object) => priceImages({ ...job, usage, ...more }, prices, multiplier)?.total
+      const free = (word: string | undefined, words: string[]) =>
+        word === undefined || word === 'auto' ? words : [word]
+      const costs = free(job.size, sizes)
+        .flatMap((size) => free(job.quality, qualities).map((quality) => priced({ told: { size, quality } })))
+        .filter((cost) => cost !== undefined)
+      const lie = { size: oneOf(sizes), quality: oneOf(qualities) }
+      const others = [priced({}), priced({ count: upTo(job.count), told: lie })]
+      for (const cost of [...costs, ...others])
+        expect(cost === undefined || cost <= (worst ?? -1n)).toBe(true)
+      const hasImagePrice = prices.image !== undefined || prices.imageRates.length > 0
+      if (hasImagePrice && worst !== undefined) expect(costs).toContain(worst)
     }
   })
 })

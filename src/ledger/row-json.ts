@@ -1,0 +1,79 @@
+import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
+import { momentOf } from './tuple.ts'
+
+/**
+ * A row of `requests` as JSON by column, for a row that is written in the transaction that ends a job instead of by
+ * way of the journal. Takes part in nothing but `jsonb_populate_record`.
+ */
+export function requestRowJson(open: OpenRecord, close: CloseRecord, images: number | null): string {
+  const { usage, error } = close
+  return jsonText({
+    id: open.id,
+    created_at: new Date(momentOf(open.id)),
+    tenant_id: open.tenantId,
+    key_id: open.keyId,
+    group_id: open.groupId,
+    endpoint: open.endpoint,
+    client_protocol: open.clientProtocol,
+    upstream_protocol: close.upstreamProtocol,
+    requested_model: open.requestedModel,
+    served_model: close.servedModel,
+    channel: close.channel,
+    stream: open.stream,
+    status: close.status,
+    outcome: close.outcome,
+    error_kind: error?.kind ?? null,
+    error_message: error?.message ?? null,
+    error_upstream_status: error?.upstreamStatus ?? null,
+    finish_reason: close.finishReason,
+    input_tokens: usage?.input ?? null,
+    cache_read_tokens: usage?.cacheRead ?? null,
+    cache_write_tokens: usage?.cacheWrite ?? null,
+    output_tokens: usage?.output ?? null,
+    reasoning_tokens: usage?.reasoning ?? null,
+    usage_source: close.usageSource,
+    stream_end: close.streamEnd,
+    cost_nano: close.costNano === null ? null : String(close.costNano),
+    price_id: close.priceId,
+    price_multiplier: close.priceMultiplier,
+    queue_ms: close.queueMs,
+    first_token_ms: close.firstTokenMs,
+    total_ms: close.totalMs,
+    attempt_count: close.attempts.length,
+    notes: close.notes,
+    client_address: open.clientAddress,
+    user_agent: open.userAgent,
+    upstream_request_id: close.upstreamRequestId,
+    idempotency_key: open.idempotencyKey,
+    folded: close.folded,
+    images,
+  })
+}
+
+/** The rows of `attempts` of one request, as requestRowJson writes its own. */
+export function attemptRowsJson(id: string, attempts: readonly AttemptRecord[]): string {
+  return jsonText(
+    attempts.map((attempt, ordinal) => ({
+      request_id: id,
+      created_at: new Date(momentOf(id)),
+      ordinal,
+      channel: attempt.channel,
+      upstream_protocol: attempt.upstreamProtocol,
+      upstream_model: attempt.upstreamModel,
+      reason: attempt.reason,
+      status: attempt.status,
+      error_kind: attempt.error?.kind ?? null,
+      error_message: attempt.error?.message ?? null,
+      first_byte_ms: attempt.firstByteMs,
+      total_ms: attempt.totalMs,
+      upstream_request_id: attempt.upstreamRequestId,
+    })),
+  )
+}
+
+/** JSON that Postgres takes as jsonb, which refuses NUL and lone surrogates: they are left out and replaced. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'string' ? member.toWellFormed().replaceAll('\0', '') : member,
+  )
+}

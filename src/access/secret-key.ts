@@ -12,7 +12,12 @@ export class SecretKeeper {
   readonly redactionKey: Buffer
   /** Signs seals of reasoning that travel through clients. */
   readonly envelopeKey: Buffer
+  /** Signs links to images. */
+  readonly linkKey: Buffer
+  /** Keys the secrets that tenants check our webhooks with. */
+  readonly webhookKey: Buffer
   readonly #credentialKey: Buffer
+  readonly #answerKey: Buffer
 
   constructor(secretKey: string) {
     const derive = (purpose: string, bytes: number) =>
@@ -21,16 +26,15 @@ export class SecretKeeper {
     this.pepper = derive('client key pepper', 32)
     this.redactionKey = derive('redaction hash', 32)
     this.envelopeKey = derive('reasoning envelope', 32)
+    this.linkKey = derive('image link', 32)
+    this.webhookKey = derive('webhook secret', 32)
     this.#credentialKey = derive('channel credential', 32)
+    this.#answerKey = derive('kept answer', 32)
   }
 
   /** Encrypt an upstream credential so that it opens for this channel only: nonce | tag | ciphertext. */
   seal(credential: string, channelId: string): SealedCredential {
-    const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', this.#credentialKey, nonce)
-    cipher.setAAD(Buffer.from(channelId))
-    const ciphertext = Buffer.concat([cipher.update(credential, 'utf8'), cipher.final()])
-    return { keyId: this.keyId, sealed: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]) }
+    return { keyId: this.keyId, sealed: sealFor(channelId, Buffer.from(credential), this.#credentialKey) }
   }
 
   /** Throws an Error when it was sealed with another SECRET_KEY, for another channel, or was changed. */
@@ -41,16 +45,25 @@ export class SecretKeeper {
       )
     }
     try {
-      const nonce = sealed.subarray(0, nonceBytes)
-      const decipher = createDecipheriv('aes-256-gcm', this.#credentialKey, nonce, {
-        authTagLength: tagBytes,
-      })
-      decipher.setAAD(Buffer.from(channelId))
-      decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
-      const ciphertext = sealed.subarray(nonceBytes + tagBytes)
-      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
+      return openFor(channelId, sealed, this.#credentialKey).toString('utf8')
     } catch (cause) {
       throw new Error('the credential is damaged or belongs to another channel', { cause })
+    }
+  }
+
+  /** Encrypt an answer so that it opens for this request only. */
+  sealAnswer(answer: Buffer, requestId: string): Buffer {
+    return sealFor(requestId, answer, this.#answerKey)
+  }
+
+  /** Throws an Error when it was sealed with another SECRET_KEY, for another request, or was changed. */
+  openAnswer(sealed: Buffer, requestId: string): Buffer {
+    try {
+      return openFor(requestId, sealed, this.#answerKey)
+    } catch (cause) {
+      throw new Error('the answer is damaged, of another request, or sealed with another SECRET_KEY', {
+        cause,
+      })
     }
   }
 }
@@ -63,6 +76,22 @@ export interface SealedCredential {
 
 const nonceBytes = 12
 const tagBytes = 16
+
+function sealFor(owner: string, plain: Buffer, key: Buffer): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  cipher.setAAD(Buffer.from(owner))
+  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
+}
+
+function openFor(owner: string, sealed: Buffer, key: Buffer): Buffer {
+  const nonce = sealed.subarray(0, nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+  decipher.setAAD(Buffer.from(owner))
+  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
+  return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()])
+}
 
 /**
  * The SECRET_KEY given, or the one kept in `<dataDir>/secret.key`, made at the first start. One is only made for

@@ -5,8 +5,10 @@ import { requireCapacity } from '../gateway/admit.ts'
 import { asGatewayError, type Call, type Ending } from '../gateway/call.ts'
 import { endpointOf } from '../gateway/endpoints.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import { answeredBefore, isKeyed } from '../gateway/idempotency.ts'
 import { nothingMetered } from '../gateway/meter.ts'
 import { beginCall, refuse, settle } from '../gateway/settle.ts'
+import { readWhole } from './call.ts'
 
 type Handler = (request: Request, response: Response) => Promise<void>
 
@@ -42,6 +44,13 @@ export function ownApi(gateway: Gateway) {
     return { call, identity }
   }
 
+  /** True: the request was answered before, and has been answered now. */
+  async function repeated(request: Request, call: Call): Promise<boolean> {
+    await ownCall(request)
+    await readWhole(gateway, call)
+    return await answeredBefore(gateway, call)
+  }
+
   function wrap(path: string, handler: Handler, logged: boolean): Handler {
     return async (request, response) => {
       const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
@@ -51,6 +60,7 @@ export function ownApi(gateway: Gateway) {
       if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
       try {
         requireCapacity(gateway)
+        if (request.method === 'POST' && isKeyed(call) && (await repeated(request, call))) return
         await handler(request, response)
         if (logged) await settle(gateway, call, endingOf(call))
         else forget(gateway, call)

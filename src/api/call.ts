@@ -30,20 +30,14 @@ export function takeTurn(gateway: Gateway, call: Call, identity: Identity): void
  * `request_too_large`.
  */
 export async function readJson(gateway: Gateway, call: Call): Promise<Json> {
-  const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
-  if (body === undefined) {
-    call.clientGone = true
-    throw new GatewayError('invalid_request', 'The request did not arrive whole.')
-  }
-  call.body = body.bytes
-  call.slabs.push(body.release)
-  checkText(body.bytes)
-  const whole = { start: 0, end: body.bytes.length }
+  const body = call.body ?? (await readWhole(gateway, call))
+  checkText(body)
+  const whole = { start: 0, end: body.length }
   const { jsonDepthMax, jsonValuesMax } = gateway.bounds
-  scanMembers(body.bytes, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
+  scanMembers(body, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
   let value: unknown
   try {
-    value = JSON.parse(body.bytes.toString('utf8'))
+    value = JSON.parse(body.toString('utf8'))
   } catch (cause) {
     throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
       field: 'body',
@@ -52,6 +46,18 @@ export async function readJson(gateway: Gateway, call: Call): Promise<Json> {
   }
   if (isRecord(value)) return value
   throw new GatewayError('invalid_request', 'body: expected a JSON object', { field: 'body' })
+}
+
+/** The body as it came, on the row too. Throws `invalid_request` or `request_too_large`. */
+export async function readWhole(gateway: Gateway, call: Call): Promise<Buffer> {
+  const body = call.clientGone ? undefined : await readBody(call.request, gateway.bounds.bodyBytesMax)
+  if (body === undefined) {
+    call.clientGone = true
+    throw new GatewayError('invalid_request', 'The request did not arrive whole.')
+  }
+  call.body = body.bytes
+  call.slabs.push(body.release)
+  return body.bytes
 }
 
 /** The model that a body names, which the key must be allowed to use. */

@@ -9,6 +9,8 @@ export type ErrorKind =
   | 'model_not_found'
   | 'endpoint_not_supported'
   | 'request_too_large'
+  | 'request_in_progress'
+  | 'idempotency_mismatch'
   | 'rate_limited'
   | 'upstream_error'
   | 'upstream_overloaded'
@@ -41,6 +43,8 @@ const clientKinds: ReadonlySet<ErrorKind> = new Set([
   'model_not_found',
   'endpoint_not_supported',
   'request_too_large',
+  'request_in_progress',
+  'idempotency_mismatch',
   'rate_limited',
   'content_filtered',
 ])

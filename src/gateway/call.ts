@@ -9,6 +9,7 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts
 import { redactText } from '../ledger/redact.ts'
 import type { Lease } from '../limits/limits.ts'
 import type { ClientSide, Observation, ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import type { Claim } from './idempotency-claim.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { Target } from './route.ts'
 import type { UpstreamCall } from './upstream.ts'
@@ -46,6 +47,8 @@ export interface Call {
   /** What metering and a leaving client go by, fixed at admission. */
   price: { model: Model; multiplier: string; clientGone: Group['clientGone'] } | null
   lease: Lease | null
+  /** What it holds of its Idempotency-Key. */
+  claim: Claim | null
   /** The account whose money is limited, from the moment a reservation may exist. */
   reservedAccountId: string | null
   /** Set once the request stands in the journal. */

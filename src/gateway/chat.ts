@@ -12,11 +12,12 @@ import { readBody } from './body.ts'
 import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { holdersOf, rememberHolder } from './holders.ts'
+import { answeredBefore, isKeyed } from './idempotency.ts'
 import { meter, nothingMetered, unknownMetered } from './meter.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './relay.ts'
 import { groupOf, planRoute, type Target } from './route.ts'
-import { beginCall, refuse, settle } from './settle.ts'
+import { beginCall, leftBeforeSending, refuse, settle } from './settle.ts'
 
 /**
  * A chat request's journey, for every endpoint that is one: read, authenticate, decode, resolve, admit; then one
@@ -49,6 +50,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   call.identity = identity
   const group = groupOf(snapshot, identity.groupId)
   call.endpoint.client.checkHeaders?.(call.request.headers)
+  if (call.clientGone) return settle(gateway, call, leftBeforeSending)
   const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
   if (body === undefined) return settle(gateway, call, leftBeforeSending)
   call.body = body.bytes
@@ -56,6 +58,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const facts = call.endpoint.client.readRequest(body.bytes, gateway.bounds)
   call.facts = facts
   call.requestedModel = facts.model
+  if (isKeyed(call) && (await answeredBefore(gateway, call))) return
   const model = findModel(snapshot, facts.model)
   if (model === undefined) throw modelNotFound(facts.model)
   if (!mayUse(snapshot, identity, facts.model)) throw notPermitted(facts.model)
@@ -165,17 +168,6 @@ function endingOf(call: Call, target: Target, answer: Answer): Ending {
         ? unknownMetered
         : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
   }
-}
-
-/** The client left before anything was sent upstream: nothing was bought. */
-const leftBeforeSending: Ending = {
-  status: 499,
-  outcome: 'cancelled',
-  error: null,
-  observation: null,
-  streamEnd: 'client_gone',
-  target: null,
-  metered: nothingMetered,
 }
 
 const nothingTried = { target: null, error: new GatewayError('unavailable', 'No channel could be tried.') }

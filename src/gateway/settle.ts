@@ -39,6 +39,7 @@ export function beginCall(
     notes: null,
     price: null,
     lease: null,
+    claim: null,
     reservedAccountId: null,
     opened: null,
     sentAt: null,
@@ -69,6 +70,17 @@ export function newestCallOn(socket: Duplex): Call | undefined {
   return newestCalls.get(socket)
 }
 
+/** The ending of a request whose client left before anything was sent upstream: nothing was bought. */
+export const leftBeforeSending: Ending = {
+  status: 499,
+  outcome: 'cancelled',
+  error: null,
+  observation: null,
+  streamEnd: 'client_gone',
+  target: null,
+  metered: nothingMetered,
+}
+
 /** Write the request's one row. Whoever comes second finds it written. */
 export async function settle(gateway: Gateway, call: Call, ending: Ending): Promise<void> {
   if (call.settled) return
@@ -78,10 +90,12 @@ export async function settle(gateway: Gateway, call: Call, ending: Ending): Prom
   call.lease?.settle(ending.metered.usage === null ? 0 : tokensOf(ending.metered))
   for (const release of call.releases) release()
   if (isRead(call, ending)) for (const release of call.slabs) release()
+  const freed = call.claim?.settled(ending)
   try {
     if (call.opened !== null) await gateway.ledger.close(open, record)
     else if (call.identity !== null) await gateway.ledger.refuse(open, record)
     else await gateway.ledger.refuseUnknown(open, record)
+    if (freed !== undefined) await freed
   } finally {
     gateway.calls.delete(call)
   }

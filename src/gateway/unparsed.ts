@@ -5,9 +5,12 @@ import { GatewayError } from '../canonical/error.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import { clientSide } from '../protocols/index.ts'
 import type { RenderedError } from '../protocols/protocol.ts'
-import { closeRecordOf, refusalOf } from './call.ts'
+import { type Call, closeRecordOf, refusalOf } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { newestCallOn, settle } from './settle.ts'
+
+/** Of Node's parser: the connection's end, where more of a request had to come. */
+const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
  * Bytes that are no HTTP request, headers too large, or a request that did not arrive in time: a row, an answer, the
@@ -17,6 +20,11 @@ export function refuseUnparsed(gateway: Gateway) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     // A connection that broke between requests asked for nothing.
     if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (error.code === endedEarly && unreadOn(socket)?.settled === false) {
+      // The client ended its side in the middle of a request. The call finds its client gone, and writes its row.
       socket.destroy()
       return
     }
@@ -34,7 +42,7 @@ async function refuseOn(
   ownStatus: number | undefined,
 ): Promise<void> {
   const call = newestCallOn(socket)
-  const unread = call === undefined || call.request.complete ? undefined : call
+  const unread = unreadOn(socket)
   if (unread?.settled === true) {
     // It was answered before it had come whole, and has its row.
     socket.destroy()
@@ -52,6 +60,12 @@ async function refuseOn(
     response === undefined || (unread !== undefined && response.socket !== null && !response.headersSent)
   if (mayAnswer) socket.end(answerBytes(status, rendered))
   else socket.destroy()
+}
+
+/** The call whose request has begun and has not come whole. */
+function unreadOn(socket: Duplex): Call | undefined {
+  const call = newestCallOn(socket)
+  return call?.request.complete === false ? call : undefined
 }
 
 function nobodysRecord(id: string, socket: Duplex): OpenRecord {

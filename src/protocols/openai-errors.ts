@@ -127,6 +127,8 @@ const rendering: Record<
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
   endpoint_not_supported: { status: 400, type: 'invalid_request_error', code: 'endpoint_not_supported' },
   request_too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
+  request_in_progress: { status: 409, type: 'invalid_request_error', code: 'request_in_progress' },
+  idempotency_mismatch: { status: 422, type: 'invalid_request_error', code: 'idempotency_mismatch' },
   rate_limited: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   upstream_error: { status: 502, type: 'server_error', code: 'upstream_error' },
   upstream_overloaded: { status: 503, type: 'server_error', code: 'upstream_overloaded' },

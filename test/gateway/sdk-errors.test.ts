@@ -27,6 +27,11 @@ const raised: Record<ErrorKind, { openai: Raised; anthropic: Raised }> = {
   model_not_found: { openai: [404, 'NotFoundError'], anthropic: [404, 'NotFoundError'] },
   endpoint_not_supported: { openai: [400, 'BadRequestError'], anthropic: [400, 'BadRequestError'] },
   request_too_large: { openai: [413, 'APIError'], anthropic: [413, 'ContentTooLargeError'] },
+  request_in_progress: { openai: [409, 'ConflictError'], anthropic: [409, 'ConflictError'] },
+  idempotency_mismatch: {
+    openai: [422, 'UnprocessableEntityError'],
+    anthropic: [422, 'UnprocessableEntityError'],
+  },
   rate_limited: { openai: [429, 'RateLimitError'], anthropic: [429, 'RateLimitError'] },
   upstream_error: { openai: [502, 'InternalServerError'], anthropic: [502, 'InternalServerError'] },
   upstream_overloaded: { openai: [503, 'InternalServerError'], anthropic: [529, 'OverloadedError'] },
@@ -85,6 +90,8 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
     /** A channel that speaks another format than this client. */
     const model = client.protocol === 'openai-chat' ? 'via-messages' : 'via-chat'
 
+    const keyed = { 'idempotency-key': `key-of-${client.protocol}` }
+
     const refusals: { kind: ErrorKind; says: RegExp; when: string; ask: () => ReturnType<typeof ask> }[] = [
       {
         kind: 'invalid_request',
@@ -139,6 +146,19 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         when: 'the body is beyond its bound',
         says: /larger than the 65536 bytes/,
         ask: () => ask({ model, more: { user: 'x'.repeat(70_000) } }),
+      },
+      {
+        kind: 'request_in_progress',
+        when: 'the first request with its Idempotency-Key runs',
+        says: /first request with this Idempotency-Key has not ended/,
+        ask: () => whileFirstRuns(() => ask({ model, headers: keyed })),
+      },
+      {
+        kind: 'idempotency_mismatch',
+        when: 'its Idempotency-Key was that of another request',
+        says: /another path or body/,
+        ask: () =>
+          whileFirstRuns((turn) => ask({ model, more: { metadata: { user_id: turn } }, headers: keyed })),
       },
       {
         kind: 'rate_limited',
@@ -330,6 +350,26 @@ async function expectRow({ requestId, status }: Awaited<ReturnType<FailingClient
     error_kind: kind,
     ...(status === undefined ? { stream: true } : { status }),
   })
+}
+
+/** Asks twice; the first one waits for the upstream until the second has its answer. */
+async function whileFirstRuns<T>(ask: (turn: 'first' | 'second') => Promise<T>): Promise<T> {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  bed.upstream.script(async () => {
+    await released
+    return errorAnswer(500, {})
+  })
+  const first = ask('first')
+  try {
+    await bed.upstream.arrived(1)
+    return await ask('second')
+  } finally {
+    release()
+    await first
+  }
 }
 
 /** Runs something while so many requests wait for the upstream's answer. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 
 let bed: Testbed
@@ -41,6 +41,36 @@ test('a body that turns out to be no HTTP is one 400 of the call', async () => {
     endpoint: '/v1/chat/completions',
   })
 })
+
+test.each([
+  ['of a known length', 'content-length: 100', '{"model":', 'free', freeKey, '/v1/chat/completions'],
+  ['in chunks', 'transfer-encoding: chunked', '9\r\n{"model":\r\n', 'free', freeKey, '/v1/chat/completions'],
+  ['of a key not asked for before', 'content-length: 100', '{', 'abort', abortKey, '/v1/chat/completions'],
+  ['to a path of our own', 'content-length: 100', '{', 'free', freeKey, '/v1/translate'],
+])(
+  'a client that leaves in the middle of a body %s has one row that says so',
+  async (_, framing, body, name, key, path) => {
+    const [before] = await bed.database.sql<{ now: Date }[]>`SELECT now()`
+    const request = post(framing, body, key).replace('/v1/chat/completions', path)
+    expect(await say(request, true)).toBe('')
+    const later = await bed.chat({ model: 'any', messages })
+    const ofLater = await bed.row(later.headers.get('x-request-id'))
+    const rows = await bed.database.sql`
+    SELECT r.*, k.name FROM requests r LEFT JOIN keys k ON k.id = r.key_id
+    WHERE r.created_at >= ${before?.now ?? null} AND r.id <> ${String(ofLater.id)}`
+    expect(rows).toMatchObject([
+      {
+        status: 499,
+        outcome: 'cancelled',
+        stream_end: 'client_gone',
+        error_kind: null,
+        cost_nano: '0',
+        endpoint: path,
+        name,
+      },
+    ])
+  },
+)
 
 test('a call that was answered before its body came has one row, also when the body never comes', async () => {
   const answer = await say(post('content-length: 100', '{"model":', 'no-such-key-anywhere'))
@@ -93,10 +123,13 @@ function post(framing: string, body: string, key = freeKey): string {
   return `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${framing}\r\n\r\n${body}`
 }
 
-/** What came back until the other side ended the connection. */
-function say(text: string): Promise<string> {
+/** What came back until the other side ended the connection. `leave`: end ours as soon as it is said. */
+function say(text: string, leave = false): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(bed.tollgate.port, '127.0.0.1', () => socket.write(text))
+    const socket = connect(bed.tollgate.port, '127.0.0.1', () => {
+      if (leave) socket.end(text)
+      else socket.write(text)
+    })
     let heard = ''
     socket.setEncoding('utf8').on('data', (data: string) => {
       heard += data

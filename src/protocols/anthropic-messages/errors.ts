@@ -112,6 +112,8 @@ const rendering: Record<ErrorKind, { status: number; type: string; headers?: Rec
   model_not_found: { status: 404, type: 'not_found_error' },
   endpoint_not_supported: { status: 400, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'request_too_large' },
+  request_in_progress: { status: 409, type: 'conflict_error' },
+  idempotency_mismatch: { status: 422, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
   upstream_error: { status: 502, type: 'api_error' },
   upstream_overloaded: { status: 529, type: 'overloaded_error' },

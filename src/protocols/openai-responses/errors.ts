@@ -34,6 +34,7 @@ export function failureOf({ kind, code, message }: GatewayError): { code: string
     case 'invalid_request':
     case 'unsupported_parameter':
     case 'request_too_large':
+    case 'idempotency_mismatch':
     case 'content_filtered':
       return { code: 'invalid_prompt', message }
     case 'unauthenticated':
@@ -41,6 +42,7 @@ export function failureOf({ kind, code, message }: GatewayError): { code: string
     case 'unknown_path':
     case 'model_not_found':
     case 'endpoint_not_supported':
+    case 'request_in_progress':
     case 'upstream_error':
     case 'upstream_overloaded':
     case 'upstream_timeout':

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inTime } from './in-time.ts'
+
+/** Writes that nobody waits for, tried until Postgres takes them: at once, and in their order once it was away. */
+export class InsistentWrites {
+  readonly #waitMs: number
+  readonly #log: (message: string) => void
+  readonly #ended = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  /** What Postgres has not taken, the oldest first. */
+  readonly #untaken: Write[] = []
+  #untakenBytes = 0
+  #retrying: Promise<void> | undefined
+
+  /** `waitMs`: how long one try may take. `log` is told when an outage begins. */
+  constructor(waitMs: number, log: (message: string) => void) {
+    this.#waitMs = waitMs
+    this.#log = log
+  }
+
+  /**
+   * Resolves when it was taken, or has been tried once. `write` may be called again: the second time must change
+   * nothing. `bytes`: the memory that it holds. Of a long outage 10000 writes, or 256 MB, are kept.
+   */
+  add(write: () => Promise<unknown>, bytes = 0): Promise<void> {
+    const tried = this.#try(write).then((taken) => {
+      this.#running.delete(tried)
+      if (taken || this.#untaken.length >= untakenMax || this.#untakenBytes > untakenBytesMax) return
+      this.#untaken.push({ run: write, bytes })
+      this.#untakenBytes += bytes
+      this.#retrying ??= this.#retry().finally(() => {
+        this.#retrying = undefined
+      })
+    })
+    this.#running.add(tried)
+    return tried
+  }
+
+  /** Wait for what is being written, and try once more what was not taken. At most `deadlineMs`. */
+  async end(deadlineMs: number): Promise<void> {
+    this.#ended.abort()
+    const written = Promise.all(this.#running).then(() => this.#retrying)
+    await Promise.race([written, sleep(deadlineMs, undefined, { ref: false })])
+  }
+
+  async #try(run: Write['run']): Promise<boolean> {
+    try {
+      await inTime(run(), this.#waitMs)
+      return true
+    } catch (error) {
+      if (this.#untaken.length === 0) this.#log(String(error))
+      return false
+    }
+  }
+
+  async #retry(): Promise<void> {
+    const { signal } = this.#ended
+    for (let waitMs = retryMs.least; ; waitMs = Math.min(waitMs * 2, retryMs.most)) {
+      const isLast = signal.aborted
+      await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {})
+      for (let write = this.#untaken[0]; write !== undefined; write = this.#untaken[0]) {
+        if (!(await this.#try(write.run))) break
+        this.#untaken.shift()
+        this.#untakenBytes -= write.bytes
+        waitMs = retryMs.least
+      }
+      if (this.#untaken.length === 0 || isLast) return
+    }
+  }
+}
+
+interface Write {
+  run: () => Promise<unknown>
+  bytes: number
+}
+
+const untakenMax = 10_000
+const untakenBytesMax = 256 * 1024 * 1024
+const retryMs = { least: 100, most: 2_000 }

@@ -1,0 +1,307 @@
+import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access/idempotency-keys.ts'
+import { SecretKeeper } from '../../src/access/secret-key.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+
+let url: string
+let drop: () => Promise<void>
+let database: Database
+let open: IdempotencyKeys[]
+beforeEach(async () => {
+  ;({ url, drop } = await freshDatabase())
+  database = openDatabase(url)
+  open = []
+})
+afterEach(async () => {
+  for (const keys of open) await keys.end(1_000)
+  await database.close()
+  await drop()
+})
+
+const answer = { status: 201, headers: { 'content-type': 'application/json' }, body: randomBytes(100_000) }
+
+test('of many that claim a key at once, in two processes, one has it', async () => {
+  const processes = [await aProcess(), await aProcess()]
+  const first = aRequest()
+  const claims = Array.from({ length: 40 }, (_, turn) => processes[turn % 2]?.keys.claim(repeatOf(first)))
+  const states = (await Promise.all(claims)).map((found) => found?.state)
+  expect(states.filter((state) => state === 'claimed')).toHaveLength(1)
+  expect(states.filter((state) => state === 'running')).toHaveLength(39)
+})
+
+test('what is kept is told to every process until it is forgotten, and only for the same request', async () => {
+  const [one, other] = [await aProcess(), await aProcess()]
+  const first = aRequest()
+  await one.keys.claim(first)
+  await one.keys.keep(first, answer)
+  for (const { keys } of [one, other]) {
+    expect(await keys.claim(repeatOf(first))).toEqual({
+      state: 'answered',
+      requestId: first.requestId,
+      answer,
+    })
+    expect(await keys.claim({ ...repeatOf(first), fingerprint: randomBytes(32) })).toMatchObject({
+      state: 'different',
+    })
+  }
+  await one.keys.release(first)
+  expect(await state(other, first)).toBe('answered')
+  await age(first, '23 hours 59 minutes')
+  await started(one)
+  expect(await state(other, first)).toBe('answered')
+  await age(first, '24 hours')
+  expect(await state(other, first)).toBe('claimed')
+  await age(first, '24 hours')
+  await started(one)
+  await expect.poll(() => database.sql`SELECT FROM idempotency_keys`.then((rows) => rows.length)).toBe(0)
+})
+
+test('an answer opens for its own request only, and with the same SECRET_KEY', async () => {
+  const one = await aProcess()
+  const [mine, yours] = [aRequest(), aRequest()]
+  for (const request of [mine, yours]) {
+    await one.keys.claim(request)
+    await one.keys.keep(request, answer)
+  }
+  const elsewhere = await aProcess({ secretKey: 'another-secret-key-of-32-characters' })
+  expect(await state(elsewhere, mine)).toBe('lost')
+  await database.sql`
+    UPDATE idempotency_keys SET answer = (SELECT answer FROM idempotency_keys WHERE request_id = ${yours.requestId})
+    WHERE request_id = ${mine.requestId}`
+  expect(await state(one, mine)).toBe('lost')
+})
+
+test('a key is taken over when its process has ended, was given up, or is silent; never from a living one', async () => {
+  await postgresHasRunFor('10 s')
+  const taker = await aProcess()
+  for (const [changed, expected] of [
+    [{}, 'running'],
+    [{ silent: '11 s' }, 'claimed'],
+    [{ state: 'closed' }, 'claimed'],
+    [{ state: 'adopted' }, 'claimed'],
+    [{ state: 'lost' }, 'claimed'],
+  ] as const) {
+    const first = aRequest()
+    const owner = await aProcess()
+    await owner.keys.claim(first)
+    await change(owner.instanceId, changed)
+    expect(await state(taker, first), JSON.stringify(changed)).toBe(expected)
+  }
+})
+
+test('a process is not silent for as long as Postgres was not there to be told', async () => {
+  const owner = await aProcess()
+  const [server] = await database.sql<{ ms: number }[]>`
+    SELECT (extract(epoch FROM now() - pg_postmaster_start_time()) * 1000 + 3600000)::float8 AS ms`
+  const taker = await aProcess({ deadMs: server?.ms ?? 0 })
+  const first = aRequest()
+  await owner.keys.claim(first)
+  await change(owner.instanceId, { silent: `${(server?.ms ?? 0) * 2} ms` })
+  expect(await state(taker, first)).toBe('running')
+})
+
+test('what another process has taken over is not changed by the one that was thought dead', async () => {
+  const [owner, taker] = [await aProcess(), await aProcess()]
+  const first = aRequest()
+  await owner.keys.claim(first)
+  await change(owner.instanceId, { state: 'adopted' })
+  const second = repeatOf(first)
+  expect(await taker.keys.claim(second)).toMatchObject({ state: 'claimed' })
+  await owner.keys.keep(first, answer)
+  await owner.keys.release(first)
+  await owner.keys.keepAsJob(first)
+  expect(await state(taker, first)).toBe('running')
+  await taker.keys.keep(second, answer)
+  expect(await owner.keys.claim(repeatOf(first))).toEqual({
+    state: 'answered',
+    requestId: second.requestId,
+    answer,
+  })
+})
+
+test('a process that has not told of itself yet is not dead', async () => {
+  await postgresHasRunFor('10 s')
+  const [owner, taker] = [await aProcess({ told: false }), await aProcess()]
+  const first = aRequest()
+  await owner.keys.claim(first)
+  expect(await state(taker, first)).toBe('running')
+  await age(first, '11 seconds')
+  expect(await state(taker, first)).toBe('claimed')
+})
+
+test('a job is the answer, whatever became of its process; it is never run again', async () => {
+  const [owner, taker] = [await aProcess(), await aProcess()]
+  const told = aRequest()
+  await owner.keys.claim(told)
+  await owner.keys.keepAsJob(told)
+  expect(await taker.keys.claim(repeatOf(told))).toEqual({ state: 'job', requestId: told.requestId })
+
+  // Accepted, and the process dies before it can tell.
+  const untold = aRequest()
+  await owner.keys.claim(untold)
+  expect(await state(taker, untold)).toBe('running')
+  await aJob(untold)
+  expect(await state(taker, untold)).toBe('job')
+  await change(owner.instanceId, { state: 'adopted' })
+  expect(await state(taker, untold)).toBe('job')
+  await owner.keys.release(untold)
+  expect(await state(taker, untold)).toBe('job')
+
+  // It died before the job was accepted.
+  const neither = aRequest()
+  await owner.keys.claim(neither)
+  expect(await state(taker, neither)).toBe('claimed')
+})
+
+test('a dead process’s key whose request succeeded is lost, and not run again', async () => {
+  const [owner, taker] = [await aProcess(), await aProcess()]
+  for (const [outcome, expected] of [
+    ['succeeded', 'lost'],
+    ['orphaned', 'claimed'],
+    ['failed', 'claimed'],
+  ] as const) {
+    const first = aRequest()
+    await owner.keys.claim(first)
+    await database.sql`
+      INSERT INTO requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count)
+      VALUES (${first.requestId}, uuid_moment(${first.requestId}), '/v1/x', false, 200, ${outcome}, 'none', 0)`
+    expect(await state(taker, first), outcome).toBe('running')
+    await change(owner.instanceId, { state: 'adopted' })
+    expect(await state(taker, first), outcome).toBe(expected)
+    await change(owner.instanceId, { state: 'live' })
+  }
+})
+
+test('what ends a claim twice does not end the next one', async () => {
+  const one = await aProcess()
+  const first = aRequest()
+  await one.keys.claim(first)
+  await one.keys.release(first)
+  expect(await state(one, first)).toBe('claimed')
+  await one.keys.release(first)
+  await one.keys.keep(first, answer)
+  expect(await state(one, first)).toBe('running')
+})
+
+test('a claim that nobody waited for is given back', async () => {
+  const only = openDatabase(url, { max: 1 })
+  const slow = await aProcess({ database: only, waitMs: 1_000 })
+  // So that all of the statement is sent at once, and runs when nobody waits any more.
+  expect(await state(slow, aRequest())).toBe('claimed')
+  const first = aRequest()
+  const unlock = await locked()
+  await expect(slow.keys.claim(first)).rejects.toThrow(/did not answer within 1000 ms/)
+  await unlock()
+  const other = await aProcess({ deadMs: 3_600_000 })
+  const again = repeatOf(first)
+  await expect
+    .poll(() => other.keys.claim(again).then((found) => found.state), { timeout: 10_000 })
+    .toBe('claimed')
+  const left = await database.sql`SELECT request_id FROM idempotency_keys WHERE key_hash = ${first.keyHash}`
+  expect(left).toEqual([{ request_id: again.requestId }])
+  await only.close()
+})
+
+test('the end waits for what is being written, and writes what Postgres did not take', async () => {
+  const one = await aProcess({ waitMs: 500 })
+  const first = aRequest()
+  await one.keys.claim(first)
+  const unlock = await locked()
+  await one.keys.keep(first, answer)
+  let hasEnded = false
+  const ended = one.keys.end(20_000).then(() => {
+    hasEnded = true
+  })
+  await database.sql`SELECT 1`
+  expect(hasEnded).toBe(false)
+  await unlock()
+  await ended
+  expect(await state(await aProcess(), first)).toBe('answered')
+})
+
+interface OneProcess {
+  keys: IdempotencyKeys
+  instanceId: string
+}
+
+async function aProcess(
+  options: { secretKey?: string; told?: boolean; waitMs?: number; deadMs?: number; database?: Database } = {},
+): Promise<OneProcess> {
+  const instanceId = randomUUID()
+  if (options.told !== false) {
+    await database.sql`
+      INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES (${instanceId}, 'h', 1, now(), now(), 'live')`
+  }
+  const keeper = new SecretKeeper(options.secretKey ?? 'a-secret-key-for-tests-of-32-characters')
+  const keys = IdempotencyKeys.start({
+    database: options.database ?? database,
+    instanceId,
+    instanceDeadMs: options.deadMs ?? 10_000,
+    idempotencyHours: 24,
+    waitMs: options.waitMs ?? 5_000,
+    answers: {
+      seal: (body, requestId) => keeper.sealAnswer(body, requestId),
+      open: (sealed, requestId) => keeper.openAnswer(sealed, requestId),
+    },
+    log: () => {},
+  })
+  open.push(keys)
+  return { keys, instanceId }
+}
+
+async function postgresHasRunFor(time: string): Promise<void> {
+  const hasRun = async () => {
+    const [server] = await database.sql`SELECT now() - pg_postmaster_start_time() > ${time}::interval AS long`
+    return server?.long
+  }
+  await expect.poll(hasRun, { timeout: 20_000 }).toBe(true)
+}
+
+/** Nobody can write until what it resolves with is called. */
+async function locked(): Promise<() => Promise<void>> {
+  const locker = openDatabase(url, { max: 1 })
+  await locker.sql.unsafe('BEGIN; LOCK TABLE idempotency_keys IN SHARE MODE')
+  return async () => {
+    await locker.sql.unsafe('COMMIT')
+    await locker.close()
+  }
+}
+
+/** What starts forgets at once. */
+async function started(_: OneProcess): Promise<void> {
+  await aProcess()
+}
+
+function aRequest(): KeyedRequest {
+  const keyHash = createHash('sha256').update(randomUUID()).digest()
+  return { keyId: randomUUID(), keyHash, fingerprint: randomBytes(32), requestId: randomUUIDv7() }
+}
+
+function repeatOf(first: KeyedRequest): KeyedRequest {
+  return { ...first, requestId: randomUUIDv7() }
+}
+
+/** What a repeat is told. */
+async function state({ keys }: OneProcess, first: KeyedRequest): Promise<Found['state']> {
+  return (await keys.claim(repeatOf(first))).state
+}
+
+async function age({ keyHash }: KeyedRequest, by: string): Promise<void> {
+  await database.sql`UPDATE idempotency_keys SET created_at = now() - ${by}::interval WHERE key_hash = ${keyHash}`
+}
+
+async function change(
+  instanceId: string,
+  { state, silent }: { state?: string; silent?: string },
+): Promise<void> {
+  await database.sql`
+    UPDATE instances SET state = ${state ?? 'live'}, heartbeat_at = now() - ${silent ?? '0 s'}::interval WHERE id = ${instanceId}`
+}
+
+async function aJob({ requestId }: KeyedRequest): Promise<void> {
+  await database.sql`
+    INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
+    VALUES (${requestId}, ${randomUUID()}, ${randomUUID()}, ${randomUUID()}, 'queued', 0, 'm', '{}', '{}', now())`
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { freshDatabase } from '../support/database.ts'
+import { startOwner, temporaryDirectory } from '../support/embedded.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
+import { type chatAnswer, planByModel } from '../support/upstream-plans.ts'
+
+let url: string
+let drop: () => Promise<void>
+let database: Database
+let upstream: ScriptedUpstream
+beforeEach(async () => {
+  ;({ url, drop } = await freshDatabase())
+  database = openDatabase(url)
+  upstream = await startUpstream()
+})
+afterEach(async () => {
+  await upstream.close()
+  await database.close()
+  await drop()
+})
+
+test('after kill -9 the next request with the key runs, once its process is known to be dead', {
+  timeout: 180_000,
+}, async () => {
+  const dataDir = temporaryDirectory()
+  const first = await start({ dataDir })
+  upstream.script(never)
+  const key = randomUUID()
+  const cut = ask(first, key).catch(() => 'cut')
+  await upstream.arrived(1)
+  await first.kill9()
+  expect(await cut).toBe('cut')
+
+  upstream.script(planByModel)
+  // It adopts the journal that is beside its own.
+  const second = await start({ dataDir })
+  const answers = await untilAnswered(second, key)
+  expect(answers.at(-1)).toMatchObject({ status: 200, replayed: null })
+  expect(await untilAnswered(second, key)).toContainEqual(
+    expect.objectContaining({ replayed: 'true', originalId: answers.at(-1)?.id }),
+  )
+  expect(upstream.requests).toHaveLength(2)
+  expect(await outcomes(key, answers.length + 2)).toMatchObject({ orphaned: 1, succeeded: 2 })
+})
+
+test('the key of a process of elsewhere is taken once its heartbeat is old, by one of all that ask', {
+  timeout: 180_000,
+}, async () => {
+  const first = await start()
+  const second = await start({ env: { INSTANCE_DEAD_MS: '8000' } })
+  upstream.script(never)
+  const key = randomUUID()
+  const cut = ask(first, key).catch(() => 'cut')
+  await upstream.arrived(1)
+  expect((await ask(second, key)).status).toBe(409)
+  await first.kill9()
+  await cut
+  expect((await ask(second, key)).status).toBe(409)
+  await database.sql`UPDATE instances SET heartbeat_at = now() - interval '1 hour' WHERE pid = ${first.pid}`
+  // Postgres has been there for long enough that a living process could have told.
+  await expect
+    .poll(
+      async () => (await database.sql`SELECT now() - pg_postmaster_start_time() > interval '8 s' AS old`)[0],
+      { timeout: 10_000 },
+    )
+    .toEqual({ old: true })
+
+  const released = Promise.withResolvers<void>()
+  upstream.script(async (request) => {
+    await released.promise
+    return planByModel(request)
+  })
+  const takers = Array.from({ length: 10 }, () => ask(second, key))
+  await upstream.arrived(2)
+  await expect.poll(async () => (await rowsWith(key)).filter(({ status }) => status === 409).length).toBe(11)
+  released.resolve()
+  const statuses = (await Promise.all(takers)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([200, ...Array(9).fill(409)])
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test('while Postgres is away a keyed request is a 503 with Retry-After; what was answered meanwhile is told once it is back', {
+  timeout: 180_000,
+}, async () => {
+  const directory = temporaryDirectory()
+  const owner = await startOwner(directory)
+  const tollgate = await start({ databaseUrl: owner.url, env: { ADMIT_MS: '1000' } })
+  const released = Promise.withResolvers<void>()
+  upstream.script(async (request) => {
+    if (request.model === 'slow') await released.promise
+    return planByModel(request)
+  })
+  const key = randomUUID()
+  const running = ask(tollgate, key, 'slow')
+  await upstream.arrived(1)
+  await owner.stop()
+  released.resolve()
+  const first = await running
+  expect(first).toMatchObject({ status: 200, replayed: null })
+
+  const refused = await ask(tollgate, randomUUID())
+  expect(refused).toMatchObject({ status: 503, retryAfter: '2' })
+  expect(JSON.parse(refused.text).error).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('Idempotency-Key'),
+  })
+  expect(await ask(tollgate, undefined)).toMatchObject({ status: 200 })
+  expect(upstream.requests).toHaveLength(2)
+
+  const back = await startOwner(directory)
+  const answers = await untilAnswered(tollgate, key, 'slow')
+  expect(answers.at(-1)).toMatchObject({
+    status: 200,
+    replayed: 'true',
+    originalId: first.id,
+    text: first.text,
+  })
+  expect(upstream.requests).toHaveLength(2)
+  const again = openDatabase(back.url)
+  await expect
+    .poll(async () => (await again.sql`SELECT FROM requests WHERE id = ${first.id}`).length, {
+      timeout: 10_000,
+    })
+    .toBe(1)
+  const { findings } = await verifyLedger(again.sql)
+  expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+  await again.close()
+  expect(await tollgate.stop()).toBe(0)
+})
+
+test('a process that ends keeps the answer it gave last', { timeout: 180_000 }, async () => {
+  const first = await start()
+  const key = randomUUID()
+  const answered = await ask(first, key)
+  expect(await first.stop()).toBe(0)
+  const second = await start()
+  expect(await ask(second, key)).toMatchObject({
+    replayed: 'true',
+    originalId: answered.id,
+    text: answered.text,
+  })
+})
+
+interface Heard {
+  status: number
+  id: string | null
+  originalId: string | null
+  replayed: string | null
+  retryAfter: string | null
+  text: string
+}
+
+async function start(
+  options: { dataDir?: string; databaseUrl?: string; env?: Record<string, string> } = {},
+): Promise<TollgateProcess> {
+  const tollgate = await startTollgate({
+    databaseUrl: url,
+    gatewayYaml: gatewayYaml(upstream.url),
+    ...options,
+    env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ROLE: 'api', ...options.env },
+  })
+  onTestFinished(() => tollgate.kill9())
+  return tollgate
+}
+
+async function ask({ url }: TollgateProcess, key: string | undefined, model = 'any'): Promise<Heard> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${freeKey}`,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  const { status, headers } = response
+  return {
+    status,
+    id: headers.get('x-request-id'),
+    originalId: headers.get('x-tollgate-original-request-id'),
+    replayed: headers.get('idempotency-replayed'),
+    retryAfter: headers.get('retry-after'),
+    text: await response.text(),
+  }
+}
+
+/** All that was heard, the last of it neither a 409 nor a 503. */
+async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<Heard[]> {
+  const heard: Heard[] = []
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const answer = await ask(tollgate, key, model)
+    heard.push(answer)
+    if (answer.status !== 409 && answer.status !== 503) return heard
+    if (Date.now() > deadline) throw new Error(`no answer in 30 s, at last: ${answer.text}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function rowsWith(key: string) {
+  return database.sql<{ status: number; outcome: string }[]>`
+    SELECT status, outcome FROM requests WHERE idempotency_key = ${key}`
+}
+
+/** How the requests with a key ended, once there are so many rows of answers that are no 409. */
+async function outcomes(key: string, least: number): Promise<Record<string, number>> {
+  await expect
+    .poll(async () => (await rowsWith(key)).length, { timeout: 10_000 })
+    .toBeGreaterThanOrEqual(least)
+  const counts: Record<string, number> = {}
+  for (const { outcome } of await rowsWith(key)) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}
+
+function never() {
+  return new Promise<ReturnType<typeof chatAnswer>>(() => {})
+}

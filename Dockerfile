@@ -6,7 +6,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY migrations migrations
 COPY src src
-# The journal lives in /data. Keep it on a volume: it holds the rows that Postgres has not taken yet.
+COPY workers workers
+# Journal and images live in /data. Keep it on a volume: it holds the rows that Postgres has not taken yet.
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node

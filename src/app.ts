@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
+import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { ownApi } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
+import { imageRoutes } from './api/images.ts'
 import { modelRoutes } from './api/models.ts'
 import { heldAnswerRoute } from './api/responses.ts'
 import { tokenRoute } from './api/tokens.ts'
@@ -10,6 +12,7 @@ import { usageRoutes } from './api/usage.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
 import { endpointOf } from './gateway/endpoints.ts'
+import { images } from './gateway/images.ts'
 import { failedRouting, unknownPath } from './gateway/unknown-path.ts'
 
 /**
@@ -28,6 +31,8 @@ export function makeApp(context: Context) {
     authenticate,
     shipNow: () => context.ledger.shipNow(),
   })
+
+  const image = imageRoutes(context, ownCall)
 
   const chatCompletions = chat(context, endpointOf('/v1/chat/completions'))
   const responses = chat(context, endpointOf('/v1/responses'))
@@ -52,12 +57,24 @@ export function makeApp(context: Context) {
   )
   app.get('/v1/responses/:id', answer('/v1/responses/{id}', heldAnswerRoute(context, ownCall, 'GET')))
   app.delete('/v1/responses/:id', answer('/v1/responses/{id}', heldAnswerRoute(context, ownCall, 'DELETE')))
+  app.post('/v1/images/generations', images(context))
+  app.get('/v1/images/generations', answerUnlogged('/v1/images/generations', image.list))
+  app.get('/v1/images/generations/:id', answerUnlogged('/v1/images/generations/{id}', image.detail))
+  app.delete('/v1/images/generations/:id', answer('/v1/images/generations/{id}', image.cancel))
+  app.get(
+    '/v1/images/generations/:id/events',
+    answerUnlogged('/v1/images/generations/{id}/events', image.events),
+  )
+  app.get('/v1/images/files/:day/:name', answerUnlogged('/v1/images/files/{day}/{name}', image.file))
+  app.get('/v1/images/webhook-secret', answerUnlogged('/v1/images/webhook-secret', image.secret))
   app.post('/v1/translate', answer('/v1/translate', translateRoute(context, ownCall)))
   app.get('/v1/models', answer('/v1/models', models.list))
   app.get('/v1/models/*id', answer('/v1/models/{id}', models.detail))
   app.get('/v1/usage/requests', answerUnlogged('/v1/usage/requests', usage.list))
   app.get('/v1/usage/requests/:id', answerUnlogged('/v1/usage/requests/{id}', usage.detail))
   app.get('/v1/usage/summary', answerUnlogged('/v1/usage/summary', usage.summary))
+  const { adminToken } = context.config
+  if (adminToken !== undefined) app.use(queuesPath, adminQueues(adminToken, context.queues))
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
   app.use(unknownPath(context))

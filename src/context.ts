@@ -1,8 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
+import { IdempotencyKeys } from './access/idempotency-keys.ts'
 import { keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import { resolveSecretKey, SecretKeeper } from './access/secret-key.ts'
@@ -17,12 +18,18 @@ import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { Upstreams } from './gateway/upstream.ts'
+import { ImageJobs } from './jobs/jobs.ts'
+import { JobWatch } from './jobs/watch.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { memoryLimits } from './limits/memory.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
+import type { Queues } from './queue/queue.ts'
+import { fileStorage } from './storage/files.ts'
+import { ImageLinks } from './storage/links.ts'
+import type { ImageStorage } from './storage/storage.ts'
 import type { Log } from './telemetry/log.ts'
 
 /** What a process holds open: built once, closed once, passed as an argument. */
@@ -32,9 +39,14 @@ export interface Context extends Gateway {
   database: Database
   /** Keys made at this start, whose secrets are shown only now. */
   generatedKeys: GeneratedKey[]
+  /** The queues, opened when first asked for: a process that never queues anything does not load them. */
+  queues(): Promise<Queues>
   /** Settle and ship what is left, then let go of everything. */
   close(): Promise<void>
 }
+
+/** How often jobs that somebody waits for are looked at, whatever was told of them. */
+const watchSweepMs = 1_000
 
 /** How long the end of a process waits for Postgres to take the last rows; the journal keeps what it does not take. */
 const lastShipmentMs = 5_000
@@ -98,6 +110,38 @@ export async function openContext(
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
 
+  const answers = {
+    seal: (answer: Buffer, requestId: string) => keeper.sealAnswer(answer, requestId),
+    open: (sealed: Buffer, requestId: string) => keeper.openAnswer(sealed, requestId),
+  }
+  const idempotency = IdempotencyKeys.start({
+    database,
+    instanceId,
+    ...bounds,
+    waitMs: bounds.admitMs,
+    answers,
+    log: (message) => log.warn(message),
+  })
+  const storage = await openStorage(config, dataDir)
+  const jobs = new ImageJobs({
+    database,
+    seal: {
+      seal: (text, owner) => keeper.sealAnswer(Buffer.from(text), owner),
+      open: (sealed, owner) => keeper.openAnswer(sealed, owner).toString('utf8'),
+    },
+    queueWindow: bounds.imageQueueWindow,
+    leaseMs: bounds.imageLeaseMs,
+  })
+  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
+  let opening: Promise<Queues> | undefined
+  const queues = () => {
+    opening ??= openQueues(config, url, log).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+
   return {
     config,
     bounds,
@@ -108,16 +152,31 @@ export async function openContext(
     limits: memoryLimits(),
     ledger,
     reservations: new Reservations({ database, instanceId, waitMs: bounds.admitMs }),
+    idempotency,
     upstreams,
     heldAnswers: heldAnswers(database, (message) => log.warn(message)),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
+    images: {
+      jobs,
+      watch,
+      queue: { add: async (entries) => (await queues()).images.add(entries) },
+      storage,
+      links: new ImageLinks(keeper.linkKey, bounds.imageLinkSeconds),
+      webhookKey: keeper.webhookKey,
+    },
+    publicUrl: config.publicUrl,
+    queues,
     calls: new Set(),
     draining: false,
     generatedKeys,
     async close() {
       partitions.stop()
+      await watch.end()
+      await opening?.then((open) => open.close()).catch(() => {})
+      await storage.close()
+      await idempotency.end(lastShipmentMs)
       await follower.stop()
       await upstreams.destroy()
       await demo?.close()
@@ -126,6 +185,38 @@ export async function openContext(
       await embedded?.stop()
     },
   }
+}
+
+async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
+  const { openQueues } = await import('./queue/open.ts')
+  if (redisUrl === undefined) {
+    const { prepareQueueSchema } = await import('./queue/postgres.ts')
+    await prepareQueueSchema(databaseUrl)
+  }
+  return await openQueues({
+    redisUrl,
+    databaseUrl,
+    commandMs: bounds.admitMs,
+    waitMs: bounds.databaseWaitMs,
+    lockMs: bounds.imageLeaseMs,
+    log: (message, fields) => log.warn(fields, message),
+  })
+}
+
+/** Rejects with an Error for the operator when images cannot be kept there. */
+async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
+  const storage = await makeStorage(config, dataDir)
+  await storage.check()
+  return storage
+}
+
+async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
+  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
+  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
+  // Processes that keep files never load the SDK.
+  const { s3Storage } = await import('./storage/s3.ts')
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
+  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
 }
 
 function readGatewayFile(path: string, environment: Record<string, string | undefined>) {

@@ -9,10 +9,13 @@ import { makeLog } from './telemetry/log.ts'
 
 const endMs = 25_000
 
-/** The API process: config, context, app, listen, drain. */
-export async function serve(): Promise<void> {
+/** Runs the jobs of the queues in this process. */
+export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
+
+/** A process: config, context, then what its role is: the app, listening until it drains; workers; or both. */
+export async function serve(startWorkers: StartWorkers): Promise<void> {
   try {
-    await start()
+    await start(startWorkers)
   } catch (error) {
     const causes: string[] = []
     for (let at: unknown = error; at instanceof Error; at = at.cause) causes.push(at.message)
@@ -21,34 +24,26 @@ export async function serve(): Promise<void> {
   }
 }
 
-async function start(): Promise<void> {
+async function start(startWorkers: StartWorkers): Promise<void> {
   const { config, environment } = configFromEnvironment()
   const log = makeLog(config.logLevel)
   const context = await openContext(config, environment, log, (message) => {
     log.fatal(message)
     process.exit(1)
   })
-  const server = createServer(
-    {
-      maxHeaderSize: config.bounds.headerBytesMax,
-      requestTimeout: config.bounds.requestReadMs,
-      headersTimeout: config.bounds.requestReadMs,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: 75_000,
-    },
-    makeApp(context),
-  )
-  server.on('clientError', refuseUnparsed(context))
   // Before anybody can know that this process serves: who is told so may end it at once.
-  let ending = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal means now.
-      if (ending) process.exit(1)
-      ending = true
-      void end(context, server, signal)
-    })
+  const ends: End[] = []
+  onSignal((signal) => void end(context, ends, signal))
+  if (config.role !== 'api') {
+    const workers = await startWorkers(context)
+    ends.push(() => workers.close())
   }
+  if (config.role === 'worker') {
+    process.stdout.write('Tollgate works.\n')
+    return
+  }
+  const server = makeServer(context)
+  ends.unshift(() => drain(context, server))
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const base =
@@ -57,11 +52,42 @@ async function start(): Promise<void> {
   greet(context, base)
 }
 
-async function end(context: Context, server: Server, signal: string): Promise<void> {
+type End = () => Promise<void>
+
+function makeServer(context: Context): Server {
+  const { bounds } = context
+  const server = createServer(
+    {
+      maxHeaderSize: bounds.headerBytesMax,
+      requestTimeout: bounds.requestReadMs,
+      headersTimeout: bounds.requestReadMs,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 75_000,
+    },
+    makeApp(context),
+  )
+  server.on('clientError', refuseUnparsed(context))
+  return server
+}
+
+function onSignal(end: (signal: string) => void): void {
+  let ending = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // A second signal means now.
+      if (ending) process.exit(1)
+      ending = true
+      end(signal)
+    })
+  }
+}
+
+async function end(context: Context, ends: readonly End[], signal: string): Promise<void> {
   context.log.info({ signal }, 'draining')
-  // Whatever hangs on the way out, the process ends; its journal is adopted by the next one.
+  context.draining = true
+  // Whatever hangs on the way out, the process ends; its journal is adopted, and its jobs are taken, by others.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
-  await drain(context, server)
+  await Promise.all(ends.map((end) => end()))
   await context.close()
   context.log.info('ended')
   process.exitCode = 0
@@ -90,7 +116,7 @@ function greet(context: Context, base: string): void {
   const demo = context.catalog.snapshot.models.has('demo-chat')
   const lines = [
     '',
-    `Tollgate serves.${demo ? ' Its demo channel answers as model demo-chat: canned text, no model behind it.' : ''}`,
+    `Tollgate serves.${demo ? ' Its demo answers as models demo-chat and demo-image: canned text and pictures, no model behind them.' : ''}`,
     `base URL: ${base}/v1`,
     ...keys,
     '',

@@ -23,4 +23,5 @@ function applyHeapFlags(): void {
 applyHeapFlags()
 enableCompileCache(compiledCode)
 const { serve } = await import('./serve.ts')
-await serve()
+// The one place where src knows of the workers: a process that does not run them does not load them.
+await serve(async (context) => (await import('../workers/main.ts')).startWorkers(context))

@@ -64,6 +64,8 @@ describe('the errors in docs/operations.md', () => {
     model_not_found: true,
     endpoint_not_supported: true,
     request_too_large: true,
+    request_in_progress: true,
+    idempotency_mismatch: true,
     rate_limited: true,
     upstream_error: true,
     upstream_overloaded: true,

@@ -13,12 +13,13 @@ interface Source {
   imports: string[]
 }
 
-const sources = ['src', 'bench', 'test'].flatMap((folder) =>
+const sources = ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(join(folder, name))),
 )
 const product = sources.filter(({ file }) => file.startsWith('src/'))
+const workers = sources.filter(({ file }) => file.startsWith('workers/'))
 
 /** Parts of src, and the parts each may import. What a part is for stands in docs/architecture.md. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -31,8 +32,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['canonical', 'catalog', 'db', 'ledger'],
   catalog: ['canonical', 'protocols', 'access', 'db'],
   ledger: ['canonical', 'protocols', 'catalog', 'db'],
-  gateway: ['canonical', 'protocols', 'catalog', 'access', 'limits', 'ledger', 'config.ts'],
-  api: ['canonical', 'protocols', 'catalog', 'access', 'ledger', 'gateway', 'db'],
+  queue: [],
+  storage: ['canonical'],
+  jobs: ['canonical', 'catalog', 'ledger', 'db'],
+  gateway: [
+    'canonical',
+    'protocols',
+    'catalog',
+    'access',
+    'limits',
+    'ledger',
+    'jobs',
+    'queue',
+    'storage',
+    'config.ts',
+  ],
+  api: ['canonical', 'protocols', 'catalog', 'access', 'ledger', 'jobs', 'queue', 'gateway', 'db'],
   'config.ts': [],
   'context.ts': [
     'access',
@@ -40,9 +55,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'db',
     'demo',
     'gateway',
+    'jobs',
     'ledger',
     'limits',
     'protocols',
+    'queue',
+    'storage',
     'telemetry',
     'config.ts',
   ],
@@ -84,8 +102,23 @@ test('no protocol imports another; only protocols/index.ts names them all', () =
   }
 })
 
+test('src knows nothing of the workers, but for the entry, which starts them where the process is to run some', () => {
+  for (const { file, imports } of product) {
+    if (file === 'src/server.ts') continue
+    const worker = imports.find((path) => path.startsWith('workers/'))
+    expect(worker, `${file} imports ${worker}: workers import src, never the other way round`).toBeUndefined()
+  }
+})
+
+test('only queue/ sees BullMQ and Redis, and only storage/ sees the AWS SDK', () => {
+  for (const name of ['bullmq', 'ioredis', '@bull-board/api', '@bull-board/express']) {
+    onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
+  }
+  onlyIn('@aws-sdk', /^src\/storage\//, 'images are kept by an ImageStorage')
+})
+
 test('only config.ts reads the environment', () => {
-  for (const { file, text } of product) {
+  for (const { file, text } of [...product, ...workers]) {
     if (file === 'src/config.ts') continue
     expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
       false,
@@ -94,13 +127,13 @@ test('only config.ts reads the environment', () => {
 })
 
 test('only app.ts, api/ and the entry verbs see Express', () => {
-  const allowed = /^src\/app\.ts$|^src\/api\/|^src\/gateway\/(chat|images)\.ts$/
+  const allowed = /^src\/app\.ts$|^src\/api\/|^src\/gateway\/(chat|images)\.ts$|^src\/queue\/board\.ts$/
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper sees pg', () => {
+test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
   onlyIn('drizzle-orm', /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
-  onlyIn('pg', /^src\/ledger\/(shipment|shipper)\.ts$/, 'the application uses the Database of db/')
+  onlyIn('pg', /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/, 'the application uses the Database of db/')
   onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')
 })
 
@@ -115,7 +148,7 @@ test('files say in their name what they are', () => {
 })
 
 function onlyIn(packageName: string, allowed: RegExp, advice: string): void {
-  for (const { file, imports } of product) {
+  for (const { file, imports } of [...product, ...workers]) {
     const seen = imports.some((path) => path === packageName || path.startsWith(`${packageName}/`))
     if (seen) expect(file, `${file} imports ${packageName}: ${advice}`).toMatch(allowed)
   }

@@ -17,7 +17,13 @@ export interface Route {
 }
 
 /** A function answers without looking at the body; it throws DemoRefusal. */
-export type Action = 'answer' | 'count-messages' | 'count-responses' | 'count-gemini' | (() => Json)
+export type Action =
+  | 'answer'
+  | 'images'
+  | 'count-messages'
+  | 'count-responses'
+  | 'count-gemini'
+  | (() => Json)
 
 /** Never throws: a path that is none is told by its action, in the format whose path it resembles. */
 export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
@@ -36,6 +42,9 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
         return route(responses(held), 'answer')
       case '/v1/responses/input_tokens':
         return route(responses(held), 'count-responses')
+      case '/v1/images/generations':
+        // Its errors look as those of the vendor's chats.
+        return route(chat, 'images')
       case '/v1/messages':
         return route(messages, 'answer')
       case '/v1/messages/count_tokens':
@@ -57,7 +66,7 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
 }
 
 const paths =
-  'POST /v1/chat/completions, /v1/responses, /v1/messages and /v1beta/models/{model}:generateContent or :streamGenerateContent'
+  'POST /v1/chat/completions, /v1/responses, /v1/images/generations, /v1/messages and /v1beta/models/{model}:generateContent or :streamGenerateContent'
 
 function dialectOf(path: string, held: HeldResponses): Dialect {
   if (path.startsWith('/v1beta/')) return gemini

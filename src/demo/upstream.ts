@@ -5,6 +5,8 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { answersTo } from './answer.ts'
 import { DemoRefusal } from './check.ts'
 import type { Head } from './dialect.ts'
+import { readWish } from './images/read.ts'
+import { streamImages, writeImages } from './images/write.ts'
 import { HeldResponses } from './responses/held.ts'
 import { type Action, type Route, routeOf } from './route.ts'
 
@@ -54,6 +56,13 @@ async function serve(
   if (typeof action === 'function') return sendJson(response, 200, action())
   const raw = await readBody(request)
   const body = parse(raw)
+  const hash = createHash('sha256').update(raw).digest('hex').slice(0, 24)
+  const createdAtSeconds = Math.floor(Date.now() / 1000)
+  if (action === 'images') {
+    const wish = readWish(body)
+    if (!wish.stream) return sendJson(response, 200, await writeImages(wish, createdAtSeconds))
+    return sendStream(response, streamImages(wish, createdAtSeconds), hash, tokenDelayMs)
+  }
   const question = dialect.read({
     body,
     headers: request.headers,
@@ -61,25 +70,13 @@ async function serve(
     stream,
     isCount: action !== 'answer',
   })
-  const hash = createHash('sha256').update(raw).digest('hex').slice(0, 24)
   const counted = countOf(action, question.promptTokens)
   if (counted !== undefined) return sendJson(response, 200, counted)
 
   const answers = answersTo(question)
-  const head: Head = { hash, createdAtSeconds: Math.floor(Date.now() / 1000), body, question }
+  const head: Head = { hash, createdAtSeconds, body, question }
   if (!question.stream) return sendJson(response, 200, dialect.write(answers, head))
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-cache',
-    'x-request-id': `demo-${hash}`,
-    'request-id': `demo-${hash}`,
-  })
-  for (const frame of dialect.stream(answers, head)) {
-    if (response.destroyed) return
-    await send(response, frame)
-    if (tokenDelayMs > 0) await sleep(tokenDelayMs)
-  }
-  response.end()
+  await sendStream(response, dialect.stream(answers, head), hash, tokenDelayMs)
 }
 
 /** What the format answers to a call that only counts its input. */
@@ -117,6 +114,26 @@ function parse(raw: Buffer): Json {
   }
   if (!isRecord(body)) throw new DemoRefusal(400, 'The body is not a JSON object')
   return body
+}
+
+async function sendStream(
+  response: ServerResponse,
+  frames: Iterable<string> | AsyncIterable<string>,
+  hash: string,
+  tokenDelayMs: number,
+): Promise<void> {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache',
+    'x-request-id': `demo-${hash}`,
+    'request-id': `demo-${hash}`,
+  })
+  for await (const frame of frames) {
+    if (response.destroyed) return
+    await send(response, frame)
+    if (tokenDelayMs > 0) await sleep(tokenDelayMs)
+  }
+  response.end()
 }
 
 /** Write one frame; wait where the reader is slow. */

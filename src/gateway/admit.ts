@@ -173,7 +173,8 @@ async function reserve(
   )
 }
 
-function usd(nano: bigint): string {
+/** A plain decimal. */
+export function usd(nano: bigint): string {
   const digits = nano.toString().padStart(10, '0')
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/0+$/, '').replace(/\.$/, '')
 }

@@ -10,6 +10,7 @@ export const knownPaths: Readonly<Record<string, { method: 'GET' | 'POST'; proto
   '/v1/responses/input_tokens': { method: 'POST', protocol: 'openai-responses' },
   '/v1/messages': { method: 'POST', protocol: 'anthropic-messages' },
   '/v1/messages/count_tokens': { method: 'POST', protocol: 'anthropic-messages' },
+  '/v1/images/generations': { method: 'POST', protocol: 'openai-images' },
   '/v1/translate': { method: 'POST', protocol: 'openai-chat' },
   '/v1/models': { method: 'GET', protocol: 'openai-chat' },
   '/v1/usage/requests': { method: 'GET', protocol: 'openai-chat' },
@@ -22,12 +23,14 @@ export const knownPaths: Readonly<Record<string, { method: 'GET' | 'POST'; proto
  */
 export function endpointOf(path: string, headers: IncomingHttpHeaders = {}): Endpoint {
   const protocol = protocolOf(path, headers)
-  return { path, protocol, client: clientSide(protocol) }
+  // Images are asked for in a format of their own, whose errors are those of its vendor's chats.
+  return { path, protocol, client: clientSide(protocol === 'openai-images' ? 'openai-chat' : protocol) }
 }
 
 function protocolOf(path: string, headers: IncomingHttpHeaders): ProtocolName {
   if (/\/messages(\/|$)/.test(path)) return 'anthropic-messages'
   if (/\/responses(\/|$)/.test(path)) return 'openai-responses'
   if (/\/chat\/completions(\/|$)/.test(path)) return 'openai-chat'
+  if (/\/images(\/|$)/.test(path)) return 'openai-images'
   return headers['anthropic-version'] === undefined ? 'openai-chat' : 'anthropic-messages'
 }

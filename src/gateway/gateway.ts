@@ -1,11 +1,17 @@
+import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Bounds } from '../config.ts'
+import type { ImageJobs } from '../jobs/jobs.ts'
+import type { JobWatch } from '../jobs/watch.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import type { ImageLinks } from '../storage/links.ts'
+import type { ImageStorage } from '../storage/storage.ts'
 import type { Call } from './call.ts'
 import type { Upstreams } from './upstream.ts'
 
@@ -18,6 +24,8 @@ export interface Gateway {
   limits: Limits
   ledger: Ledger
   reservations: Reservations
+  /** Which requests came before, and what they were answered. */
+  idempotency: IdempotencyKeys
   upstreams: Upstreams
   /** Which channel holds an answer that can be asked for again. */
   heldAnswers: HeldAnswers
@@ -25,6 +33,9 @@ export interface Gateway {
   envelope: Envelope
   /** Features of a format that no upstream is asked for, whatever the client says. */
   deniedBetas: ReadonlySet<string>
+  images: Images
+  /** Where clients reach us, as the operator says; undefined: where each of them has called. */
+  publicUrl: string | undefined
   /** Keys the hashes of bodies that are kept as shape. */
   redactionKey: Buffer
   /** Requests that run now. */
@@ -37,4 +48,16 @@ export interface GatewayLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+}
+
+/** What images are made with. */
+export interface Images {
+  jobs: ImageJobs
+  watch: JobWatch
+  /** Takes the ids of jobs to run. */
+  queue: Pick<JobQueue, 'add'>
+  storage: ImageStorage
+  links: ImageLinks
+  /** Signs what is told to webhooks. */
+  webhookKey: Buffer
 }

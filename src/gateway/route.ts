@@ -26,17 +26,37 @@ const translatable: readonly ProtocolName[] = [
   'openai-chat',
 ]
 
+/** Protocols in which a channel can be asked for images, best first; the first is the client's own. */
+const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
+
+/**
+ * All targets for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
+ * says that the model makes some.
+ */
+export function planImageRoute(
+  model: Model,
+  requestedModel: string,
+  group: Group,
+  chance = Math.random,
+): Target[] {
+  const others = model.images === undefined ? [] : imageProtocols
+  return planRoute(model, requestedModel, group, 'openai-images', { others, chance })
+}
+
 /**
  * All targets for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
  * client's protocol first; then by weighted chance. Throws `model_not_found` or `endpoint_not_supported` when there
- * is none. `canTranslate` false: only channels that speak the client's protocol.
+ * is none. `others`: what may be spoken instead of the client's protocol, best first.
  */
 export function planRoute(
   model: Model,
   requestedModel: string,
   group: Group,
   protocol: ProtocolName,
-  { canTranslate = true, chance = Math.random }: { canTranslate?: boolean; chance?: () => number } = {},
+  {
+    others = translatable,
+    chance = Math.random,
+  }: { others?: readonly ProtocolName[]; chance?: () => number } = {},
 ): Target[] {
   const usable = model.offers.filter(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
@@ -46,11 +66,7 @@ export function planRoute(
   for (const offer of usable) {
     const { protocols } = offer.channel
     const upstream =
-      protocols[protocol] !== undefined
-        ? protocol
-        : canTranslate
-          ? translatable.find((name) => protocols[name] !== undefined)
-          : undefined
+      protocols[protocol] !== undefined ? protocol : others.find((name) => protocols[name] !== undefined)
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
   if (spoken.length === 0) throw notSpoken(requestedModel, usable)

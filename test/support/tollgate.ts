@@ -34,7 +34,7 @@ export interface TollgateOptions {
   nodeArgs?: string[]
 }
 
-/** Resolves when it answers `GET /readyz` with 200. Rejects with its output when it exits or takes over 60 s. */
+/** Resolves when it answers `GET /readyz` with 200, or says that it works. Rejects with its output when it exits or takes over 60 s. */
 export async function startTollgate(options: TollgateOptions): Promise<TollgateProcess> {
   const home = temporaryDirectory()
   const dataDir = options.dataDir ?? join(home, 'data')
@@ -112,10 +112,14 @@ function environment(
   }
 }
 
-/** The printed line carries the base URL, since the port was ours to choose freely. */
+/**
+ * The printed line carries the base URL, since the port was ours to choose freely. A process that only works has none:
+ * it is ready when it says so.
+ */
 async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
+    if (output.stdout.includes('Tollgate works.')) return 'http://127.0.0.1:0'
     const url = /base URL:\s*(http:\/\/\S+?)\/v1/i.exec(output.stdout)?.[1]
     if (url && (await isReady(url))) return url
     if (child.exitCode !== null || child.signalCode !== null) break

@@ -1,0 +1,63 @@
+import type { ImageCpu } from './image-rig.ts'
+import type { ImageSample, Spread } from './image-sample.ts'
+
+export const sampleHead = [
+  'queue on',
+  'window',
+  'round',
+  'scenario',
+  'jobs',
+  'jobs/s',
+  'submit ms',
+  'queue ms',
+  'run ms',
+  'API',
+  'workers',
+  'Postgres',
+  'Redis',
+  'all us/job',
+]
+
+export function sampleCells(sample: ImageSample): string[] {
+  return [
+    String(sample.jobs),
+    figure(sample.jobsPerSecond),
+    spread(sample.submit),
+    spread(sample.queue),
+    spread(sample.run),
+    ...cpuCells(sample.cpuUsPerJob),
+  ]
+}
+
+/** An idle second in the same columns. */
+export function idleCells(cpu: ImageCpu): string[] {
+  return ['', '', '', '', '', ...cpuCells(cpu)]
+}
+
+/** The first four columns are names, the rest figures. */
+export function tableOf(rows: readonly (readonly string[])[]): string {
+  const all = [sampleHead, ...rows]
+  const widths = sampleHead.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  const write = (row: readonly string[]) =>
+    row
+      .map((cell, column) =>
+        column < 4 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd()
+  return all.map(write).join('\n')
+}
+
+function cpuCells({ api, workers, postgres, redis }: ImageCpu): string[] {
+  const all = api + workers + postgres + (Number.isNaN(redis) ? 0 : redis)
+  return [api, workers, postgres, redis, all].map(figure)
+}
+
+function spread({ p50, p99 }: Spread): string {
+  return `${figure(p50)} / ${figure(p99)}`
+}
+
+function figure(value: number): string {
+  if (Number.isNaN(value)) return ''
+  return value >= 100 ? value.toFixed(0) : value.toFixed(1)
+}

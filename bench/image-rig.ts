@@ -1,0 +1,152 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { startRedis } from '../test/support/redis.ts'
+import { startTollgate } from '../test/support/tollgate.ts'
+import { type Peer, startPeer } from './peer.ts'
+import { processCpuUs } from './process-cpu.ts'
+import { openUsageLog } from './usage-log.ts'
+
+export interface ImageRigOptions {
+  backend: 'postgres' | 'redis'
+  workers: number
+  tenants: number
+  /** Undefined: the default of the product. */
+  queueWindow: number | undefined
+  /** Have Postgres count what each statement costs; that itself costs. */
+  countStatements: boolean
+}
+
+/** Tollgate as it makes images: one API process, workers, and what they stand on, all of it new. */
+export interface ImageRig {
+  origin: string
+  /** One for each tenant, whose money is limited. */
+  keys: string[]
+  sql: postgres.Sql
+  postgresVersion: string
+  /** CPU so far. Redis: NaN where there is none. */
+  cpuUs(): ImageCpu
+  /** Calls since the last question. */
+  upstreamCalls(): Promise<number>
+  /** Never rejects: answers which processes did not end as they should. */
+  stop(): Promise<string[]>
+}
+
+export type ImageCpu = Record<'api' | 'workers' | 'postgres' | 'redis', number>
+
+export const imageConcurrency = 8
+
+export async function startImageRig(options: ImageRigOptions): Promise<ImageRig> {
+  const ends: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    const problems: unknown[] = []
+    for (const end of ends.splice(0).reverse()) await end().catch((error: unknown) => problems.push(error))
+    return problems.map((problem) => (problem instanceof Error ? problem.message : String(problem)))
+  }
+  try {
+    const usageLog = await openDatabase(options, ends)
+    const redis = options.backend === 'redis' ? await startRedis() : undefined
+    if (redis !== undefined) ends.push(() => redis.stop())
+    const upstream = startPeer<{ port: number } | { requests: number }>('image-upstream.ts')
+    ends.push(() => upstream.stop())
+    const told = await upstream.receive()
+    const keys = Array.from({ length: options.tenants }, (_, index) => `bench-key-of-tenant-${index + 1}`)
+    const gatewayYaml = gatewayFile('port' in told ? told.port : 0, keys)
+    const env = {
+      NODE_ENV: 'production',
+      IMAGE_CONCURRENCY: String(imageConcurrency),
+      ...(options.queueWindow === undefined ? {} : { IMAGE_QUEUE_WINDOW: String(options.queueWindow) }),
+      ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+    }
+    const start = async (role: string, dataDir?: string) => {
+      const started = await startTollgate({
+        databaseUrl: usageLog.url,
+        gatewayYaml,
+        env: { ...env, ROLE: role },
+        ...(dataDir === undefined ? {} : { dataDir }),
+      })
+      ends.push(async () => {
+        const code = await started.stop()
+        if (code !== 0) throw new Error(`The ${role} ended with ${code}.\n${started.stderr().slice(-4000)}`)
+      })
+      return started
+    }
+    const api = await start('api')
+    const workers = await Promise.all(
+      Array.from({ length: options.workers }, () => start('worker', api.dataDir)),
+    )
+    return {
+      origin: api.url,
+      keys,
+      sql: usageLog.sql,
+      postgresVersion: usageLog.version,
+      cpuUs: () => ({
+        api: processCpuUs(api.pid),
+        workers: workers.reduce((sum, { pid }) => sum + processCpuUs(pid), 0),
+        postgres: usageLog.cpuUs(),
+        redis: redis === undefined ? Number.NaN : processCpuUs(redis.pid),
+      }),
+      upstreamCalls: () => callsOf(upstream),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => Promise<unknown>)[]) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  ends.push(async () => rmSync(dataDir, { recursive: true, force: true }))
+  // Postgres never runs as root: whoever it runs as must be able to enter.
+  chmodSync(dataDir, 0o755)
+  const embedded = await startEmbedded({
+    dataDir,
+    log: () => {},
+    settings: countStatements
+      ? {
+          shared_preload_libraries: 'pg_stat_statements',
+          'pg_stat_statements.track': 'all',
+          'pg_stat_statements.track_planning': 'on',
+        }
+      : {},
+  })
+  ends.push(() => embedded.stop())
+  const usageLog = await openUsageLog(embedded.url)
+  ends.push(() => usageLog.close())
+  const sql = postgres(usageLog.url, { max: 1, onnotice: () => {} })
+  ends.push(() => sql.end())
+  if (countStatements) await sql`CREATE EXTENSION pg_stat_statements`
+  return { ...usageLog, sql }
+}
+
+async function callsOf(upstream: Peer<{ port: number } | { requests: number }>): Promise<number> {
+  upstream.send('count')
+  const told = await upstream.receive()
+  return 'requests' in told ? told.requests : Number.NaN
+}
+
+/** Models `draw-0` and `draw-200`, for the upstream's milliseconds. Their money is held and charged. */
+function gatewayFile(upstreamPort: number, keys: readonly string[]): string {
+  const models = ['draw-0', 'draw-200']
+  return JSON.stringify({
+    models: models.map((id) => ({ id, price: { image: '0.04' }, images: {} })),
+    channels: [
+      {
+        name: 'mock',
+        protocols: { 'openai-images': `http://127.0.0.1:${upstreamPort}/v1` },
+        api_keys: ['upstream-secret'],
+        models,
+        allow_private_address: true,
+      },
+    ],
+    groups: [{ name: 'bench', models: ['*'], channels: ['*'] }],
+    tenants: keys.map((secret, index) => ({
+      name: `tenant-${index + 1}`,
+      balance_usd: '1000000.00',
+      keys: [{ name: 'bench', group: 'bench', secret }],
+    })),
+  })
+}

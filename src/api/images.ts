@@ -1,0 +1,111 @@
+import type { Request, Response } from 'express'
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Call } from '../gateway/call.ts'
+import { cancelJob } from '../gateway/cancel-job.ts'
+import { EventStream } from '../gateway/event-stream.ts'
+import { followJob } from '../gateway/follow-job.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import { jobWithPosition, linkerFor, sendJob } from '../gateway/image-answer.ts'
+import { sendFile } from '../gateway/image-bytes.ts'
+import type { ImageJob } from '../jobs/job.ts'
+import { jobJson } from '../jobs/job-json.ts'
+import type { JobScope } from '../jobs/jobs.ts'
+import { webhookSecret } from '../jobs/webhook-secret.ts'
+import type { OwnCall } from './call.ts'
+import { jobListParameters } from './image-parameters.ts'
+
+/** Image jobs after their request: looked at, followed, cancelled, and their images fetched. */
+export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
+  const { jobs, storage, links, webhookKey } = gateway.images
+
+  return {
+    /** `GET /v1/images/generations/{id}` */
+    async detail(request: Request): Promise<void> {
+      const { call, identity } = await ownCall(request)
+      await sendJob(gateway, call, await jobOf(request, identity), 200)
+    },
+
+    /** `GET /v1/images/generations`: newest first. */
+    async list(request: Request, response: Response): Promise<void> {
+      const { identity } = await ownCall(request)
+      const { before, state, limit } = jobListParameters(request.query)
+      const found = await jobs.list(scopeOf(identity), before, state, limit + 1)
+      const page = found.slice(0, limit)
+      const linkTo = linkerFor(gateway, request)
+      response.json({
+        data: page.map((job) => jobJson(job, null, linkTo)),
+        next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+      })
+    },
+
+    /** `DELETE /v1/images/generations/{id}` */
+    async cancel(request: Request): Promise<void> {
+      const { call, identity } = await ownCall(request)
+      const job = await jobOf(request, identity)
+      await sendJob(gateway, call, (await cancelJob(gateway, job.id)) ?? job, 200)
+    },
+
+    /** `GET /v1/images/generations/{id}/events`: the whole job at once and after each change, until its end. */
+    async events(request: Request): Promise<void> {
+      const { call, identity } = await ownCall(request)
+      await follow(gateway, call, await jobOf(request, identity))
+    },
+
+    /** `GET /v1/images/files/{day}/{name}`: the bytes of an image, for who has a link. */
+    async file(request: Request, response: Response): Promise<void> {
+      const { day, name } = request.params
+      const file = `${String(day)}/${String(name)}`
+      links.verify(file, textOf(request.query.expires), textOf(request.query.signature), Date.now())
+      await sendFile(storage, file, response)
+    },
+
+    /** `GET /v1/images/webhook-secret`: what the caller's tenant checks our webhooks' signatures with. */
+    async secret(request: Request, response: Response): Promise<void> {
+      const { identity } = await ownCall(request)
+      response.json({ secret: webhookSecret(webhookKey, identity.tenantId) })
+    },
+  }
+
+  async function jobOf(request: Request, identity: Identity): Promise<ImageJob> {
+    const id = String(request.params.id).toLowerCase()
+    const [job] = uuid.test(id) ? await jobs.read([id]) : []
+    const { tenantId, keyId } = scopeOf(identity)
+    if (job !== undefined && job.tenantId === tenantId && (keyId === null || job.keyId === keyId)) return job
+    throw new GatewayError(
+      'unknown_path',
+      'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
+    )
+  }
+}
+
+async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void> {
+  const { request, response } = call
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  if (response.destroyed) return
+  call.running = { pause() {}, resume() {}, abort: () => gone.abort() }
+  const events = new EventStream(response, { 'x-request-id': call.id }, gateway.bounds.keepAliveMs)
+  let said = ''
+  await followJob(gateway, job.id, gone.signal, (changed) => {
+    void events.send(async (write) => {
+      const data = JSON.stringify(await jobWithPosition(gateway, request, changed))
+      // Links differ each time they are made: what they stand for is what counts.
+      const now = data.replace(/\?expires=[^"]*/g, '')
+      if (now === said) return
+      said = now
+      await write(`event: ${changed.state}\ndata: ${data}\n\n`)
+    })
+  })
+  await events.end()
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+function scopeOf({ usageScope, tenantId, keyId }: Identity): JobScope {
+  return { tenantId, keyId: usageScope === 'key' ? keyId : null }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

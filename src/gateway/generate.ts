@@ -1,0 +1,251 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { ImageRequest } from '../canonical/image.ts'
+import type { Usage } from '../canonical/usage.ts'
+import { findModel } from '../catalog/catalog.ts'
+import type { Channel } from '../catalog/snapshot.ts'
+import type { ImageJob } from '../jobs/job.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import { redactText } from '../ledger/redact.ts'
+import type { ImageSide } from '../protocols/image-protocol.ts'
+import { imageSide } from '../protocols/index.ts'
+import type { ReceivedImage } from '../storage/receive.ts'
+import { asGatewayError } from './call.ts'
+import { fetchImage } from './fetch-image.ts'
+import type { Gateway } from './gateway.ts'
+import { type CallAnswer, ImageCall } from './image-call.ts'
+import { groupOf, planImageRoute, type Target } from './route.ts'
+import type { UpstreamCall } from './upstream.ts'
+
+/** What a worker holds while it makes a job's images. */
+export interface Generation {
+  job: ImageJob
+  request: ImageRequest
+  /** Grows by one record for each upstream call. */
+  attempts: AttemptRecord[]
+  /** Credentials of the channels that were asked: no text may show them. */
+  credentials: Set<string>
+  /** Upstream calls that run now. */
+  running: Set<UpstreamCall>
+  /** Set once nobody wants the images any more, or another worker has the job. */
+  ended: GatewayError | undefined
+  /** 0: the channel may be asked now; else after how many milliseconds it may. Rejects when the lease is lost. */
+  takeTurn(channel: Channel): Promise<number>
+  /** Keep the attempts for whoever has to go on. Rejects when the lease is lost. */
+  noteAttempts(): Promise<void>
+  notePartial(image: ReceivedImage, index: number): Promise<void>
+}
+
+/** What came of it. */
+export interface Generated {
+  images: { image: ReceivedImage; revisedPrompt: string | undefined }[]
+  /** What the upstream told of the images, the last one that made some. */
+  told: CallAnswer['answer'] | undefined
+  /** Of all calls that made some; undefined where one of them did not tell. */
+  usage: Usage | undefined
+  /** Whether that one gave links instead of bytes. */
+  gaveLinks: boolean
+  target: Target | undefined
+  notes: TranslationNote[]
+  /** Why there are fewer images than asked for. */
+  error: GatewayError | undefined
+  /** All channels were busy: nothing was tried; to be asked again after so long. */
+  waitMs: number | undefined
+  /** Some upstream may have been paid for nothing. */
+  paid: boolean
+}
+
+/** Calls of one job that run at once, where each makes one image. */
+const callsAtOnce = 4
+
+/**
+ * Make a job's images: one target after the other until there are as many as were asked for, or no other may do
+ * better. Images that were made count, whatever happened to the others.
+ */
+export async function generate(gateway: Gateway, generation: Generation): Promise<Generated> {
+  const { job, request } = generation
+  const made: Generated = {
+    images: [],
+    told: undefined,
+    usage: undefined,
+    gaveLinks: false,
+    target: undefined,
+    notes: [],
+    error: undefined,
+    waitMs: undefined,
+    paid: false,
+  }
+  let asked = 0
+  for (const target of targetsOf(gateway, job)) {
+    if (generation.ended !== undefined) throw generation.ended
+    if (asked === gateway.bounds.attemptsMax) break
+    const side = imageSide(target.protocol)
+    if (side === undefined) continue
+    const waitMs = await generation.takeTurn(target.channel)
+    if (waitMs > 0) {
+      made.waitMs = Math.min(waitMs, made.waitMs ?? waitMs)
+      continue
+    }
+    asked++
+    made.error = undefined
+    await askTarget(gateway, generation, target, side, made)
+    const { error } = made as Pick<Generated, 'error'>
+    // Another channel may do better with what was this one's fault, never with what the client got wrong.
+    if (error === undefined || error.fault !== 'upstream' || made.images.length >= request.count) break
+  }
+  if (asked > 0) made.waitMs = undefined
+  else if (made.waitMs === undefined) throw new GatewayError('unavailable', 'No channel could be tried.')
+  return made
+}
+
+function targetsOf(gateway: Gateway, job: ImageJob): Target[] {
+  const { snapshot } = gateway.catalog
+  const model = findModel(snapshot, job.model)
+  if (model === undefined) {
+    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" is no more here.`, {
+      field: 'model',
+    })
+  }
+  return planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
+}
+
+async function askTarget(
+  gateway: Gateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  made: Generated,
+): Promise<void> {
+  const { request } = generation
+  for (const secret of target.channel.credentials) if (secret !== '') generation.credentials.add(secret)
+  const perCall = side.imagesPerCall ?? request.count
+  while (made.images.length < request.count && made.error === undefined) {
+    const missing = request.count - made.images.length
+    const calls = Math.min(callsAtOnce, Math.ceil(missing / perCall))
+    const counts = Array.from({ length: calls }, (_, i) => Math.min(perCall, missing - i * perCall))
+    const answers = await Promise.allSettled(
+      counts.map((count) => callOnce(gateway, generation, target, side, count, made)),
+    )
+    for (const answer of answers) {
+      if (answer.status === 'rejected') {
+        made.error ??= asGatewayError(answer.reason)
+        continue
+      }
+      const { images, answer: told } = answer.value
+      made.usage = made.told === undefined ? told.usage : sumOf(made.usage, told.usage)
+      made.target = target
+      made.told = told
+      made.gaveLinks = answer.value.gaveLinks
+      made.images.push(...images.slice(0, request.count - made.images.length))
+    }
+    // It may give fewer than it was asked for: these are what the client gets.
+    if (side.imagesPerCall === undefined) return
+  }
+}
+
+function sumOf(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return undefined
+  return {
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+  }
+}
+
+interface Called {
+  images: Generated['images']
+  answer: CallAnswer['answer']
+  gaveLinks: boolean
+}
+
+async function callOnce(
+  gateway: Gateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  count: number,
+  made: Generated,
+): Promise<Called> {
+  const { request } = generation
+  const attempt: AttemptRecord = {
+    channel: target.channel.name,
+    upstreamProtocol: target.protocol,
+    upstreamModel: redactText(target.upstreamModel),
+    reason: target.reason,
+    status: null,
+    error: null,
+    firstByteMs: null,
+    totalMs: null,
+    upstreamRequestId: null,
+  }
+  generation.attempts.push(attempt)
+  try {
+    const stream = request.stream && request.partialImages > 0
+    const { body, notes } = side.encodeRequest(request, {
+      upstreamModel: target.upstreamModel,
+      count,
+      stream,
+    })
+    made.notes = notes
+    await generation.noteAttempts()
+    if (generation.ended !== undefined) throw generation.ended
+    const { answer, images } = await send(
+      gateway,
+      generation,
+      target,
+      side,
+      attempt,
+      Buffer.from(JSON.stringify(body)),
+      stream,
+    )
+    const stored: Generated['images'] = []
+    for (const { source, revisedPrompt } of images) {
+      const image = 'url' in source ? await fetchImage(gateway, generation, target, source.url) : source
+      stored.push({ image, revisedPrompt })
+    }
+    return { images: stored, answer, gaveLinks: images.some(({ source }) => 'url' in source) }
+  } catch (cause) {
+    const error = asGatewayError(cause)
+    const { kind, message } = attempt.error ?? error
+    // At once: whoever asks for the job sees its attempts while it goes on.
+    attempt.error = { kind, message: redactText(message, [...generation.credentials]) }
+    // An answer that was begun, and one that never came, may have been made and charged.
+    if (attempt.status === 200 || (attempt.status === null && attempt.totalMs !== null)) made.paid = true
+    throw error
+  }
+}
+
+function send(
+  gateway: Gateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  attempt: AttemptRecord,
+  body: Buffer,
+  stream: boolean,
+): Promise<CallAnswer> {
+  return new Promise((resolve, reject) => {
+    let upstream: UpstreamCall | undefined
+    const call = new ImageCall({
+      side,
+      attempt,
+      storage: gateway.images.storage,
+      imageBytesMax: gateway.bounds.imageBytesMax,
+      answerBytesMax: gateway.bounds.imageAnswerBytesMax,
+      onPartial: (image, index) => generation.notePartial(image, index),
+      done(result) {
+        if (upstream !== undefined) generation.running.delete(upstream)
+        if (result.ok) resolve(result.value)
+        else reject(generation.ended ?? result.error)
+      },
+    })
+    upstream = gateway.upstreams.call(
+      target,
+      { method: 'POST', path: side.path, body, stream, headers: [], authHeaders: side.authHeaders },
+      call,
+    )
+    generation.running.add(upstream)
+  })
+}

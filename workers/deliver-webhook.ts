@@ -1,0 +1,90 @@
+import { Client } from 'undici'
+import { checkHost, guardedLookup } from '../src/gateway/address.ts'
+import type { Gateway } from '../src/gateway/gateway.ts'
+import type { ImageJob } from '../src/jobs/job.ts'
+import { jobJson } from '../src/jobs/job-json.ts'
+import type { Webhook } from '../src/jobs/jobs.ts'
+import { webhookHeaders } from '../src/jobs/webhook-secret.ts'
+import { redactText } from '../src/ledger/redact.ts'
+
+export interface WebhookOptions {
+  allowPrivateAddresses: boolean
+}
+
+/**
+ * Tells a client of the end of its job, once for each id that the queue brings: at least once in all, each time with the
+ * same `webhook-id`. What the client does not take is tried again, later each time, then given up. Nothing is followed,
+ * and no address is called that a channel could not be told to call without `allow_private_address`.
+ */
+export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
+  return async (id: string): Promise<undefined> => {
+    const { jobs } = gateway.images
+    const due = await jobs.webhookOf(id)
+    if (due === undefined) return
+    const { webhookTriesMax, webhookBackoffMs } = gateway.bounds
+    const problem = await deliver(gateway, options, due.job, due.webhook)
+    const tries = due.job.webhookTries + 1
+    if (problem === undefined) return await jobs.noteWebhook(id, 'delivered', 0).then(() => undefined)
+    const givesUp = tries >= webhookTriesMax || problem.final
+    gateway.log.warn(
+      { job: id, tries, givesUp, cause: redactText(problem.message) },
+      'a webhook was not taken',
+    )
+    // The sweep brings it again when it is due.
+    const againMs = Math.min(webhookBackoffMs * 2 ** (tries - 1), longestMs)
+    await jobs.noteWebhook(id, givesUp ? 'failed' : 'pending', againMs)
+  }
+}
+
+const longestMs = 6 * 3600 * 1000
+
+async function deliver(
+  gateway: Gateway,
+  { allowPrivateAddresses }: WebhookOptions,
+  job: ImageJob,
+  { url: target, origin }: Webhook,
+): Promise<{ message: string; final: boolean } | undefined> {
+  const { links, webhookKey } = gateway.images
+  const now = Date.now()
+  const body = JSON.stringify({
+    type: `image.generation.${job.state}`,
+    timestamp: new Date(now).toISOString(),
+    data: jobJson(job, null, (file) => origin + links.sign(file, now)),
+  })
+  const message = { id: `msg_${job.id}`, timestamp: Math.floor(now / 1000), body }
+  const url = new URL(target)
+  let client: Client | undefined
+  try {
+    checkHost(url.hostname, allowPrivateAddresses)
+    const { webhookMs } = gateway.bounds
+    client = new Client(url.origin, {
+      connect: { timeout: webhookMs, lookup: guardedLookup(allowPrivateAddresses) },
+    })
+    const answer = await client.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'tollgate/0.1',
+        ...webhookHeaders(webhookKey, job.tenantId, message),
+      },
+      body,
+      signal: AbortSignal.timeout(webhookMs),
+    })
+    const { statusCode } = answer
+    if (statusCode >= 200 && statusCode <= 299) return undefined
+    // Whoever says that it is gone wants to hear no more.
+    return { message: `answered with status ${statusCode}`, final: statusCode === 410 }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    if (!message.includes('address refused')) return { message, final: false }
+    return {
+      message:
+        'its address is refused; WEBHOOK_PRIVATE_ADDRESSES=allow lets webhooks go to loopback and private ones',
+      final: true,
+    }
+  } finally {
+    // Its answer's body is of no interest, however long it is.
+    await client?.destroy()
+  }
+}

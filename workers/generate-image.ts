@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GatewayError } from '../src/canonical/error.ts'
+import { asGatewayError } from '../src/gateway/call.ts'
+import type { Gateway } from '../src/gateway/gateway.ts'
+import { type Generated, type Generation, generate } from '../src/gateway/generate.ts'
+import { cancelledEnding, failedEnding, madeEnding } from '../src/gateway/image-ending.ts'
+import type { ImageJob } from '../src/jobs/job.ts'
+import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
+import { redactText } from '../src/ledger/redact.ts'
+import { imageClient } from '../src/protocols/index.ts'
+
+/** What the end of a job waits for Postgres at a time. */
+const finishRetryMs = 1_000
+/** Why a job stops: another worker has it. Nothing of it may be written any more. */
+const leaseLost = new GatewayError('internal', 'Another worker has taken this job.')
+const cancelled = new GatewayError('invalid_request', 'The job was cancelled.')
+/** This process ends: another worker is to take the job at once. */
+const shuttingDown = new GatewayError('unavailable', 'The worker is shutting down.')
+
+export interface ImageRunner {
+  /**
+   * Runs one image job from claim to end: what the queue calls for each id. Resolves undefined when there is nothing
+   * more to do for the id, else with how long the queue keeps it until it is run again.
+   */
+  run(id: string): Promise<{ again: number } | undefined>
+  /** Put back, at once, whatever runs. */
+  stop(): void
+}
+
+export function imageRunner(gateway: Gateway): ImageRunner {
+  const running = new Set<Generation>()
+  return {
+    async run(id) {
+      const claim = await gateway.images.jobs.claim(id)
+      switch (claim.verdict) {
+        case 'gone':
+        case 'ended':
+          return undefined
+        case 'held':
+        case 'early':
+          return { again: Math.max(claim.untilMs - Date.now(), 50) }
+        case 'claimed': {
+          enqueue(gateway, claim.enqueue)
+          const generation = begin(gateway, claim.lease, claim.job, claim.request)
+          running.add(generation)
+          return await run(gateway, claim.lease, generation).finally(() => running.delete(generation))
+        }
+      }
+    },
+    stop() {
+      for (const generation of running) end(generation, shuttingDown)
+    },
+  }
+}
+
+/** End what runs of a job. The first reason counts. */
+function end(generation: Generation, reason: GatewayError): void {
+  generation.ended ??= reason
+  for (const call of generation.running) call.abort(reason)
+}
+
+/** What cannot be queued now is found by the sweep. */
+export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
+  if (jobs.length === 0) return
+  gateway.images.queue.add(jobs).catch((error: unknown) => {
+    gateway.log.warn(
+      { cause: redactText(String(error)), jobs: jobs.length },
+      'image jobs could not be queued',
+    )
+  })
+}
+
+async function run(
+  gateway: Gateway,
+  lease: Lease,
+  generation: Generation,
+): Promise<{ again: number } | undefined> {
+  const { bounds } = gateway
+  const { job } = generation
+  const keeper = keepLease(gateway, lease, generation)
+  try {
+    if (job.cancelRequested) return await finish(gateway, lease, generation, cancelledEnding(generation))
+    if (job.runs > bounds.imageRunsMax) {
+      return await finish(gateway, lease, generation, failedEnding(generation, givenUp(job.runs - 1)))
+    }
+    const made = await generated(gateway, generation)
+    if (made instanceof GatewayError) return await failOrRepeat(gateway, lease, generation, made, undefined)
+    if (made.waitMs !== undefined) return await putBack(gateway, lease, generation, made.waitMs, 'waited')
+    if (made.images.length > 0) return await finish(gateway, lease, generation, madeEnding(generation, made))
+    const error = made.error ?? new GatewayError('upstream_error', 'No image came.')
+    return await failOrRepeat(gateway, lease, generation, error, made)
+  } finally {
+    keeper.stop()
+  }
+}
+
+/** Only what making the images threw is a reason for the job to fail; else Postgres is away, and the job is run again. */
+async function generated(gateway: Gateway, generation: Generation): Promise<Generated | GatewayError> {
+  try {
+    return await generate(gateway, generation)
+  } catch (cause) {
+    return asGatewayError(cause)
+  }
+}
+
+function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: string): Generation {
+  const { jobs } = gateway.images
+  const partials = [...job.partials]
+  const held = (noted: boolean) => {
+    if (!noted) throw leaseLost
+  }
+  const generation: Generation = {
+    job,
+    request: imageClient.readRequest(Buffer.from(body), gateway.bounds),
+    attempts: job.attempts.map(endedByDeath),
+    credentials: new Set(),
+    running: new Set(),
+    ended: undefined,
+    async takeTurn(channel) {
+      if (channel.imageConcurrency === undefined && channel.imagesPerMinute === undefined) return 0
+      const wait = await jobs.takeTurn(lease, channel)
+      if (wait === 'lost') throw leaseLost
+      return wait
+    },
+    async noteAttempts() {
+      held(await jobs.noteAttempts(lease, generation.attempts))
+    },
+    async notePartial(image, index) {
+      partials.push({ file: image.file, index })
+      // Nobody sees this preview while Postgres is away, and the images are paid for: they are waited for all the same.
+      held(await jobs.notePartials(lease, partials).catch(() => true))
+    },
+  }
+  return generation
+}
+
+/** An attempt that has neither status nor end was under way when its worker died. */
+function endedByDeath(attempt: ImageJob['attempts'][number]) {
+  if (attempt.totalMs !== null || attempt.error !== null) return attempt
+  return {
+    ...attempt,
+    error: { kind: 'internal' as const, message: 'The worker that made this call ended before it did.' },
+  }
+}
+
+/** Holds the lease as long as the job runs, and ends what runs when it is lost or its client wants it no more. */
+function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { stop(): void } {
+  const { jobs, watch } = gateway.images
+  const extend = async () => {
+    const verdict = await jobs.extend(lease).catch(() => 'held' as const)
+    if (verdict === 'lost') end(generation, leaseLost)
+    if (verdict === 'cancel') end(generation, cancelled)
+  }
+  const timer = setInterval(() => void extend(), gateway.bounds.imageLeaseMs / 3)
+  const unwatch = watch.watch(lease.id, (job) => {
+    // What was read before we took it tells of an older fence.
+    if (job.fence > lease.fence) end(generation, leaseLost)
+    else if (job.cancelRequested) end(generation, cancelled)
+  })
+  return {
+    stop() {
+      clearInterval(timer)
+      unwatch()
+    },
+  }
+}
+
+async function failOrRepeat(
+  gateway: Gateway,
+  lease: Lease,
+  generation: Generation,
+  error: GatewayError,
+  made: Generated | undefined,
+): Promise<{ again: number } | undefined> {
+  const reason = error === leaseLost ? leaseLost : generation.ended
+  switch (reason) {
+    case leaseLost:
+      return undefined
+    case cancelled:
+      return await finish(gateway, lease, generation, cancelledEnding(generation))
+    case shuttingDown:
+      return await putBack(gateway, lease, generation, 0, 'waited')
+  }
+  const { imageRunsMax, imageBackoffMs } = gateway.bounds
+  const { runs } = generation.job
+  const mayPass = error.fault === 'upstream' || error.kind === 'unavailable'
+  if (!mayPass || runs >= imageRunsMax) {
+    return await finish(gateway, lease, generation, failedEnding(generation, error, made), error.cause)
+  }
+  const delayMs = Math.max(imageBackoffMs * 2 ** (runs - 1), (error.retryAfterSeconds ?? 0) * 1000)
+  return await putBack(gateway, lease, generation, Math.min(delayMs, longestBackoffMs), 'failed')
+}
+
+const longestBackoffMs = 3_600_000
+
+async function putBack(
+  gateway: Gateway,
+  lease: Lease,
+  generation: Generation,
+  delayMs: number,
+  why: 'failed' | 'waited',
+): Promise<{ again: number } | undefined> {
+  const back = await gateway.images.jobs.requeue(lease, Math.ceil(delayMs), generation.attempts, why)
+  if (back) return { again: delayMs }
+  // Its client has cancelled it in between, or another worker has it: then nothing is changed.
+  return await finish(gateway, lease, generation, cancelledEnding(generation))
+}
+
+/**
+ * What was made is paid for: Postgres is waited for as long as the lease can be ours. `cause`: what the operator is told
+ * of a failure, and the client is not.
+ */
+async function finish(
+  gateway: Gateway,
+  lease: Lease,
+  generation: Generation,
+  ending: JobEnding,
+  cause?: unknown,
+): Promise<undefined> {
+  const { job } = generation
+  while (generation.ended !== leaseLost) {
+    try {
+      const done = await gateway.images.jobs.finish(lease, 'running', job, ending)
+      if (done && ending.state === 'failed') {
+        gateway.log.warn(
+          { job: job.id, kind: ending.error?.kind, ...(cause === undefined ? {} : { cause: told(cause) }) },
+          ending.error?.message ?? 'an image job failed',
+        )
+      }
+      return
+    } catch (error) {
+      gateway.log.warn(
+        { job: job.id, cause: redactText(String(error)) },
+        'an image job could not be ended yet',
+      )
+      await sleep(finishRetryMs)
+    }
+  }
+}
+
+function told(cause: unknown): string {
+  return redactText(String(cause))
+}
+
+function givenUp(runs: number): GatewayError {
+  return new GatewayError(
+    'internal',
+    `The image could not be made: the workers that tried it ended ${runs} times.`,
+  )
+}

@@ -1,0 +1,54 @@
+import type { Context } from '../src/context.ts'
+import { redactText } from '../src/ledger/redact.ts'
+import type { JobQueue } from '../src/queue/queue.ts'
+import { enqueue } from './generate-image.ts'
+
+const hourMs = 3_600_000
+/** Retention deletes by the day: more often is of no use. */
+const removeEveryMs = hourMs
+
+/**
+ * Gives to the queues what they lost, or were never given, and deletes what has been kept long enough. Any number of
+ * processes may do so at once.
+ */
+export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
+  const { bounds, images, log } = context
+  let working = Promise.resolve()
+  let isWorking = false
+  let nextRemovalMs = 0
+  let complaint = ''
+  const work = async () => {
+    // A job that was just queued is on its way: only what has been waiting for longer may be lost.
+    enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
+    const due = await images.jobs.dueWebhooks()
+    if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
+    if (Date.now() < nextRemovalMs) return
+    nextRemovalMs = Date.now() + removeEveryMs
+    await images.storage.removeBefore(new Date(Date.now() - bounds.imageRetentionHours * hourMs))
+    await images.jobs.removeBefore(new Date(Date.now() - bounds.requestRetentionDays * 24 * hourMs))
+  }
+  const timer = setInterval(() => {
+    if (isWorking) return
+    isWorking = true
+    working = work()
+      .then(
+        () => {
+          complaint = ''
+        },
+        (error: unknown) => {
+          const cause = redactText(String(error))
+          if (cause !== complaint) log.warn({ cause }, 'image jobs could not be swept')
+          complaint = cause
+        },
+      )
+      .finally(() => {
+        isWorking = false
+      })
+  }, bounds.imageSweepMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await working
+    },
+  }
+}

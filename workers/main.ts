@@ -1,0 +1,37 @@
+import type { Context } from '../src/context.ts'
+import type { QueueLog } from '../src/queue/queue.ts'
+import { webhookRunner } from './deliver-webhook.ts'
+import { imageRunner } from './generate-image.ts'
+import { keepImages } from './keep-images.ts'
+
+/** Deliveries are short and wait for others: many may run at once. */
+const webhooksAtOnce = 16
+
+/**
+ * Run the jobs of every queue in this process, until `close`, which lets those that run come to their end, or puts them
+ * back when that takes too long.
+ */
+export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
+  const { bounds, config, log } = context
+  const queues = await context.queues()
+  const say: QueueLog = (message, fields) => log.warn(fields, message)
+  const images = imageRunner(context)
+  const workers = [
+    queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log: say }),
+    queues.work('webhooks', {
+      concurrency: webhooksAtOnce,
+      run: webhookRunner(context, { allowPrivateAddresses: config.webhookPrivateAddresses === 'allow' }),
+      log: say,
+    }),
+  ]
+  const keeping = keepImages(context, queues.webhooks)
+  log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
+  return {
+    async close() {
+      const late = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
+      await keeping.stop()
+      await Promise.all(workers.map((worker) => worker.close()))
+      clearTimeout(late)
+    },
+  }
+}

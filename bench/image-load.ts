@@ -85,7 +85,8 @@ async function submitOne(
     })
     const text = await body.text()
     // 200: the job has ended before it was looked at for the answer.
-    if (statusCode !== 202 && statusCode !== 200) return `submit answered ${statusCode}: ${text.slice(0, 200)}`
+    if (statusCode !== 202 && statusCode !== 200)
+      return `submit answered ${statusCode}: ${text.slice(0, 200)}`
     submitted.latenciesMs.push(performance.now() - intendedMs)
     submitted.ids.push(JSON.parse(text).id)
     return undefined

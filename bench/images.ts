@@ -41,13 +41,15 @@ const scenarios: readonly { name: string; model: string; drive: ImageDrive }[] =
 /** First queries, first queue, and the machine code of what runs often. */
 const warmUp = { kind: 'burst', jobs: 100 } as const
 
+const chosen = chosenScenarios()
+const backends = chosenBackends(options.backend)
 const windows = options.window === '' ? [undefined] : options.window.split(',').map(Number)
 const rows: string[][] = []
 const faults: string[] = []
 console.log(describeRun())
 for (let round = 1; round <= Number(options.rounds); round++) {
   for (const queueWindow of windows) {
-    for (const backend of chosenBackends(options.backend)) {
+    for (const backend of backends) {
       await runAll({ backend, queueWindow, round })
     }
   }
@@ -87,7 +89,7 @@ async function runAll(variant: { backend: Backend; queueWindow: number | undefin
       for (const fault of sample.faults) say(`${scenario}: ${fault}`)
     }
     note('warm-up', await sampleImages(rig, 'draw-0', warmUp))
-    for (const { name: scenario, model, drive } of chosenScenarios()) {
+    for (const { name: scenario, model, drive } of chosen) {
       if (options.statements) await resetStatements(rig.sql)
       const sample = await sampleImages(rig, model, drive)
       note(scenario, sample)

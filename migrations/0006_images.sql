@@ -34,6 +34,7 @@ CREATE TABLE "image_jobs" (
 	"started_at" timestamp (3) with time zone,
 	"finished_at" timestamp (3) with time zone,
 	"fence" integer DEFAULT 0 NOT NULL,
+	"runs" integer DEFAULT 0 NOT NULL,
 	"leased_until" timestamp (3) with time zone,
 	"channel_id" uuid,
 	"cancel_requested" boolean DEFAULT false NOT NULL,

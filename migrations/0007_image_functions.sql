@@ -1,10 +1,6 @@
 -- Image jobs. Locks are taken in this order, here and everywhere: a tenant's or a channel's advisory lock, the job,
 -- the usage log's tables, accounts.
 
--- Runs of a job that came to nothing, and the one that is under way: a job that only waits for its channel is taken
--- again and again without one.
-ALTER TABLE "image_jobs" ADD COLUMN "runs" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-
 -- Give the queue as many of a tenant's waiting jobs as it takes of one tenant at a time; answers `ID PRIORITY` of each.
 -- Since each tenant has only so many in the queue, and the queue is first in, first out, all tenants get their turns.
 -- Jobs that are locked are being cancelled: who holds them waits for an account that our caller may hold.
@@ -20,7 +16,7 @@ BEGIN
   WITH moved AS (
     UPDATE image_jobs SET enqueued_at = clock_timestamp() WHERE id IN (
       SELECT id FROM image_jobs WHERE tenant_id = tenant AND state = 'queued' AND enqueued_at IS NULL
-      ORDER BY priority DESC, id LIMIT room FOR UPDATE SKIP LOCKED
+      ORDER BY priority DESC NULLS LAST, id LIMIT room FOR UPDATE SKIP LOCKED
     ) RETURNING id, priority
   )
   SELECT coalesce(array_agg(id || ' ' || priority ORDER BY priority DESC, id), '{}') INTO fed FROM moved;
@@ -108,6 +104,8 @@ BEGIN
   SET state = 'running', fence = i.fence + 1, runs = i.runs + 1, leased_until = clock_timestamp() + lease_ms * interval '1 ms', not_before = NULL,
     enqueued_at = coalesce(i.enqueued_at, clock_timestamp()), started_at = coalesce(i.started_at, clock_timestamp())
   WHERE i.id = job RETURNING i.fence INTO fence;
+  -- Others wait for the tenant's lock: this need not be on disk before what is noted next, ahead of any upstream call.
+  PERFORM set_config('synchronous_commit', 'off', true);
   verdict := 'claimed';
   until := clock_timestamp() + lease_ms * interval '1 ms';
   enqueue := feed_image_jobs(j.tenant_id, queue_window);

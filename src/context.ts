@@ -123,16 +123,19 @@ export async function openContext(
     log: (message) => log.warn(message),
   })
   const storage = await openStorage(config, dataDir)
+  // Jobs of one tenant wait for each other: nobody else is to wait with them.
+  const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
   const jobs = new ImageJobs({
-    database,
+    database: jobsDatabase,
     seal: {
       seal: (text, owner) => keeper.sealAnswer(Buffer.from(text), owner),
       open: (sealed, owner) => keeper.openAnswer(sealed, owner).toString('utf8'),
     },
+    waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
     leaseMs: bounds.imageLeaseMs,
   })
-  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
+  const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
     opening ??= openQueues(config, url, log).catch((error: unknown) => {
@@ -181,7 +184,7 @@ export async function openContext(
       await upstreams.destroy()
       await demo?.close()
       await ledger.end(lastShipmentMs)
-      await database.close()
+      await Promise.all([database.close(), jobsDatabase.close()])
       await embedded?.stop()
     },
   }

@@ -90,7 +90,8 @@ async function end(context: Context, ends: readonly End[], signal: string): Prom
   await Promise.all(ends.map((end) => end()))
   await context.close()
   context.log.info('ended')
-  process.exitCode = 0
+  // Everything is written and closed: what a library may still hold open is of no use to anybody.
+  process.exit(0)
 }
 
 function listen(server: Server, config: Config): Promise<void> {

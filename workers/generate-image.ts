@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../src/canonical/error.ts'
+import type { ImageRequest } from '../src/canonical/image.ts'
 import { asGatewayError } from '../src/gateway/call.ts'
 import type { Gateway } from '../src/gateway/gateway.ts'
 import { type Generated, type Generation, generate } from '../src/gateway/generate.ts'
@@ -99,19 +100,30 @@ async function generated(gateway: Gateway, generation: Generation): Promise<Gene
   try {
     return await generate(gateway, generation)
   } catch (cause) {
+    if (!(cause instanceof GatewayError)) {
+      gateway.log.error(
+        { job: generation.job.id, cause: redactText(String(cause)) },
+        'an image job could not be run',
+      )
+    }
     return asGatewayError(cause)
   }
 }
 
-function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: string): Generation {
+function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string): Generation {
   const { jobs } = gateway.images
   const partials = [...job.partials]
   const held = (noted: boolean) => {
     if (!noted) throw leaseLost
   }
+  let request: ImageRequest | undefined
   const generation: Generation = {
     job,
-    request: imageClient.readRequest(Buffer.from(body), gateway.bounds),
+    // Read when the job is run: one that cannot be read has to fail as such.
+    get request() {
+      request ??= imageClient.readRequest(Buffer.from(body()), gateway.bounds)
+      return request
+    },
     attempts: job.attempts.map(endedByDeath),
     credentials: new Set(),
     running: new Set(),

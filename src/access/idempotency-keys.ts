@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { inTime } from './in-time.ts'
+import { inTime } from '../db/in-time.ts'
 import { InsistentWrites } from './insistent-writes.ts'
 
 /** A request that came with an Idempotency-Key. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTime } from './in-time.ts'
+import { inTime } from '../db/in-time.ts'
 
 /** Writes that nobody waits for, tried until Postgres takes them: at once, and in their order once it was away. */
 export class InsistentWrites {

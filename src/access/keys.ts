@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { inTime } from '../db/in-time.ts'
 import type { Identity } from './identity.ts'
-import { inTime } from './in-time.ts'
 import { hashKeySecret } from './key-secret.ts'
 import { readKeyByHash } from './queries.ts'
 

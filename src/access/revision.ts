@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from './in-time.ts'
+import { inTime } from '../db/in-time.ts'
 import type { Keys } from './keys.ts'
 import { readRevision } from './queries.ts'
 

@@ -34,6 +34,8 @@ export interface Database {
    * answer as it should. At most once a second. Subscriptions end and must be made again.
    */
   renew(): void
+  /** How often that was done: a subscription of before is no more. */
+  readonly renewals: number
   /** Waits two seconds for running statements, then ends them. */
   close(): Promise<void>
 }
@@ -49,6 +51,7 @@ export function openDatabase(
   options: { max?: number; applicationName?: string } = {},
 ): Database {
   let clients = openClients(url, options)
+  let renewals = 0
   return {
     get sql() {
       return clients.sql
@@ -64,7 +67,11 @@ export function openDatabase(
       if (Date.now() - clients.openedAt < renewMs) return
       const old = clients
       clients = openClients(url, options)
+      renewals++
       void old.end()
+    },
+    get renewals() {
+      return renewals
     },
     close: () => clients.end(),
   }
@@ -97,6 +104,8 @@ export function clientSettings({ max = 5, applicationName = 'tollgate' }) {
   return {
     max,
     connect_timeout: 2,
+    // Seconds. Ends, too, what postgres.js opens after the end of a pool, for statements that were waiting then.
+    idle_timeout: 60,
     // Seconds. The default backs off to 20, which would prolong an outage by as much.
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},

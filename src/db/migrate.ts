@@ -20,6 +20,7 @@ export async function prepareDatabase(
   const session = postgres(url, {
     ...clientSettings({ max: 1, applicationName: 'tollgate-prepare' }),
     max_lifetime: null,
+    idle_timeout: 0,
   })
   try {
     await session`set lock_timeout = '120s'`

@@ -403,6 +403,8 @@ export const imageJobs = pgTable(
     finishedAt: moment('finished_at'),
     /** Raised by each lease: who holds an older one changes nothing. */
     fence: integer('fence').notNull().default(0),
+    /** Those that came to nothing, and the one under way: waiting for a channel counts for none. */
+    runs: integer('runs').notNull().default(0),
     leasedUntil: moment('leased_until'),
     /** The channel whose turn it has. */
     channelId: uuid('channel_id'),

@@ -42,6 +42,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   }
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
+  // Whoever is gone already tells nothing any more.
+  if (request.destroyed && !request.complete) return Promise.resolve(undefined)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -20,7 +20,7 @@ import type { UpstreamCall } from './upstream.ts'
 /** What a worker holds while it makes a job's images. */
 export interface Generation {
   job: ImageJob
-  request: ImageRequest
+  readonly request: ImageRequest
   /** Grows by one record for each upstream call. */
   attempts: AttemptRecord[]
   /** Credentials of the channels that were asked: no text may show them. */

@@ -185,7 +185,8 @@ class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#listener.data(this, chunk)
+    // undici gives an empty one whenever a call resumes: who pauses at each chunk would never get to the end.
+    if (chunk.length > 0) this.#listener.data(this, chunk)
   }
 
   onResponseEnd(): void {

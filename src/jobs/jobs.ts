@@ -1,6 +1,8 @@
+import type postgres from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
+import { inTime } from '../db/in-time.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
 import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobState } from './job.ts'
@@ -15,6 +17,8 @@ export interface Seal {
 export interface JobsOptions {
   database: Database
   seal: Seal
+  /** How long a statement may take. */
+  waitMs: number
   /** A tenant's jobs in the queue at a time. */
   queueWindow: number
   leaseMs: number
@@ -45,8 +49,11 @@ export interface Webhook {
 }
 
 export type Claim =
-  /** `enqueue`: jobs that may now be given to the queue. */
-  | { verdict: 'claimed'; lease: Lease; job: ImageJob; request: string; enqueue: Enqueued[] }
+  /**
+   * `request` gives the client's body; it throws where that was sealed with another SECRET_KEY. `enqueue`: jobs that may
+   * now be given to the queue.
+   */
+  | { verdict: 'claimed'; lease: Lease; job: ImageJob; request: () => string; enqueue: Enqueued[] }
   /** Another worker has it, or it is not to be run yet. */
   | { verdict: 'held' | 'early'; untilMs: number }
   | { verdict: 'ended' | 'gone' }
@@ -83,7 +90,7 @@ export class ImageJobs {
    * changes nothing. Rejects when Postgres does not answer.
    */
   async accept(job: NewJob): Promise<{ accepted: boolean; enqueue: Enqueued[] }> {
-    const { database, seal, queueWindow } = this.#options
+    const { seal, queueWindow } = this.#options
     const { id } = job.opened
     const row = jsonText({
       id,
@@ -96,9 +103,10 @@ export class ImageJobs {
       opened: jsonText({ ...job.opened, body: null }),
       body: job.body?.toString('utf8') ?? null,
     })
+    const sealed = seal.seal(job.request, `${id} request`)
     const webhook = job.webhook === undefined ? null : seal.seal(JSON.stringify(job.webhook), `${id} webhook`)
-    const [answer] = await database.sql<{ accepted: boolean; enqueue: string[] }[]>`
-      SELECT accepted, enqueue FROM accept_image_job(${row}::text::jsonb, ${seal.seal(job.request, `${id} request`)}, ${webhook},
+    const [answer] = await this.#ask<{ accepted: boolean; enqueue: string[] }[]>`
+      SELECT accepted, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
         ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer)`
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
     return { accepted: answer.accepted, enqueue: answer.enqueue.map(enqueuedOf) }
@@ -107,26 +115,31 @@ export class ImageJobs {
   /** Take a job to run it. */
   async claim(id: string): Promise<Claim> {
     const { database, seal, queueWindow, leaseMs } = this.#options
-    const [answer] = await database.sql<
+    const [answer] = await this.#ask<
       { verdict: Claim['verdict']; fence: number | null; until: Date | null; enqueue: string[] }[]
     >`SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`
     if (answer === undefined) throw new Error('claim_image_job answered nothing')
     const { verdict } = answer
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
-    const [row] = await database.sql<(JobRow & { request: Buffer | null })[]>`
+    const [row] = await this.#ask<(JobRow & { request: Buffer | null })[]>`
       SELECT ${jobColumns(database.sql)}, request FROM image_jobs WHERE id = ${id}`
     // Another worker may have it by now: its fence tells, when this one wants to change something.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
-    const lease = { id, fence: answer.fence ?? 0 }
-    const enqueue = answer.enqueue.map(enqueuedOf)
-    return { verdict, lease, job: jobOf(row), request: seal.open(row.request, `${id} request`), enqueue }
+    const { request: sealed, ...rest } = row
+    return {
+      verdict,
+      lease: { id, fence: answer.fence ?? 0 },
+      job: jobOf(rest),
+      request: () => seal.open(sealed, `${id} request`),
+      enqueue: answer.enqueue.map(enqueuedOf),
+    }
   }
 
   /** Hold a lease for longer. `cancel`: held, and the client wants the job no more. */
   async extend({ id, fence }: Lease): Promise<'held' | 'cancel' | 'lost'> {
-    const { database, leaseMs } = this.#options
-    const [answer] = await database.sql<{ verdict: 'held' | 'cancel' | 'lost' }[]>`
+    const { leaseMs } = this.#options
+    const [answer] = await this.#ask<{ verdict: 'held' | 'cancel' | 'lost' }[]>`
       SELECT extend_image_job(${id}, ${fence}::integer, ${leaseMs}::integer) AS verdict`
     return answer?.verdict ?? 'lost'
   }
@@ -134,24 +147,24 @@ export class ImageJobs {
   /** Ask for a channel's turn: 0 when the job has it, else after how many milliseconds to ask again. */
   async takeTurn({ id, fence }: Lease, channel: Channel): Promise<number | 'lost'> {
     const { imageConcurrency = null, imagesPerMinute = null } = channel
-    const [answer] = await answered(this.#options.database.sql<{ wait: number }[]>`
+    const [answer] = await this.#ask<{ wait: number }[]>`
       SELECT take_image_turn(${id}, ${fence}::integer, ${channel.id}, ${imageConcurrency}::integer,
-        ${imagesPerMinute}::integer) AS wait`)
+        ${imagesPerMinute}::integer) AS wait`
     const wait = answer?.wait ?? -1
     return wait < 0 ? 'lost' : wait
   }
 
   /** Keep what was tried so far, for whoever has to go on. False: the lease is lost. */
   async noteAttempts({ id, fence }: Lease, attempts: readonly AttemptRecord[]): Promise<boolean> {
-    const noted = await answered(this.#options.database.sql`
+    const noted = await this.#ask`
       UPDATE image_jobs SET attempts = ${jsonText(attempts)}
-      WHERE id = ${id} AND fence = ${fence} AND state = 'running'`)
+      WHERE id = ${id} AND fence = ${fence} AND state = 'running'`
     return noted.count === 1
   }
 
   /** Tell whoever watches of a preview. False: the lease is lost. */
   async notePartials({ id, fence }: Lease, partials: readonly JobPartial[]): Promise<boolean> {
-    const noted = await this.#options.database.sql`
+    const noted = await this.#ask`
       WITH noted AS (
         UPDATE image_jobs SET partials = ${jsonText(partials)}
         WHERE id = ${id} AND fence = ${fence} AND state = 'running' RETURNING id
@@ -169,7 +182,7 @@ export class ImageJobs {
     attempts: readonly AttemptRecord[],
     why: 'failed' | 'waited',
   ): Promise<boolean> {
-    const [answer] = await this.#options.database.sql<{ done: boolean }[]>`
+    const [answer] = await this.#ask<{ done: boolean }[]>`
       SELECT requeue_image_job(${id}, ${fence}::integer, ${delayMs}::integer, ${jsonText(attempts)},
         ${why === 'waited'}) AS done`
     return answer?.done ?? false
@@ -183,27 +196,27 @@ export class ImageJobs {
     ending: JobEnding,
   ): Promise<boolean> {
     const { state, close, images, result, error } = ending
-    const [answer] = await answered(this.#options.database.sql<{ done: boolean }[]>`
+    const [answer] = await this.#ask<{ done: boolean }[]>`
       SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state},
         ${requestRowJson(job.opened, close, images)}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
-        ${jsonText(close.attempts)}, ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`)
+        ${jsonText(close.attempts)}, ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`
     return answer?.done ?? false
   }
 
   /** Ask the worker that runs a job to stop. False: none runs it. */
   async askToCancel(id: string): Promise<boolean> {
-    const asked = await answered(this.#options.database.sql`
+    const asked = await this.#ask`
       WITH asked AS (
         UPDATE image_jobs SET cancel_requested = true WHERE id = ${id} AND state = 'running' RETURNING id
-      ) SELECT pg_notify('tollgate_image_jobs', id::text) FROM asked`)
+      ) SELECT pg_notify('tollgate_image_jobs', id::text) FROM asked`
     return asked.count === 1
   }
 
   /** Those of the ids that exist. */
   async read(ids: readonly string[]): Promise<ImageJob[]> {
     const { sql } = this.#options.database
-    const rows = await answered(sql<JobRow[]>`
-      SELECT ${jobColumns(sql)} FROM image_jobs WHERE id = ANY (${ids as string[]}::uuid[])`)
+    const rows = await this.#ask<JobRow[]>`
+      SELECT ${jobColumns(sql)} FROM image_jobs WHERE id = ANY (${ids as string[]}::uuid[])`
     return rows.map(jobOf)
   }
 
@@ -215,35 +228,39 @@ export class ImageJobs {
     limit: number,
   ): Promise<ImageJob[]> {
     const { sql } = this.#options.database
-    const rows = await answered(sql<JobRow[]>`
+    const rows = await this.#ask<JobRow[]>`
       SELECT ${jobColumns(sql)} FROM image_jobs
       WHERE tenant_id = ${scope.tenantId} AND (${scope.keyId}::uuid IS NULL OR key_id = ${scope.keyId})
         AND (${before ?? null}::uuid IS NULL OR id < ${before ?? null})
         AND (${state ?? null}::text IS NULL OR state = ${state ?? null})
-      ORDER BY id DESC LIMIT ${limit}`)
+      ORDER BY id DESC LIMIT ${limit}`
     return rows.map(jobOf)
   }
 
   /** Which place a waiting job has among those of its tenant: 1 is next. */
   async positionOf(job: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>): Promise<number> {
-    const [answer] = await answered(this.#options.database.sql<{ before: number }[]>`
-      SELECT count(*)::integer AS before FROM image_jobs
-      WHERE tenant_id = ${job.tenantId} AND state = 'queued' AND id <> ${job.id}
-        AND (priority > ${job.priority} OR priority = ${job.priority} AND id < ${job.id})`)
+    const { sql } = this.#options.database
+    const before = (enqueued: postgres.PendingQuery<postgres.Row[]>) => sql`
+      SELECT count(*) FROM image_jobs
+      WHERE tenant_id = ${job.tenantId} AND state = 'queued' AND ${enqueued} AND id <> ${job.id}
+        AND (priority > ${job.priority} OR priority = ${job.priority} AND id < ${job.id})`
+    // Each has an index of its own, which does not know of the jobs that have ended.
+    const [answer] = await this.#ask<{ before: number }[]>`
+      SELECT ((${before(sql`enqueued_at IS NULL`)}) + (${before(sql`enqueued_at IS NOT NULL`)}))::integer AS before`
     return (answer?.before ?? 0) + 1
   }
 
   /** Jobs that the queue lost, to be given to it again. `staleMs`: what it should have run by now. */
   async sweep(staleMs: number): Promise<Enqueued[]> {
-    const { database, queueWindow } = this.#options
-    const swept = await database.sql<{ enqueue: string }[]>`
+    const { queueWindow } = this.#options
+    const swept = await this.#ask<{ enqueue: string }[]>`
       SELECT sweep_image_jobs(${staleMs}::integer, ${queueWindow}::integer) AS enqueue`
     return swept.map(({ enqueue }) => enqueuedOf(enqueue))
   }
 
   /** Jobs whose clients are to be told of their end, and are due to. */
   async dueWebhooks(): Promise<string[]> {
-    const due = await this.#options.database.sql<{ id: string }[]>`
+    const due = await this.#ask<{ id: string }[]>`
       SELECT id FROM image_jobs WHERE webhook_state = 'pending' AND webhook_at <= now() ORDER BY webhook_at LIMIT 1000`
     return due.map(({ id }) => id)
   }
@@ -251,7 +268,7 @@ export class ImageJobs {
   /** Who is to be told of a job's end; undefined when nobody is any more, or not yet. */
   async webhookOf(id: string): Promise<{ job: ImageJob; webhook: Webhook } | undefined> {
     const { database, seal } = this.#options
-    const [row] = await database.sql<(JobRow & { webhook_url: Buffer })[]>`
+    const [row] = await this.#ask<(JobRow & { webhook_url: Buffer })[]>`
       SELECT ${jobColumns(database.sql)}, webhook_url FROM image_jobs
       WHERE id = ${id} AND webhook_state = 'pending' AND webhook_at <= now()`
     return row === undefined
@@ -261,15 +278,21 @@ export class ImageJobs {
 
   /** One delivery was tried. `againMs`: it is to be tried again then. */
   async noteWebhook(id: string, state: 'pending' | 'delivered' | 'failed', againMs: number): Promise<void> {
-    await this.#options.database.sql`
+    await this.#ask`
       UPDATE image_jobs SET webhook_state = ${state}, webhook_tries = webhook_tries + 1,
         webhook_at = now() + ${againMs}::integer * interval '1 ms'
       WHERE id = ${id} AND webhook_state = 'pending'`
   }
 
+  /** One statement. Rejects, in time, with `unavailable` when it is not answered. */
+  #ask<Rows extends readonly postgres.MaybeRow[]>(text: TemplateStringsArray, ...values: Value[]) {
+    const { database, waitMs } = this.#options
+    return answered(inTime(database.sql<Rows>(text, ...values), waitMs, () => database.renew()))
+  }
+
   /** Delete ended jobs of before this moment. Answers how many. */
   async removeBefore(moment: Date): Promise<number> {
-    const removed = await this.#options.database.sql`
+    const removed = await this.#ask`
       DELETE FROM image_jobs WHERE created_at < ${moment} AND state NOT IN ('queued', 'running')`
     return removed.count
   }
@@ -292,6 +315,8 @@ function isOwnFault(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'PostgresError') return false
   return !('code' in error && /^(08|5[37])/.test(String(error.code)))
 }
+
+type Value = postgres.ParameterOrFragment<never>
 
 /** What the queue is given. */
 export interface Enqueued {

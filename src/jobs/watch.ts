@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { inTime } from '../db/in-time.ts'
 import type { ImageJob } from './job.ts'
 import type { ImageJobs } from './jobs.ts'
 
@@ -12,7 +13,7 @@ export interface WatchLog {
  */
 export class JobWatch {
   readonly #jobs: Pick<ImageJobs, 'read'>
-  readonly #database: Pick<Database, 'listen'>
+  readonly #database: Pick<Database, 'listen' | 'renewals'>
   readonly #sweepMs: number
   readonly #log: WatchLog
   readonly #watchers = new Map<string, Set<Watcher>>()
@@ -20,11 +21,13 @@ export class JobWatch {
   #reading = false
   #timer: NodeJS.Timeout | undefined
   #listening: Promise<() => Promise<void>> | undefined
+  /** `Database#renewals` when the subscription was made. */
+  #listenedAt = 0
   #ended = false
 
   constructor(options: {
     jobs: Pick<ImageJobs, 'read'>
-    database: Pick<Database, 'listen'>
+    database: Pick<Database, 'listen' | 'renewals'>
     sweepMs: number
     log: WatchLog
   }) {
@@ -44,7 +47,10 @@ export class JobWatch {
     watchers.add(watcher)
     this.#watchers.set(id, watchers)
     this.#listen()
-    this.#timer ??= setInterval(() => this.#ask(this.#watchers.keys()), this.#sweepMs)
+    this.#timer ??= setInterval(() => {
+      this.#listen()
+      this.#ask(this.#watchers.keys())
+    }, this.#sweepMs)
     this.#ask([id])
     return () => {
       watchers.delete(watcher)
@@ -58,22 +64,26 @@ export class JobWatch {
   async end(): Promise<void> {
     this.#ended = true
     clearInterval(this.#timer)
-    const stop = await this.#listening?.catch(() => undefined)
-    await stop?.().catch(() => {})
+    const stopped = this.#listening?.then((stop) => stop())
+    // With the connection gone there is nothing to unsubscribe from.
+    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
   }
 
-  /** Subscribed when first needed, and again when that failed; postgres.js renews a subscription by itself. */
+  /** Subscribed when first needed, and again when that failed or the database was renewed. */
   #listen(): void {
-    if (this.#listening !== undefined || this.#ended) return
-    this.#listening = this.#database.listen(
+    const { renewals } = this.#database
+    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === renewals)) return
+    this.#listenedAt = renewals
+    const listening = this.#database.listen(
       'tollgate_image_jobs',
       (id) => {
         if (this.#watchers.has(id)) this.#ask([id])
       },
       () => this.#ask(this.#watchers.keys()),
     )
-    this.#listening.catch((error: unknown) => {
-      this.#listening = undefined
+    this.#listening = listening
+    listening.catch((error: unknown) => {
+      if (this.#listening === listening) this.#listening = undefined
       this.#log.warn({ cause: String(error) }, 'changes of image jobs are only seen by the sweep')
     })
   }
@@ -102,6 +112,8 @@ export class JobWatch {
     this.#reading = false
   }
 }
+
+const stopMs = 500
 
 interface Watcher {
   onChange: (job: ImageJob) => void

@@ -165,138 +165,153 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
     )
   })
 
-  test('jobs that waited for a worker are made when it comes, whoever has left meanwhile', async () => {
-    const waiting = (await list('status=queued&limit=200')).data.map(({ id }) => id)
-    expect(waiting.length).toBeGreaterThan(5)
-    await bed.startWorker({ IMAGE_CONCURRENCY: '8' })
-    for (const id of waiting)
-      expect(await bed.ended(id)).toMatchObject({ status: 'succeeded', position: null })
-    expect(bed.upstream.count('left drain')).toBe(1)
-    expect(bed.upstream.count('left abort') + bed.upstream.count('deleted at once')).toBe(0)
-    expect(bed.upstream.count('deleted twice')).toBe(0)
-  })
-
-  test('a job tells of its run, its attempts and its times, and its images can be fetched later', async () => {
-    const answer = await bed.call(path, { body: { model: 'draw', prompt: 'late fail-first:1 delay:800' } })
-    expect(answer.status).toBe(202)
-    const { id } = await jobOf(answer)
-    const job = await bed.ended(id)
-    expect(job).toMatchObject({
-      status: 'succeeded',
-      attempts: [
-        { channel: 'painter', status: 500, error: { kind: 'upstream_error' } },
-        { channel: 'painter', status: 200, error: null },
-      ],
+  describe('with a worker', () => {
+    let waiting: string[]
+    beforeAll(async () => {
+      waiting = (await list('status=queued&limit=200')).data.map(({ id }) => id)
+      await bed.startWorker()
     })
-    const { latency_ms, created_at, started_at, finished_at } = job as unknown as Record<string, string> & {
-      latency_ms: { queue: number; total: number }
-    }
-    expect(Date.parse(started_at ?? '') - Date.parse(created_at ?? '')).toBe(latency_ms.queue)
-    expect(Date.parse(finished_at ?? '') - Date.parse(created_at ?? '')).toBe(latency_ms.total)
-    expect(latency_ms.total).toBeGreaterThanOrEqual(1600)
-    expect(latency_ms.queue).toBeLessThan(latency_ms.total - 1500)
-    const row = await bed.row(id)
-    expect(Math.abs(Number(row?.queue_ms) - latency_ms.queue)).toBeLessThan(50)
-    expect((await fetch(job.result?.data[0]?.url ?? '')).status).toBe(200)
-  })
 
-  test('a running job that is deleted is hung up on within a second, and ends as cancelled', async () => {
-    const id = await bed.submit({ prompt: 'hang for delete' })
-    await until(id, 'running')
-    await vi.waitFor(() => expect(bed.upstream.count('hang for delete')).toBe(1), patient)
-    const running = bed.upstream.running()
-    expect((await remove(id)).status).toBe(200)
-    await vi.waitFor(() => expect(bed.upstream.running()).toBe(running - 1), { timeout: 1000, interval: 5 })
-    expect(await bed.ended(id)).toMatchObject({ status: 'cancelled', error: null, result: null })
-    expect(await bed.row(id)).toMatchObject({ status: 499, outcome: 'cancelled', stream_end: 'client_gone' })
-    expect(await jobOf(await remove(id))).toMatchObject({ status: 'cancelled' })
-  })
-
-  test('a client of policy abort that leaves takes its running job with it, and one row is left', async () => {
-    const gone = new AbortController()
-    const body = { model: 'draw', prompt: 'hang for leaving' }
-    const answer = bed.call(path, { body, key: otherKey, signal: gone.signal }).catch(() => undefined)
-    await vi.waitFor(() => expect(bed.upstream.count('hang for leaving')).toBe(1), patient)
-    const [job] = (await list('limit=1', otherKey)).data
-    gone.abort()
-    await answer
-    await until(job?.id ?? '', 'cancelled', otherKey)
-    expect(await bed.database.sql`SELECT status FROM requests WHERE id = ${job?.id ?? ''}`).toMatchObject([
-      { status: 499 },
-    ])
-  })
-
-  test('an ended job that is deleted stays as it is', async () => {
-    const id = await bed.submit({ prompt: 'done' })
-    const job = await bed.ended(id)
-    expect(await jobOf(await remove(id))).toMatchObject({
-      status: 'succeeded',
-      cost_nano_usd: job.cost_nano_usd,
+    test('jobs that waited for a worker are made when it comes, whoever has left meanwhile', async () => {
+      expect(waiting.length).toBeGreaterThan(5)
+      for (const id of waiting)
+        expect(await bed.ended(id)).toMatchObject({ status: 'succeeded', position: null })
+      expect(bed.upstream.count('left drain')).toBe(1)
+      expect(bed.upstream.count('left abort') + bed.upstream.count('deleted at once')).toBe(0)
+      expect(bed.upstream.count('deleted twice')).toBe(0)
     })
-  })
 
-  test('many jobs that are deleted while workers take them end once each, with one row each', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => bed.submit({ prompt: `race ${i} delay:5` })),
-    )
-    const answers = await Promise.all(ids.map((id) => remove(id)))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    const jobs = await Promise.all(ids.map((id) => bed.ended(id)))
-    for (const { status } of jobs) expect(['succeeded', 'cancelled']).toContain(status)
-    const rows = await bed.database.sql`SELECT id, outcome FROM requests WHERE id = ANY (${ids}::uuid[])`
-    expect(rows.map(({ id, outcome }) => `${id} ${outcome}`).sort()).toEqual(
-      jobs.map(({ id, status }) => `${id} ${status}`).sort(),
-    )
-    for (let i = 0; i < 40; i++) expect(bed.upstream.count(`race ${i} delay:5`)).toBeLessThanOrEqual(1)
-    expect(await bed.differences()).toEqual([])
-  })
+    test('a job tells of its run, its attempts and its times, and its images can be fetched later', async () => {
+      const answer = await bed.call(path, { body: { model: 'draw', prompt: 'late fail-first:1 delay:800' } })
+      expect(answer.status).toBe(202)
+      const { id } = await jobOf(answer)
+      const job = await bed.ended(id)
+      expect(job).toMatchObject({
+        status: 'succeeded',
+        attempts: [
+          { channel: 'painter', status: 500, error: { kind: 'upstream_error' } },
+          { channel: 'painter', status: 200, error: null },
+        ],
+      })
+      const { latency_ms, created_at, started_at, finished_at } = job as unknown as Record<string, string> & {
+        latency_ms: { queue: number; total: number }
+      }
+      expect(Date.parse(started_at ?? '') - Date.parse(created_at ?? '')).toBe(latency_ms.queue)
+      expect(Date.parse(finished_at ?? '') - Date.parse(created_at ?? '')).toBe(latency_ms.total)
+      expect(latency_ms.total).toBeGreaterThanOrEqual(1600)
+      expect(latency_ms.queue).toBeLessThan(latency_ms.total - 1500)
+      const row = await bed.row(id)
+      expect(Math.abs(Number(row?.queue_ms) - latency_ms.queue)).toBeLessThan(50)
+      expect((await fetch(job.result?.data[0]?.url ?? '')).status).toBe(200)
+    })
 
-  test('the events of a job tell every state in order, the end last, and close', async () => {
-    const id = await bed.submit({ prompt: 'followed fail-first:1 delay:200' })
-    const answer = await bed.call(`${path}/${id}/events`)
-    expect(answer.headers.get('content-type')).toContain('text/event-stream')
-    const states = await eventsOf(answer)
-    const seen = states.map(({ event }) => event).filter((event, i, all) => event !== all[i - 1])
-    expect(seen.at(-1)).toBe('succeeded')
-    expect(seen).toContain('running')
-    expect(seen.slice(0, -1).every((state) => state === 'queued' || state === 'running')).toBe(true)
-    expect(states.filter(({ event }) => event === 'succeeded')).toHaveLength(1)
-    expect(states.at(-1)?.job).toMatchObject({ id, status: 'succeeded' })
-  })
+    test('a running job that is deleted is hung up on within a second, and ends as cancelled', async () => {
+      const id = await bed.submit({ prompt: 'hang for delete' })
+      await until(id, 'running')
+      await vi.waitFor(() => expect(bed.upstream.count('hang for delete')).toBe(1), patient)
+      const running = bed.upstream.running()
+      expect((await remove(id)).status).toBe(200)
+      await vi.waitFor(() => expect(bed.upstream.running()).toBe(running - 1), { timeout: 1000, interval: 5 })
+      expect(await bed.ended(id)).toMatchObject({ status: 'cancelled', error: null, result: null })
+      expect(await bed.row(id)).toMatchObject({
+        status: 499,
+        outcome: 'cancelled',
+        stream_end: 'client_gone',
+      })
+      expect(await jobOf(await remove(id))).toMatchObject({ status: 'cancelled' })
+    })
 
-  test('the events of a job that has ended are one', async () => {
-    const id = await bed.submit({ prompt: 'followed too late fail:400' })
-    await bed.ended(id)
-    const events = await eventsOf(await bed.call(`${path}/${id}/events`))
-    expect(events.map(({ event }) => event)).toEqual(['failed'])
-  })
+    test('a client of policy abort that leaves takes its running job with it, and one row is left', async () => {
+      const gone = new AbortController()
+      const body = { model: 'draw', prompt: 'hang for leaving' }
+      const answer = bed.call(path, { body, key: otherKey, signal: gone.signal }).catch(() => undefined)
+      await vi.waitFor(() => expect(bed.upstream.count('hang for leaving')).toBe(1), patient)
+      const [job] = (await list('limit=1', otherKey)).data
+      gone.abort()
+      await answer
+      await until(job?.id ?? '', 'cancelled', otherKey)
+      expect(await bed.database.sql`SELECT status FROM requests WHERE id = ${job?.id ?? ''}`).toMatchObject([
+        { status: 499 },
+      ])
+    })
 
-  test('an error of a stream reaches the SDK as an APIError with its message', async () => {
-    const stream = await bed.openai.images.generate({ model: 'draw', prompt: 'fail:400', stream: true })
-    const read = async () => {
-      for await (const _ of stream);
-    }
-    const error = await read().then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    )
-    expect(error).toBeInstanceOf(APIError)
-    expect(String(error)).toContain('made to fail with 400')
-  })
+    test('an ended job that is deleted stays as it is', async () => {
+      const id = await bed.submit({ prompt: 'done' })
+      const job = await bed.ended(id)
+      expect(await jobOf(await remove(id))).toMatchObject({
+        status: 'succeeded',
+        cost_nano_usd: job.cost_nano_usd,
+      })
+    })
 
-  test('a credential that the upstream quotes is shown by nobody: not while the job goes on, not at its end', async () => {
-    const credential = 'upstream-credential-0001'
-    const again = await bed.submit({ prompt: 'quote fail:503 delay:100' })
-    await vi.waitFor(async () => expect((await get(again)).attempts.length).toBeGreaterThan(0), patient)
-    const shown: unknown[] = [await get(again), await bed.ended(again)]
-    const refused = await bed.call(path, { body: { model: 'draw', prompt: 'quote fail:400' } })
-    shown.push(await refused.json())
-    for (const table of ['requests', 'attempts', 'image_jobs']) {
-      shown.push(await bed.database.sql`SELECT * FROM ${bed.database.sql(table)}`)
-    }
-    expect(JSON.stringify(shown)).toContain('made to fail with 503 for')
-    expect(JSON.stringify(shown)).not.toContain(credential)
-    expect(bed.api.stderr() + bed.api.stdout()).not.toContain(credential)
+    test('many jobs that are deleted while workers take them end once each, with one row each', async () => {
+      const ids = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => bed.submit({ prompt: `race ${i} delay:5` })),
+      )
+      const answers = await Promise.all(ids.map((id) => remove(id)))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      const jobs = await Promise.all(ids.map((id) => bed.ended(id)))
+      for (const { status } of jobs) expect(['succeeded', 'cancelled']).toContain(status)
+      const rows = await bed.database.sql`SELECT id, outcome FROM requests WHERE id = ANY (${ids}::uuid[])`
+      expect(rows.map(({ id, outcome }) => `${id} ${outcome}`).sort()).toEqual(
+        jobs.map(({ id, status }) => `${id} ${status}`).sort(),
+      )
+      for (let i = 0; i < 40; i++) expect(bed.upstream.count(`race ${i} delay:5`)).toBeLessThanOrEqual(1)
+      expect(await bed.differences()).toEqual([])
+    })
+
+    test('the events of a job tell every state in order, the end last, and close', async () => {
+      const id = await bed.submit({ prompt: 'followed fail-first:1 delay:200' })
+      const answer = await bed.call(`${path}/${id}/events`)
+      expect(answer.headers.get('content-type')).toContain('text/event-stream')
+      const states = await eventsOf(answer)
+      const seen = states.map(({ event }) => event).filter((event, i, all) => event !== all[i - 1])
+      expect(seen.at(-1)).toBe('succeeded')
+      expect(seen).toContain('running')
+      expect(seen.slice(0, -1).every((state) => state === 'queued' || state === 'running')).toBe(true)
+      expect(states.filter(({ event }) => event === 'succeeded')).toHaveLength(1)
+      expect(states.at(-1)?.job).toMatchObject({ id, status: 'succeeded' })
+    })
+
+    test('the events of a job that has ended are one', async () => {
+      const id = await bed.submit({ prompt: 'followed too late fail:400' })
+      await bed.ended(id)
+      const events = await eventsOf(await bed.call(`${path}/${id}/events`))
+      expect(events.map(({ event }) => event)).toEqual(['failed'])
+    })
+
+    test('an error of a stream reaches the SDK as an APIError with its message', async () => {
+      const stream = await bed.openai.images.generate({ model: 'draw', prompt: 'fail:400', stream: true })
+      const read = async () => {
+        for await (const _ of stream);
+      }
+      const error = await read().then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toBeInstanceOf(APIError)
+      expect(String(error)).toContain('made to fail with 400')
+    })
+
+    test('a credential that the upstream quotes is shown by nobody: not while the job goes on, not at its end', async () => {
+      const credential = 'upstream-credential-0001'
+      const id = await bed.submit({ prompt: 'quote fail:500 delay:300' })
+      const early = await vi.waitFor(async () => {
+        const job = await get(id)
+        expect(job.attempts[0]?.error?.message).toContain('made to fail with 500 for')
+        return job
+      }, patient)
+      expect(['queued', 'running']).toContain(early.status)
+      const shown: unknown[] = [early, await bed.ended(id)]
+      const refused = await bed.call(path, { body: { model: 'draw', prompt: 'quote fail:400' } })
+      shown.push(await refused.json())
+      for (const table of ['requests', 'attempts', 'image_jobs']) {
+        shown.push(await bed.database.sql`SELECT * FROM ${bed.database.sql(table)}`)
+      }
+      expect(JSON.stringify(shown)).toContain('made to fail with 400 for')
+      expect(JSON.stringify(shown)).not.toContain(credential)
+      expect(bed.api.stderr() + bed.api.stdout()).not.toContain(credential)
+    })
   })
 })
 

@@ -38,6 +38,17 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(forged.status).toBe(403)
   })
 
+  test('images of megabytes come whole, as bytes and by link', async () => {
+    const prompt = 'large bytes:3000000'
+    const answer = await bed.openai.images.generate({ model: 'draw', prompt, n: 2 })
+    const [first, second] = (answer.data ?? []).map(({ b64_json = '' }) => Buffer.from(b64_json, 'base64'))
+    expect(first?.equals(png(`${prompt} 0`.padEnd(3_000_000, '.')))).toBe(true)
+    expect(second?.equals(png(`${prompt} 1`.padEnd(3_000_000, '.')))).toBe(true)
+    const linked = await bed.openai.images.generate({ model: 'draw', prompt, response_format: 'url' })
+    const image = await fetch(linked.data?.[0]?.url ?? '')
+    expect(Buffer.from(await image.arrayBuffer()).equals(first ?? Buffer.alloc(0))).toBe(true)
+  })
+
   test('a stream shows its previews before the image', async () => {
     const stream = await bed.openai.images.generate({
       model: 'draw',

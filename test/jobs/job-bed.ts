@@ -27,7 +27,7 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
     seal: (text: string, owner: string) => Buffer.from(`${owner}|${text}`),
     open: (sealed: Buffer, owner: string) => sealed.toString().slice(owner.length + 1),
   }
-  const jobs = new ImageJobs({ database, seal, queueWindow, leaseMs })
+  const jobs = new ImageJobs({ database, seal, waitMs: 5_000, queueWindow, leaseMs })
   return {
     database,
     jobs,

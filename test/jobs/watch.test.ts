@@ -27,7 +27,9 @@ function aWatch(sweepMs: number, listens = true) {
         return state.broken ? Promise.reject(new Error('away')) : bed.jobs.read(ids)
       },
     },
-    database: listens ? bed.database : { listen: () => Promise.reject(new Error('nobody listens')) },
+    database: listens
+      ? bed.database
+      : { listen: () => Promise.reject(new Error('nobody listens')), renewals: 0 },
     sweepMs,
     log: { warn: (_fields, message) => state.said.push(message) },
   })

@@ -151,16 +151,21 @@ export async function startImageTestbed(options: {
     startApi: (env = {}) => start({ ROLE: 'api', ...env }, api.dataDir),
     call,
     async submit(body, key) {
-      const answer = await call('/v1/images/generations', {
-        body: { model: 'draw', ...body },
-        headers: { prefer: 'respond-async' },
-        ...(key === undefined ? {} : { key }),
-      })
-      const job = (await answer.json()) as Job
-      // 200: it has ended before it could be told.
-      if (answer.status !== 202 && answer.status !== 200)
-        throw new Error(`not accepted: ${answer.status} ${JSON.stringify(job)}`)
-      return job.id
+      const deadline = Date.now() + 30_000
+      for (;;) {
+        const answer = await call('/v1/images/generations', {
+          body: { model: 'draw', ...body },
+          headers: { prefer: 'respond-async' },
+          ...(key === undefined ? {} : { key }),
+        })
+        const job = (await answer.json()) as Job
+        // 200: it has ended before it could be told.
+        if (answer.status === 202 || answer.status === 200) return job.id
+        // A machine with much to do may keep the database from answering in time: a client tries again.
+        if (answer.status !== 503 || Date.now() > deadline)
+          throw new Error(`not accepted: ${answer.status} ${JSON.stringify(job)}`)
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
     },
     async ended(id, key) {
       const deadline = Date.now() + 30_000

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * An upstream that makes images in three formats. What it does stands in the prompt, as words: `delay:MS`, `fail:STATUS`,
- * `fail-first:N` (the first N calls of this prompt), `links`, `garbage`, `cut`, `fewer`, `hang`, `drip:MS` (a large answer,
+ * `bytes:N` (that large), `fail-first:N` (the first N calls of this prompt), `links`, `garbage`, `cut`, `fewer`, `hang`, `drip:MS` (a large answer,
  * the halves so far apart), `held` (no answer between `hold` and `release`), `quote` (an error names the
  * credential).
  */
@@ -134,7 +134,8 @@ function imagesAnswer(
   const count = prompt.includes('fewer') ? wanted - 1 : wanted
   const drip = /\bdrip:(\d+)\b/.exec(prompt)?.[1]
   const filling = drip === undefined ? '' : ' '.repeat(largeBytes)
-  const images = Array.from({ length: count }, (_, i) => png(`${prompt} ${i}${filling}`))
+  const bytes = Number(/\bbytes:(\d+)/.exec(prompt)?.[1] ?? 0)
+  const images = Array.from({ length: count }, (_, i) => png(`${prompt} ${i}${filling}`.padEnd(bytes, '.')))
   const usage = { input_tokens: 10, output_tokens: 100 * count, total_tokens: 10 + 100 * count }
   if (body.stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
+import { openQueues } from '../../src/queue/open.ts'
+import { prepareQueueSchema } from '../../src/queue/postgres.ts'
+import type { Queues } from '../../src/queue/queue.ts'
 import { Random } from '../protocols/random.ts'
 import {
   freeKey,
@@ -24,15 +27,23 @@ const yaml = (url: string) => imagesYaml(url).replace('balance_usd: "0.10"', 'ba
 
 describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (backend) => {
   let bed: ImageTestbed
+  let queues: Queues
   let worker: TollgateProcess | undefined
   beforeAll(async () => {
     bed = await startImageTestbed({ backend, env, yaml })
+    if (bed.redis === undefined) await prepareQueueSchema(bed.databaseUrl)
+    const where = { redisUrl: bed.redis?.url, databaseUrl: bed.databaseUrl }
+    queues = await openQueues({ ...where, commandMs: 10_000, lockMs: 1_000, log: () => {} })
   })
-  afterAll(() => bed?.close())
+  afterAll(async () => {
+    await queues?.close()
+    await bed?.close()
+  })
 
   test('a queue that lost everything gets the jobs again that waited', async () => {
     await noWorker()
     const wanted = await submitAll(6, 'waits')
+    await untilQueued({ waiting: 6, active: 0 })
     await loseQueue()
     await theWorker()
     await allEnded(bed, [...wanted.keys()])
@@ -45,6 +56,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     holdUpstream()
     const wanted = await submitAll(8, 'runs held')
     await untilRunning(4)
+    await untilQueued({ waiting: 4, active: 4 })
     await loseQueue()
     bed.upstream.release()
     await allEnded(bed, [...wanted.keys()])
@@ -196,6 +208,10 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(calls)
   }
 
+  async function untilQueued(counts: { waiting: number; active: number }): Promise<void> {
+    await expect.poll(() => queues.images.counts(), { timeout: 30_000 }).toEqual({ ...counts, delayed: 0 })
+  }
+
   /** As many jobs of both tenants, by id with the number of their images. */
   async function submitAll(count: number, prompt: string | (() => string), random = new Random(1)) {
     const orders = Array.from({ length: count }, (_, i) => ({
@@ -209,7 +225,12 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
 
   /** As an operator who empties it, or a backend that lost its disk; what BullMQ needs to go on stays. */
   async function loseQueue(): Promise<void> {
-    if (bed.redis !== undefined) return await bed.redis.flush()
+    if (bed.redis !== undefined) await bed.redis.flush()
+    else await emptyTables()
+    await untilQueued({ waiting: 0, active: 0 })
+  }
+
+  async function emptyTables(): Promise<void> {
     const { sql } = bed.database
     const tables = await sql<{ name: string }[]>`
       SELECT table_name AS name FROM information_schema.tables

@@ -11,7 +11,9 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(tenant::text, 7023913));
   SELECT queue_window - count(*) INTO room FROM image_jobs
-  WHERE tenant_id = tenant AND state = 'queued' AND enqueued_at IS NOT NULL;
+  WHERE tenant_id = tenant AND state = 'queued' AND enqueued_at IS NOT NULL
+    -- Those that were put back for a while must not keep the others waiting.
+    AND (not_before IS NULL OR not_before <= clock_timestamp());
   IF room <= 0 THEN RETURN '{}'; END IF;
   WITH moved AS (
     UPDATE image_jobs SET enqueued_at = clock_timestamp() WHERE id IN (
@@ -24,22 +26,31 @@ BEGIN
 END $$;--> statement-breakpoint
 
 -- Hold the money (NULL: nothing is limited), keep the job, feed the queue: all or nothing. Asked again with the same
--- id, it changes nothing and answers as the first time. `accepted` false: the account cannot bear it.
+-- id, it changes nothing and answers as the first time. Verdicts: `accepted`; `insufficient`, the account cannot bear it;
+-- `full`, as many of the tenant's jobs wait as may.
 CREATE FUNCTION accept_image_job(job jsonb, sealed_request bytea, sealed_webhook bytea, amount bigint, queue_window integer,
-  OUT accepted boolean, OUT enqueue text[]) LANGUAGE plpgsql AS $$
+  waiting_max integer, OUT verdict text, OUT enqueue text[]) LANGUAGE plpgsql AS $$
 DECLARE
   j image_jobs := jsonb_populate_record(NULL::image_jobs, job);
 BEGIN
-  accepted := true;
+  verdict := 'accepted';
   enqueue := '{}';
   -- The tenant's lock first: of one request that is sent twice, the second finds what the first did.
   PERFORM pg_advisory_xact_lock(hashtextextended(j.tenant_id::text, 7023913));
   IF EXISTS (SELECT 1 FROM image_jobs WHERE id = j.id) THEN RETURN; END IF;
+  IF waiting_max <= (
+    SELECT count(*) FROM (
+      SELECT 1 FROM image_jobs WHERE tenant_id = j.tenant_id AND state = 'queued' AND enqueued_at IS NULL LIMIT waiting_max
+    ) AS waiting
+  ) THEN
+    verdict := 'full';
+    RETURN;
+  END IF;
   IF amount IS NOT NULL THEN
     UPDATE accounts SET reserved_nano = reserved_nano + amount
     WHERE id = j.tenant_id AND balance_nano - reserved_nano >= amount;
     IF NOT FOUND THEN
-      accepted := false;
+      verdict := 'insufficient';
       RETURN;
     END IF;
     -- Of no process: the job outlives whichever accepted it.

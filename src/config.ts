@@ -104,6 +104,10 @@ export interface Bounds {
   webhookTriesMax: number
   /** First wait before a webhook is tried again; doubled each time. */
   webhookBackoffMs: number
+  /** A client of images or of their events that reads nothing for so long is cut off. */
+  clientStallMs: number
+  /** A tenant's jobs that have not begun. */
+  imageWaitingMax: number
   idempotencyHours: number
   /** A larger answer is not kept for repeats. */
   idempotentAnswerBytesMax: number
@@ -213,6 +217,8 @@ const environment = z.object({
   WEBHOOK_MS: milliseconds(10 * second),
   WEBHOOK_TRIES_MAX: count(8, 1, 100),
   WEBHOOK_BACKOFF_MS: milliseconds(5 * second),
+  CLIENT_STALL_MS: milliseconds(120 * second),
+  IMAGE_WAITING_MAX: count(100_000, 1, 10_000_000),
   IDEMPOTENCY_HOURS: count(24, 1, 100_000),
   IDEMPOTENT_ANSWER_BYTES_MAX: count(4 * MiB),
 })
@@ -302,6 +308,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       webhookMs: e.WEBHOOK_MS,
       webhookTriesMax: e.WEBHOOK_TRIES_MAX,
       webhookBackoffMs: e.WEBHOOK_BACKOFF_MS,
+      clientStallMs: e.CLIENT_STALL_MS,
+      imageWaitingMax: e.IMAGE_WAITING_MAX,
       idempotencyHours: e.IDEMPOTENCY_HOURS,
       idempotentAnswerBytesMax: e.IDEMPOTENT_ANSWER_BYTES_MAX,
     }),

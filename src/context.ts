@@ -128,11 +128,12 @@ export async function openContext(
   const jobs = new ImageJobs({
     database: jobsDatabase,
     seal: {
-      seal: (text, owner) => keeper.sealAnswer(Buffer.from(text), owner),
-      open: (sealed, owner) => keeper.openAnswer(sealed, owner).toString('utf8'),
+      seal: (text, owner) => keeper.sealJob(text, owner),
+      open: (sealed, owner) => keeper.openJob(sealed, owner),
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
+    waitingMax: bounds.imageWaitingMax,
     leaseMs: bounds.imageLeaseMs,
   })
   const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })

@@ -34,17 +34,20 @@ async function start(startWorkers: StartWorkers): Promise<void> {
   // Before anybody can know that this process serves: who is told so may end it at once.
   const ends: End[] = []
   onSignal((signal) => void end(context, ends, signal))
-  if (config.role !== 'api') {
+  const work = async () => {
     const workers = await startWorkers(context)
     ends.push(() => workers.close())
   }
   if (config.role === 'worker') {
-    process.stdout.write('Tollgate works.\n')
+    await work()
+    process.stdout.write(['Tollgate works.', ...newKeysOf(context), ''].join('\n'))
     return
   }
   const server = makeServer(context)
-  ends.unshift(() => drain(context, server))
+  ends.push(() => drain(context, server))
   await listen(server, config)
+  // A process that cannot have its port takes no job.
+  if (config.role === 'all') await work()
   const { port } = server.address() as AddressInfo
   const base =
     config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
@@ -107,11 +110,14 @@ function listen(server: Server, config: Config): Promise<void> {
   })
 }
 
-/** What a person needs to make the first call. */
-function greet(context: Context, base: string): void {
-  const keys = context.generatedKeys.map(
+function newKeysOf({ generatedKeys }: Context): string[] {
+  return generatedKeys.map(
     ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
   )
+}
+
+/** What a person needs to make the first call. */
+function greet(context: Context, base: string): void {
   const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
   const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
   const demo = context.catalog.snapshot.models.has('demo-chat')
@@ -119,7 +125,7 @@ function greet(context: Context, base: string): void {
     '',
     `Tollgate serves.${demo ? ' Its demo answers as models demo-chat and demo-image: canned text and pictures, no model behind them.' : ''}`,
     `base URL: ${base}/v1`,
-    ...keys,
+    ...newKeysOf(context),
     '',
     `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
     `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,

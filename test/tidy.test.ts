@@ -133,7 +133,11 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
 
 test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
   onlyIn('drizzle-orm', /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
-  onlyIn('pg', /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/, 'the application uses the Database of db/')
+  onlyIn(
+    'pg',
+    /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,
+    'the application uses the Database of db/',
+  )
   onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')
 })
 

@@ -22,7 +22,9 @@ export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
     const due = await jobs.webhookOf(id)
     if (due === undefined) return
     const { webhookTriesMax, webhookBackoffMs } = gateway.bounds
-    const problem = await deliver(gateway, options, due.job, due.webhook)
+    const webhook = opened(due.webhook)
+    const problem =
+      webhook === undefined ? sealedElsewhere : await deliver(gateway, options, due.job, webhook)
     const tries = due.job.webhookTries + 1
     if (problem === undefined) return await jobs.noteWebhook(id, 'delivered', 0).then(() => undefined)
     const givesUp = tries >= webhookTriesMax || problem.final
@@ -33,6 +35,16 @@ export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
     // The sweep brings it again when it is due.
     const againMs = Math.min(webhookBackoffMs * 2 ** (tries - 1), longestMs)
     await jobs.noteWebhook(id, givesUp ? 'failed' : 'pending', againMs)
+  }
+}
+
+const sealedElsewhere = { message: 'its address was sealed with another SECRET_KEY', final: true }
+
+function opened(webhook: () => Webhook): Webhook | undefined {
+  try {
+    return webhook()
+  } catch {
+    return undefined
   }
 }
 

@@ -30,8 +30,11 @@ export interface ImageRunner {
 
 export function imageRunner(gateway: Gateway): ImageRunner {
   const running = new Set<Generation>()
+  let stopped = false
   return {
     async run(id) {
+      // Another worker will have it.
+      if (stopped) return { again: 0 }
       const claim = await gateway.images.jobs.claim(id)
       switch (claim.verdict) {
         case 'gone':
@@ -49,6 +52,7 @@ export function imageRunner(gateway: Gateway): ImageRunner {
       }
     },
     stop() {
+      stopped = true
       for (const generation of running) end(generation, shuttingDown)
     },
   }
@@ -87,7 +91,9 @@ async function run(
     const made = await generated(gateway, generation)
     if (made instanceof GatewayError) return await failOrRepeat(gateway, lease, generation, made, undefined)
     if (made.waitMs !== undefined) return await putBack(gateway, lease, generation, made.waitMs, 'waited')
-    if (made.images.length > 0) return await finish(gateway, lease, generation, madeEnding(generation, made))
+    if (made.images.length > 0 && generation.ended !== cancelled) {
+      return await finish(gateway, lease, generation, madeEnding(generation, made))
+    }
     const error = made.error ?? new GatewayError('upstream_error', 'No image came.')
     return await failOrRepeat(gateway, lease, generation, error, made)
   } finally {

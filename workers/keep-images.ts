@@ -24,8 +24,8 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
     if (Date.now() < nextRemovalMs) return
     nextRemovalMs = Date.now() + removeEveryMs
-    await images.storage.removeBefore(new Date(Date.now() - bounds.imageRetentionHours * hourMs))
     await images.jobs.removeBefore(new Date(Date.now() - bounds.requestRetentionDays * 24 * hourMs))
+    await images.storage.removeBefore(new Date(Date.now() - bounds.imageRetentionHours * hourMs))
   }
   const timer = setInterval(() => {
     if (isWorking) return

@@ -29,8 +29,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   return {
     async close() {
       const late = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
-      await keeping.stop()
-      await Promise.all(workers.map((worker) => worker.close()))
+      await Promise.all([keeping.stop(), ...workers.map((worker) => worker.close())])
       clearTimeout(late)
     },
   }

@@ -18,6 +18,7 @@ export class SecretKeeper {
   readonly webhookKey: Buffer
   readonly #credentialKey: Buffer
   readonly #answerKey: Buffer
+  readonly #jobKey: Buffer
 
   constructor(secretKey: string) {
     const derive = (purpose: string, bytes: number) =>
@@ -30,6 +31,7 @@ export class SecretKeeper {
     this.webhookKey = derive('webhook secret', 32)
     this.#credentialKey = derive('channel credential', 32)
     this.#answerKey = derive('kept answer', 32)
+    this.#jobKey = derive('image job', 32)
   }
 
   /** Encrypt an upstream credential so that it opens for this channel only: nonce | tag | ciphertext. */
@@ -48,6 +50,20 @@ export class SecretKeeper {
       return openFor(channelId, sealed, this.#credentialKey).toString('utf8')
     } catch (cause) {
       throw new Error('the credential is damaged or belongs to another channel', { cause })
+    }
+  }
+
+  /** Encrypt what is kept of a job so that it opens for this owner only. */
+  sealJob(text: string, owner: string): Buffer {
+    return sealFor(owner, Buffer.from(text), this.#jobKey)
+  }
+
+  /** Throws an Error when it was sealed with another SECRET_KEY, for another owner, or was changed. */
+  openJob(sealed: Buffer, owner: string): string {
+    try {
+      return openFor(owner, sealed, this.#jobKey).toString('utf8')
+    } catch (cause) {
+      throw new Error('the job is damaged, or sealed with another SECRET_KEY', { cause })
     }
   }
 

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, randomUUIDv7, timingSafeEqual } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import type { Pages, Queues } from '../queue/queue.ts'
 
@@ -16,7 +16,10 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
       response
         .status(401)
         .set('www-authenticate', 'Basic realm="Tollgate", charset="UTF-8"')
-        .json({ error: { message: 'This page is for who has ADMIN_TOKEN: send it as bearer token or password.' } })
+        .set('x-request-id', randomUUIDv7())
+        .json({
+          error: { message: 'This page is for who has ADMIN_TOKEN: send it as bearer token or password.' },
+        })
       return
     }
     pages ??= queues()
@@ -34,7 +37,9 @@ function isAdmin(authorization: string | undefined, adminToken: string): boolean
   const [scheme = '', value = ''] = (authorization ?? '').split(/\s+/)
   const given =
     scheme.toLowerCase() === 'basic'
-      ? Buffer.from(value, 'base64').toString('utf8').replace(/^[^:]*:/, '')
+      ? Buffer.from(value, 'base64')
+          .toString('utf8')
+          .replace(/^[^:]*:/, '')
       : scheme.toLowerCase() === 'bearer'
         ? value
         : ''

@@ -6,7 +6,7 @@ import { cancelJob } from '../gateway/cancel-job.ts'
 import { EventStream } from '../gateway/event-stream.ts'
 import { followJob } from '../gateway/follow-job.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import { jobWithPosition, linkerFor, sendJob } from '../gateway/image-answer.ts'
+import { linkerFor, sendJob } from '../gateway/image-answer.ts'
 import { sendFile } from '../gateway/image-bytes.ts'
 import type { ImageJob } from '../jobs/job.ts'
 import { jobJson } from '../jobs/job-json.ts'
@@ -23,7 +23,7 @@ export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
     /** `GET /v1/images/generations/{id}` */
     async detail(request: Request): Promise<void> {
       const { call, identity } = await ownCall(request)
-      await sendJob(gateway, call, await jobOf(request, identity), 200)
+      await sendJob(gateway, call, await jobOf(request, identity))
     },
 
     /** `GET /v1/images/generations`: newest first. */
@@ -43,7 +43,7 @@ export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
     async cancel(request: Request): Promise<void> {
       const { call, identity } = await ownCall(request)
       const job = await jobOf(request, identity)
-      await sendJob(gateway, call, (await cancelJob(gateway, job.id)) ?? job, 200)
+      await sendJob(gateway, call, (await cancelJob(gateway, job.id)) ?? job)
     },
 
     /** `GET /v1/images/generations/{id}/events`: the whole job at once and after each change, until its end. */
@@ -57,7 +57,7 @@ export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
       const { day, name } = request.params
       const file = `${String(day)}/${String(name)}`
       links.verify(file, textOf(request.query.expires), textOf(request.query.signature), Date.now())
-      await sendFile(storage, file, response)
+      await sendFile(storage, file, response, gateway.bounds.clientStallMs)
     },
 
     /** `GET /v1/images/webhook-secret`: what the caller's tenant checks our webhooks' signatures with. */
@@ -85,19 +85,34 @@ async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void
   response.once('close', () => gone.abort())
   if (response.destroyed) return
   call.running = { pause() {}, resume() {}, abort: () => gone.abort() }
-  const events = new EventStream(response, { 'x-request-id': call.id }, gateway.bounds.keepAliveMs)
+  const events = new EventStream(response, { 'x-request-id': call.id }, gateway.bounds)
+  let newest: ImageJob | undefined
   let said = ''
+  const tell = async (write: (text: string) => Promise<void>) => {
+    const changed = newest
+    newest = undefined
+    if (changed === undefined) return
+    const position = await placeOf(gateway, changed)
+    // Its links differ each time they are made, so they do not count.
+    const now = JSON.stringify([changed.state, position, changed.attempts, changed.partials])
+    if (position === undefined || now === said) return
+    said = now
+    const data = JSON.stringify(jobJson(changed, position, linkerFor(gateway, request)))
+    await write(`event: ${changed.state}\ndata: ${data}\n\n`)
+  }
   await followJob(gateway, job.id, gone.signal, (changed) => {
-    void events.send(async (write) => {
-      const data = JSON.stringify(await jobWithPosition(gateway, request, changed))
-      // Links differ each time they are made: what they stand for is what counts.
-      const now = data.replace(/\?expires=[^"]*/g, '')
-      if (now === said) return
-      said = now
-      await write(`event: ${changed.state}\ndata: ${data}\n\n`)
-    })
+    const isTold = newest !== undefined
+    newest = changed
+    // A client that reads slowly gets the newest when its turn comes, and not all that was before.
+    if (!isTold) void events.send(tell)
   })
   await events.end()
+}
+
+/** Null for a job that does not wait; undefined when it cannot be told just now: the job is looked at again soon. */
+async function placeOf({ images }: Gateway, job: ImageJob): Promise<number | null | undefined> {
+  if (job.state !== 'queued') return null
+  return await images.jobs.positionOf(job).catch(() => undefined)
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/

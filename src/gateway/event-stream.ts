@@ -1,15 +1,25 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
 /** Server-sent events to a client that may be slow or gone. Calls wait for those before them. */
 export class EventStream {
   readonly #response: ServerResponse
+  readonly #stallMs: number
   readonly #keepAlive: NodeJS.Timeout
   #work: Promise<void> = Promise.resolve()
+  /** Calls that are not done. */
+  #waiting = 0
 
-  /** Sends the headers. `keepAliveMs`: a comment is sent that often, for proxies that take silence for death. */
-  constructor(response: ServerResponse, headers: Record<string, string>, keepAliveMs: number) {
+  /**
+   * Sends the headers. `keepAliveMs`: a comment is sent that often, for proxies that take silence for death.
+   * `clientStallMs`: see `writeTo`.
+   */
+  constructor(
+    response: ServerResponse,
+    headers: Record<string, string>,
+    { keepAliveMs, clientStallMs }: { keepAliveMs: number; clientStallMs: number },
+  ) {
     this.#response = response
+    this.#stallMs = clientStallMs
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
@@ -18,7 +28,8 @@ export class EventStream {
     })
     response.flushHeaders()
     this.#keepAlive = setInterval(() => {
-      void this.send(async (write) => write(': keep-alive\n\n'))
+      // Behind what waits already it would only pile up.
+      if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
     response.once('close', () => clearInterval(this.#keepAlive))
   }
@@ -28,10 +39,14 @@ export class EventStream {
    * the stream: half of it may be out. Never rejects.
    */
   send(event: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
+    this.#waiting++
     this.#work = this.#work
       .then(() => (this.#response.destroyed ? undefined : event(this.#write)))
       .catch(() => {
         this.#response.destroy()
+      })
+      .finally(() => {
+        this.#waiting--
       })
     return this.#work
   }
@@ -40,23 +55,39 @@ export class EventStream {
   async end(): Promise<void> {
     clearInterval(this.#keepAlive)
     await this.#work
-    this.#response.end()
+    endAnswer(this.#response, this.#stallMs)
   }
 
-  readonly #write = (text: string): Promise<void> => writeTo(this.#response, text)
+  readonly #write = (text: string): Promise<void> => writeTo(this.#response, text, this.#stallMs)
 }
 
-/** Resolves when more may be written, or the client is gone. */
-export async function writeTo(response: ServerResponse, bytes: string | Buffer): Promise<void> {
+/** Resolves when more may be written, or the client is gone. One that takes nothing for `stallMs` is cut off. */
+export async function writeTo(
+  response: ServerResponse,
+  bytes: string | Buffer,
+  stallMs: number,
+): Promise<void> {
   if (response.destroyed || response.write(bytes)) return
-  const gone = new AbortController()
-  const onClose = () => gone.abort()
-  response.once('close', onClose)
-  try {
-    await once(response, 'drain', { signal: gone.signal })
-  } catch {
-    // It is gone: whoever writes next finds out.
-  } finally {
-    response.off('close', onClose)
-  }
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(late)
+      response.off('drain', end)
+      response.off('close', end)
+      resolve()
+    }
+    const late = setTimeout(() => {
+      response.destroy()
+      end()
+    }, stallMs)
+    response.once('drain', end)
+    response.once('close', end)
+  })
+}
+
+/** Ends an answer. A client that does not take what is left of it within `stallMs` is cut off. */
+export function endAnswer(response: ServerResponse, stallMs: number): void {
+  if (response.destroyed) return
+  const late = setTimeout(() => response.destroy(), stallMs)
+  response.once('close', () => clearTimeout(late))
+  response.end()
 }

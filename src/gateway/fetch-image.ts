@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { type ReceivedImage, receiveImage } from '../storage/receive.ts'
+import { asGatewayError } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import type { Generation } from './generate.ts'
 import type { Target } from './route.ts'
@@ -8,7 +9,7 @@ import type { UpstreamCall } from './upstream.ts'
 /**
  * Store an image that an upstream only gave a link to, since its link will be gone before ours. The link's host is
  * held to the same rules as the channel's own; no credential goes there, and no redirect is followed.
- * Rejects `upstream_error`.
+ * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
  */
 export function fetchImage(
   gateway: Gateway,
@@ -52,7 +53,7 @@ export function fetchImage(
             .then(
               () => upstream.resume(),
               (error: unknown) => {
-                failure ??= error instanceof GatewayError ? error : failed('could not be stored', error)
+                failure ??= asGatewayError(error)
                 upstream.resume()
                 upstream.abort(failure)
               },
@@ -66,7 +67,7 @@ export function fetchImage(
             })
             .then(
               (image) => end(() => resolve(image)),
-              (error: unknown) => end(() => reject(error)),
+              (error: unknown) => end(() => reject(asGatewayError(error))),
             )
         },
         fail(error) {
@@ -81,6 +82,6 @@ export function fetchImage(
   })
 }
 
-function failed(how: string, cause?: unknown): GatewayError {
-  return new GatewayError('upstream_error', `The upstream gave a link to its image, which ${how}.`, { cause })
+function failed(how: string): GatewayError {
+  return new GatewayError('upstream_error', `The upstream gave a link to its image, which ${how}.`)
 }

@@ -7,7 +7,7 @@ import type { Channel } from '../catalog/snapshot.ts'
 import type { ImageJob } from '../jobs/job.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
-import type { ImageSide } from '../protocols/image-protocol.ts'
+import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import type { ReceivedImage } from '../storage/receive.ts'
 import { asGatewayError } from './call.ts'
@@ -51,8 +51,6 @@ export interface Generated {
   error: GatewayError | undefined
   /** All channels were busy: nothing was tried; to be asked again after so long. */
   waitMs: number | undefined
-  /** Some upstream may have been paid for nothing. */
-  paid: boolean
 }
 
 /** Calls of one job that run at once, where each makes one image. */
@@ -73,15 +71,20 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     notes: [],
     error: undefined,
     waitMs: undefined,
-    paid: false,
   }
   let asked = 0
+  let unsaid: GatewayError | undefined
   for (const target of targetsOf(gateway, job)) {
-    if (generation.ended !== undefined) throw generation.ended
-    if (asked === gateway.bounds.attemptsMax) break
+    if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
     const side = imageSide(target.protocol)
     if (side === undefined) continue
-    const waitMs = await generation.takeTurn(target.channel)
+    const problem = sayingProblem(side, request, target)
+    if (problem !== undefined) {
+      unsaid ??= problem
+      continue
+    }
+    const waitMs = await turnOf(generation, target.channel, made)
+    if (waitMs === undefined) break
     if (waitMs > 0) {
       made.waitMs = Math.min(waitMs, made.waitMs ?? waitMs)
       continue
@@ -93,9 +96,53 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     // Another channel may do better with what was this one's fault, never with what the client got wrong.
     if (error === undefined || error.fault !== 'upstream' || made.images.length >= request.count) break
   }
+  if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
-  else if (made.waitMs === undefined) throw new GatewayError('unavailable', 'No channel could be tried.')
+  else if (made.waitMs === undefined)
+    throw unsaid ?? new GatewayError('unavailable', 'No channel could be tried.')
   return made
+}
+
+/** Why no target can be asked for this in its format; undefined when one can, or when there is none at all. */
+export function canBeSaid(targets: readonly Target[], request: ImageRequest): GatewayError | undefined {
+  let first: GatewayError | undefined
+  for (const target of targets) {
+    const side = imageSide(target.protocol)
+    if (side === undefined) continue
+    const problem = sayingProblem(side, request, target)
+    if (problem === undefined) return undefined
+    first ??= problem
+  }
+  return first
+}
+
+/** That of the largest call that the target would be asked for. */
+function sayingProblem(side: ImageSide, request: ImageRequest, target: Target): GatewayError | undefined {
+  try {
+    side.encodeRequest(request, contextOf(request, target, side.imagesPerCall ?? request.count))
+    return undefined
+  } catch (error) {
+    return asGatewayError(error)
+  }
+}
+
+function contextOf(request: ImageRequest, { upstreamModel }: Target, count: number): ImageContext {
+  return { upstreamModel, count, stream: request.stream && request.partialImages > 0 }
+}
+
+/** As `Generation#takeTurn`; undefined: none can be had, but there are images already, which is what counts. */
+async function turnOf(
+  generation: Generation,
+  channel: Channel,
+  made: Generated,
+): Promise<number | undefined> {
+  try {
+    return await generation.takeTurn(channel)
+  } catch (error) {
+    if (made.images.length === 0) throw error
+    made.error ??= asGatewayError(error)
+    return undefined
+  }
 }
 
 function targetsOf(gateway: Gateway, job: ImageJob): Target[] {
@@ -131,7 +178,8 @@ async function askTarget(
         made.error ??= asGatewayError(answer.reason)
         continue
       }
-      const { images, answer: told } = answer.value
+      const { images, answer: told, error } = answer.value
+      made.error ??= error
       made.usage = made.told === undefined ? told.usage : sumOf(made.usage, told.usage)
       made.target = target
       made.told = told
@@ -154,9 +202,9 @@ function sumOf(one: Usage | undefined, other: Usage | undefined): Usage | undefi
   }
 }
 
-interface Called {
+interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
+  /** One at least. */
   images: Generated['images']
-  answer: CallAnswer['answer']
   gaveLinks: boolean
 }
 
@@ -182,39 +230,56 @@ async function callOnce(
   }
   generation.attempts.push(attempt)
   try {
-    const stream = request.stream && request.partialImages > 0
-    const { body, notes } = side.encodeRequest(request, {
-      upstreamModel: target.upstreamModel,
-      count,
-      stream,
-    })
+    const context = contextOf(request, target, count)
+    const { body, notes } = side.encodeRequest(request, context)
     made.notes = notes
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
-    const { answer, images } = await send(
+    const answer = await send(
       gateway,
       generation,
       target,
       side,
       attempt,
       Buffer.from(JSON.stringify(body)),
-      stream,
+      context,
     )
-    const stored: Generated['images'] = []
-    for (const { source, revisedPrompt } of images) {
-      const image = 'url' in source ? await fetchImage(gateway, generation, target, source.url) : source
-      stored.push({ image, revisedPrompt })
-    }
-    return { images: stored, answer, gaveLinks: images.some(({ source }) => 'url' in source) }
+    const called = await fetchLinks(gateway, generation, target, answer)
+    if (called.error !== undefined) noteError(generation, attempt, called.error)
+    return called
   } catch (cause) {
     const error = asGatewayError(cause)
-    const { kind, message } = attempt.error ?? error
-    // At once: whoever asks for the job sees its attempts while it goes on.
-    attempt.error = { kind, message: redactText(message, [...generation.credentials]) }
-    // An answer that was begun, and one that never came, may have been made and charged.
-    if (attempt.status === 200 || (attempt.status === null && attempt.totalMs !== null)) made.paid = true
+    noteError(generation, attempt, error)
     throw error
   }
+}
+
+/** At once without secrets: whoever asks for the job sees its attempts while it goes on. */
+function noteError({ credentials }: Generation, attempt: AttemptRecord, error: GatewayError): void {
+  const { kind, message } = attempt.error ?? error
+  attempt.error = { kind, message: redactText(message, [...credentials]) }
+}
+
+/** Rejects when there is no image but those that cannot be fetched. */
+async function fetchLinks(
+  gateway: Gateway,
+  generation: Generation,
+  target: Target,
+  { answer, images, error: told }: CallAnswer,
+): Promise<Called> {
+  const stored: Generated['images'] = []
+  let error = told
+  for (const { source, revisedPrompt } of images) {
+    try {
+      if ('url' in source && generation.ended !== undefined) throw generation.ended
+      const image = 'url' in source ? await fetchImage(gateway, generation, target, source.url) : source
+      stored.push({ image, revisedPrompt })
+    } catch (cause) {
+      error ??= asGatewayError(cause)
+    }
+  }
+  if (error !== undefined && stored.length === 0) throw error
+  return { images: stored, answer, error, gaveLinks: images.some(({ source }) => 'url' in source) }
 }
 
 function send(
@@ -224,7 +289,7 @@ function send(
   side: ImageSide,
   attempt: AttemptRecord,
   body: Buffer,
-  stream: boolean,
+  { count, stream }: ImageContext,
 ): Promise<CallAnswer> {
   return new Promise((resolve, reject) => {
     let upstream: UpstreamCall | undefined
@@ -234,6 +299,7 @@ function send(
       storage: gateway.images.storage,
       imageBytesMax: gateway.bounds.imageBytesMax,
       answerBytesMax: gateway.bounds.imageAnswerBytesMax,
+      previewsMax: generation.request.partialImages * count,
       onPartial: (image, index) => generation.notePartial(image, index),
       done(result) {
         if (upstream !== undefined) generation.running.delete(upstream)

@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageJob, JobError, JobResult } from '../jobs/job.ts'
 import { jobJson, type LinkTo } from '../jobs/job-json.ts'
+import { redactText } from '../ledger/redact.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
 import type { StoredImage } from '../storage/storage.ts'
 import type { Call } from './call.ts'
 import { cancelJob } from './cancel-job.ts'
-import { EventStream, writeTo } from './event-stream.ts'
+import { EventStream, endAnswer, writeTo } from './event-stream.ts'
 import { followJob, hasEnded } from './follow-job.ts'
 import type { Gateway } from './gateway.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
@@ -15,13 +16,11 @@ import { nothingMetered } from './meter.ts'
 import { settle } from './settle.ts'
 
 /**
- * The job, not its images: for who asked not to wait, and for who has waited as long as one may. Always 202, also when
- * it has ended by now: 200 is for answers in the client's own format.
+ * The job, not its images, for who asked not to wait. Always 202, also when it has ended by now: 200 is for answers in
+ * the client's own format. Once a job is kept, no trouble of ours is told as an error: clients would ask for a second one.
  */
-export async function answerAtOnce(gateway: Gateway, call: Call): Promise<void> {
-  const [job] = await gateway.images.jobs.read([call.id])
-  if (job === undefined) throw new Error(`job ${call.id} was accepted and is not there`)
-  await sendJob(gateway, call, job, 202)
+export async function answerAtOnce(gateway: JobGateway, call: JobCall): Promise<void> {
+  await answerLater(gateway, call, { 'preference-applied': 'respond-async' })
 }
 
 /**
@@ -45,34 +44,39 @@ export async function answerWhenDone(gateway: Gateway, call: Call, policy: 'drai
     if (policy === 'abort') await cancelJob(gateway, call.id)
     return
   }
-  if (job === undefined) await answerAtOnce(gateway, call)
-  else await answerEnded(gateway, call, job)
+  if (job === undefined) return await answerLater(gateway, call)
+  if (job.result === null) throw errorOf(job)
+  const first = await openFirst(gateway, job.result).catch((error: unknown) => {
+    if (error instanceof GatewayError) throw error
+    warn(gateway, call, error, 'made images cannot be read: their client is told where to ask for them')
+    return 'away' as const
+  })
+  if (first === 'away') await answerLater(gateway, call)
+  else await answerImages(gateway, call, job.result, first)
 }
 
-/** The answer of a job that has ended, as its first client would have had it: for a repeat of its request. */
-export async function answerEnded(gateway: Gateway, call: Call, job: ImageJob): Promise<void> {
-  if (job.result === null) throw errorOf(job)
-  if (job.quote.stream) {
-    const events = beginEvents(gateway, call)
-    await sendCompleted(gateway, call, events, job.result)
-    await events.end()
-    return
-  }
+/** All images of a job, in one body. `first` as from `openFirst`. */
+async function answerImages(
+  gateway: Gateway,
+  call: Call,
+  result: JobResult,
+  first: StoredImage | undefined,
+): Promise<void> {
   const { response } = call
-  const { result } = job
-  const opened = await openAll(gateway, result)
   const content = { ...settingsOf(result), images: imagesOf(result, linkerFor(gateway, call.request)) }
+  const { clientStallMs } = gateway.bounds
   response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': call.id, ...call.headers })
   await writePieces(
     imageClient.answerPieces(content),
-    opened,
-    (text) => writeTo(response, text),
+    async (index) => (index === 0 ? first : undefined) ?? (await openNth(gateway, result, index)),
+    (text) => writeTo(response, text, clientStallMs),
     response,
   ).then(
-    () => response.end(),
+    () => endAnswer(response, clientStallMs),
     // Behind the headers only a cut says that it is not whole.
     () => response.destroy(),
   )
+  first?.stream.destroy()
 }
 
 /** A repeat of a request that became this job: it gets what the first one got, or would have got. */
@@ -91,8 +95,12 @@ export async function replayJob(gateway: Gateway, call: Call, jobId: string): Pr
       { retryAfterSeconds: askAgainSeconds },
     )
   }
-  const failure = job.result === null ? errorOf(job) : undefined
-  if (failure !== undefined) throw failure
+  const { result } = job
+  if (result === null) throw errorOf(job)
+  // Its row says 200 only where there is something to answer with.
+  const first = await openFirst(gateway, result).catch((error: unknown) => {
+    throw error instanceof GatewayError ? error : storageAway(error)
+  })
   await settle(gateway, call, {
     status: 200,
     outcome: 'succeeded',
@@ -101,10 +109,17 @@ export async function replayJob(gateway: Gateway, call: Call, jobId: string): Pr
     streamEnd: 'complete',
     target: null,
     metered: nothingMetered,
+  }).catch((error: unknown) => {
+    first?.stream.destroy()
+    throw error
   })
   call.headers['idempotency-replayed'] = 'true'
   call.headers['x-tollgate-original-request-id'] = jobId
-  await answerEnded(gateway, call, job)
+  if (!job.quote.stream) return await answerImages(gateway, call, result, first)
+  first?.stream.destroy()
+  const events = beginEvents(gateway, call)
+  await sendCompleted(gateway, call, events, result)
+  await events.end()
 }
 
 /** Previews and images as they are made. */
@@ -120,10 +135,11 @@ export async function answerStream(gateway: Gateway, call: Call, policy: 'drain'
     for (const partial of partials.slice(shown)) {
       shown++
       void events.send(async (write) => {
-        const image = await gateway.images.storage.open(partial.file)
+        // A preview is a courtesy: the stream goes on without it.
+        const image = await openImage(gateway.images.storage, partial.file).catch(() => undefined)
         if (image === undefined) return
         const pieces = imageClient.partialEventPieces({ index: partial.index, created: nowSeconds() })
-        await writePieces(pieces, [image], write, call.response)
+        await writePieces(pieces, async () => image, write, call.response)
       })
     }
   })
@@ -140,7 +156,7 @@ export async function answerStream(gateway: Gateway, call: Call, policy: 'drain'
 }
 
 function beginEvents(gateway: Gateway, { id, response, headers }: Call): EventStream {
-  return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds.keepAliveMs)
+  return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
 }
 
 /** One event for each image; all of the usage stands in the last. */
@@ -155,9 +171,7 @@ async function sendCompleted(
     const last = index === result.images.length - 1
     const pieces = imageClient.completedEventPieces(image, last ? { ...settings, usage } : settings)
     await events.send(async (write) => {
-      const file = result.images[index]?.file ?? ''
-      const opened = image.url === undefined ? [await openImage(gateway.images.storage, file)] : []
-      await writePieces(pieces, opened, write, response)
+      await writePieces(pieces, () => openNth(gateway, result, index), write, response)
     })
   }
 }
@@ -173,74 +187,99 @@ function imagesOf({ images, delivery }: JobResult, linkTo: LinkTo) {
   }))
 }
 
-/** Before the headers: what is no more there is then an error like any other. */
-async function openAll(gateway: Gateway, { images, delivery }: JobResult): Promise<StoredImage[]> {
-  if (delivery === 'url') return []
-  const opened: StoredImage[] = []
-  try {
-    for (const { file } of images) opened.push(await openImage(gateway.images.storage, file))
-  } catch (error) {
-    for (const { stream } of opened) stream.destroy()
-    throw error
-  }
-  return opened
+/**
+ * Before the headers: what is no more there is then an error like any other. The others are opened when their turn
+ * comes, because each holds a file or a connection while a slow client reads. Undefined where links are the answer.
+ */
+async function openFirst(gateway: Gateway, result: JobResult): Promise<StoredImage | undefined> {
+  return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
+}
+
+function openNth({ images }: Gateway, result: JobResult, index: number): Promise<StoredImage> {
+  return openImage(images.storage, result.images[index]?.file ?? '')
 }
 
 async function writePieces(
   pieces: readonly ImagePiece[],
-  opened: readonly StoredImage[],
+  open: (index: number) => Promise<StoredImage>,
   write: (text: string) => Promise<void>,
   response: ServerResponse,
 ): Promise<void> {
-  try {
-    for (const piece of pieces) {
-      const image = typeof piece === 'string' ? undefined : opened[piece.image]
-      if (typeof piece === 'string') await write(piece)
-      else if (image !== undefined) await writeBase64(image, write, () => response.destroyed)
-    }
-  } finally {
-    for (const { stream } of opened) stream.destroy()
+  for (const piece of pieces) {
+    if (response.destroyed) return
+    if (typeof piece === 'string') await write(piece)
+    else await writeBase64(await open(piece.image), write, response)
   }
 }
 
-/** A job with all that its client may know of it. */
-export async function sendJob(
-  gateway: Gateway,
-  { id, request, response, headers }: Pick<Call, 'id' | 'request' | 'response' | 'headers'>,
-  job: ImageJob,
-  status: 200 | 202,
+/** 202 and the job, or what is known of it while Postgres does not answer. Never rejects. */
+async function answerLater(
+  gateway: JobGateway,
+  call: JobCall,
+  headers: Record<string, string> = {},
 ): Promise<void> {
-  const body = Buffer.from(JSON.stringify(await jobWithPosition(gateway, request, job)))
+  const job = await currentJob(gateway, call).catch((error: unknown) => {
+    warn(gateway, call, error, 'an accepted image job could not be read')
+    return undefined
+  })
+  const known = { id: call.id, object: 'image.generation', status: 'queued', model: call.requestedModel }
+  sendJson(call, job ?? known, 202, {
+    location: `/v1/images/generations/${call.id}`,
+    'retry-after': String(askAgainSeconds),
+    ...headers,
+  })
+}
+
+async function currentJob(gateway: JobGateway, { id, request }: JobCall) {
+  const [job] = await gateway.images.jobs.read([id])
+  return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
+}
+
+/** A job with all that its client may know of it. */
+export async function sendJob(gateway: JobGateway, call: SentCall, job: ImageJob): Promise<void> {
+  sendJson(call, await jobWithPosition(gateway, call.request, job), 200, {})
+}
+
+function sendJson(
+  { id, response, headers }: SentCall,
+  json: object,
+  status: 200 | 202,
+  more: Record<string, string>,
+): void {
   if (response.destroyed) return
+  const body = Buffer.from(JSON.stringify(json))
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
-    ...(status === 202
-      ? {
-          location: `/v1/images/generations/${job.id}`,
-          'retry-after': String(askAgainSeconds),
-          'preference-applied': 'respond-async',
-        }
-      : {}),
+    ...more,
     ...headers,
   })
   response.end(body)
 }
 
-export async function jobWithPosition(gateway: Gateway, request: IncomingMessage, job: ImageJob) {
+/** What telling of a job needs. */
+type JobGateway = Pick<Gateway, 'images' | 'publicUrl' | 'log'>
+type SentCall = Pick<Call, 'id' | 'request' | 'response' | 'headers'>
+type JobCall = SentCall & Pick<Call, 'requestedModel'>
+
+async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
   const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
   return jobJson(job, position, linkerFor(gateway, request))
 }
 
-export function linkerFor(gateway: Gateway, request: IncomingMessage): LinkTo {
+function warn({ log }: JobGateway, { id }: JobCall, cause: unknown, message: string): void {
+  log.warn({ request: id, cause: redactText(String(cause)) }, message)
+}
+
+export function linkerFor(gateway: Pick<Gateway, 'images' | 'publicUrl'>, request: IncomingMessage): LinkTo {
   const origin = originFor(gateway, request)
   const now = Date.now()
   return (file) => `${origin}${gateway.images.links.sign(file, now)}`
 }
 
 /** Links are absolute: to the address that the operator says is ours, else to the one the client called. */
-export function originFor({ publicUrl }: Gateway, { headers }: IncomingMessage): string {
+export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, { headers }: IncomingMessage): string {
   return (publicUrl ?? `http://${headers.host ?? 'localhost'}`).replace(/\/+$/, '')
 }
 
@@ -255,6 +294,13 @@ function errorOf({ error, state }: Pick<ImageJob, 'error' | 'state'>): GatewayEr
 
 function errorFrom({ kind, message, ...rest }: JobError): GatewayError {
   return new GatewayError(kind, message, rest)
+}
+
+function storageAway(cause: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The images cannot be read just now. Try again shortly.', {
+    cause,
+    retryAfterSeconds: askAgainSeconds,
+  })
 }
 
 function goesOn(id: string): GatewayError {

@@ -10,10 +10,12 @@ import type { ImageStorage } from '../storage/storage.ts'
 import { asGatewayError } from './call.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
 
-/** What came of one upstream call. Its images are stored. */
+/** What came of one upstream call. Its images, of which there is one at least, are stored. */
 export interface CallAnswer {
   answer: Omit<ImageAnswer, 'images'>
   images: { source: ReceivedImage | { url: string }; revisedPrompt: string | undefined }[]
+  /** Why there may be fewer than the call was to make. */
+  error: GatewayError | undefined
 }
 
 export interface ImageCallOptions {
@@ -22,12 +24,14 @@ export interface ImageCallOptions {
   storage: ImageStorage
   imageBytesMax: number
   answerBytesMax: number
+  /** More of them are not looked at. */
+  previewsMax: number
   /** A preview came. What it rejects with ends the call. */
   onPartial(image: ReceivedImage, index: number): Promise<void>
   done(result: { ok: true; value: CallAnswer } | { ok: false; error: GatewayError }): void
 }
 
-/** More of a refusal, or of an answer's text beside its images, is not read. */
+/** More of a refusal, of an answer's text beside its images, or of one event of a stream, is not read. */
 const refusalBytesMax = 64 * 1024
 const textBytesMax = 4 * 1024 * 1024
 
@@ -49,6 +53,7 @@ export class ImageCall implements Listener {
   #textBytes = 0
   #bytes = 0
   #completed: ImageAnswer[] = []
+  #previews = 0
   #work: Promise<void> = Promise.resolve()
   #failure: GatewayError | undefined
   #over = false
@@ -102,16 +107,11 @@ export class ImageCall implements Listener {
   }
 
   end(): void {
-    void this.#work
-      .then(() => this.#finish())
-      .then(
-        (value) => this.#settle({ ok: true, value }),
-        (error: unknown) => this.#fail(error),
-      )
+    this.#conclude(undefined)
   }
 
   fail(error: GatewayError): void {
-    void this.#work.then(() => this.#fail(this.#failure ?? error))
+    this.#conclude(error)
   }
 
   async #take(chunk: Buffer): Promise<void> {
@@ -152,7 +152,10 @@ export class ImageCall implements Listener {
       this.#keep(bytes)
       return
     }
-    for (const data of this.#stream.lines.push(bytes)) await this.#takeData(this.#stream.decoder, data)
+    const { lines, decoder } = this.#stream
+    for (const data of lines.push(bytes)) await this.#takeData(decoder, data)
+    if (lines.heldBytes > textBytesMax)
+      throw upstreamError(`The upstream sent an event of more than ${textBytesMax} bytes beside its image.`)
   }
 
   async #takeData(decoder: ImageStreamDecoder, data: string): Promise<void> {
@@ -162,9 +165,11 @@ export class ImageCall implements Listener {
   async #takeEvents(events: readonly ImageEvent[]): Promise<void> {
     for (const event of events) {
       if (event.type === 'completed') this.#completed.push(event.answer)
-      else {
-        const image = await this.#storedOf(event.source)
-        if ('file' in image) await this.#options.onPartial(image, event.index)
+      else if (this.#previews < this.#options.previewsMax) {
+        this.#previews++
+        // Without a preview, the image is as good.
+        const image = await this.#storedOf(event.source).catch(() => undefined)
+        if (image !== undefined && 'file' in image) await this.#options.onPartial(image, event.index)
       }
     }
   }
@@ -176,29 +181,71 @@ export class ImageCall implements Listener {
     this.#text.push(this.#isAnswer() ? bytes : Buffer.from(bytes))
   }
 
+  /** `broken`: why the answer did not come to its end. */
+  #conclude(broken: GatewayError | undefined): void {
+    void this.#work
+      .then(() => {
+        this.#failure ??= broken
+        return this.#finish()
+      })
+      .then(
+        (value) => this.#settle({ ok: true, value }),
+        (error: unknown) => this.#settle({ ok: false, error: asGatewayError(error) }),
+      )
+  }
+
+  /** Whatever went wrong, the images that can be had count. */
   async #finish(): Promise<CallAnswer> {
-    const { side } = this.#options
-    if (this.#failure !== undefined) throw this.#failure
-    if (!this.#isAnswer()) throw side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
-    await this.#takeSteps(this.#lifter.end())
-    if (this.#stream !== undefined) {
-      const { lines, decoder } = this.#stream
-      for (const data of lines.end()) await this.#takeData(decoder, data)
-      await this.#takeEvents(decoder.end())
+    if (!this.#isAnswer()) {
+      const { side } = this.#options
+      throw this.#failure ?? side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
     }
     const answers =
-      this.#stream === undefined
-        ? [side.decodeAnswer(parsed(Buffer.concat(this.#text).toString('utf8')))]
-        : this.#completed
-    const [first] = answers
-    if (first === undefined) throw upstreamError('The upstream ended its stream without an image.')
+      this.#stream === undefined ? [await this.#wholeAnswer()] : await this.#streamed(this.#stream)
     const images: CallAnswer['images'] = []
     for (const { source, revisedPrompt } of answers.flatMap((answer) => answer.images)) {
-      images.push({ source: await this.#storedOf(source), revisedPrompt })
+      await this.#orNote(async () => {
+        images.push({ source: await this.#storedOf(source), revisedPrompt })
+      })
     }
-    if (images.length === 0) throw upstreamError('The upstream answered without an image.')
+    const [first] = answers
+    if (first === undefined || images.length === 0)
+      throw this.#failure ?? upstreamError('The upstream answered without an image.')
     // Where each image has an event of its own, the last one knows of them all.
-    return { answer: { ...first, usage: answers.at(-1)?.usage }, images }
+    return { answer: { ...first, usage: answers.at(-1)?.usage }, images, error: this.#failure }
+  }
+
+  /** One that is cut off cannot be read. */
+  async #wholeAnswer(): Promise<ImageAnswer> {
+    if (this.#failure !== undefined) throw this.#failure
+    await this.#takeSteps(this.#lifter.end())
+    return this.#options.side.decodeAnswer(parsed(Buffer.concat(this.#text).toString('utf8')))
+  }
+
+  async #streamed({
+    lines,
+    decoder,
+  }: {
+    lines: DataLines
+    decoder: ImageStreamDecoder
+  }): Promise<ImageAnswer[]> {
+    if (this.#failure === undefined) {
+      await this.#orNote(async () => {
+        await this.#takeSteps(this.#lifter.end())
+        for (const data of lines.end()) await this.#takeData(decoder, data)
+      })
+    }
+    await this.#orNote(() => this.#takeEvents(decoder.end()))
+    return this.#completed
+  }
+
+  /** The first that goes wrong is told. */
+  async #orNote(doing: () => Promise<void>): Promise<void> {
+    try {
+      await doing()
+    } catch (error) {
+      this.#failure ??= asGatewayError(error)
+    }
   }
 
   async #storedOf(source: ImageSource): Promise<ReceivedImage | { url: string }> {
@@ -221,17 +268,14 @@ export class ImageCall implements Listener {
     }
   }
 
-  #fail(error: unknown): void {
-    void this.#receiver?.abandon()
-    this.#settle({ ok: false, error: asGatewayError(error) })
-  }
-
   #settle(result: Parameters<ImageCallOptions['done']>[0]): void {
     if (this.#over) return
     this.#over = true
+    void this.#receiver?.abandon()
     const { attempt, done } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
-    if (!result.ok) attempt.error = { kind: result.error.kind, message: result.error.message }
+    const error = result.ok ? result.value.error : result.error
+    if (error !== undefined) attempt.error = { kind: error.kind, message: error.message }
     done(result)
   }
 
@@ -244,6 +288,8 @@ export class ImageCall implements Listener {
 class DataLines {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
+  /** Of an event whose end has not come. */
+  heldBytes = 0
 
   push(bytes: Buffer): string[] {
     const found: string[] = []
@@ -254,9 +300,13 @@ class DataLines {
       const data = frameData(frame, 0, frame.length)
       if (data !== undefined) found.push(data)
       this.#held = []
+      this.heldBytes = 0
       from = end
     }
-    if (from < bytes.length) this.#held.push(bytes.subarray(from))
+    if (from < bytes.length) {
+      this.#held.push(bytes.subarray(from))
+      this.heldBytes += bytes.length - from
+    }
     return found
   }
 

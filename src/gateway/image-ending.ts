@@ -10,13 +10,18 @@ import { closeRecordOf, type Ending } from './call.ts'
 import type { Generated, Generation } from './generate.ts'
 import { type Metered, nothingMetered, unknownMetered } from './meter.ts'
 
-/** The end of a job that made images, be it fewer than were asked for: they are delivered, and charged. */
+/**
+ * The end of a job that made images, be it fewer than were asked for: they are delivered, and charged. What an upstream
+ * made beyond that is neither.
+ */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
-  const { told, images } = made
+  const { told } = made
+  const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
-    delivery: job.quote.delivery ?? (made.gaveLinks ? 'url' : 'b64_json'),
+    // The events of a stream hold their images, unless its client wants links.
+    delivery: job.quote.delivery ?? (made.gaveLinks && !job.quote.stream ? 'url' : 'b64_json'),
     images: images.map(({ image, revisedPrompt }) => ({
       ...image,
       ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
@@ -42,7 +47,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       status: 200,
       outcome: 'succeeded',
       error: null,
-      metered: meterImages(job.quote, made),
+      metered: meterImages(job.quote, { ...made, images }),
       target: made.target,
       servedModel: told?.servedModel,
       notes: made.notes,
@@ -57,7 +62,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
 export function failedEnding(
   generation: Generation,
   cause: GatewayError,
-  made?: Pick<Generated, 'paid' | 'target'>,
+  made?: Pick<Generated, 'target'>,
 ): JobEnding {
   const error = shownOf(generation, cause)
   return {
@@ -66,7 +71,7 @@ export function failedEnding(
       status: clientSide('openai-chat').encodeError(error, generation.job.id).status,
       outcome: 'failed',
       error,
-      metered: made?.paid === true ? unknownMetered : nothingMetered,
+      metered: nothingMetered,
       target: made?.target,
     }),
     images: 0,
@@ -83,7 +88,7 @@ export function failedEnding(
   }
 }
 
-/** The end of a job that its client wants no more. */
+/** The end of a job that its client wants no more. It costs nothing, as one that failed. */
 export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>): JobEnding {
   return {
     state: 'cancelled',
@@ -91,8 +96,7 @@ export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' 
       status: 499,
       outcome: 'cancelled',
       error: null,
-      // A call that was under way may be charged all the same.
-      metered: generation.attempts.some(({ totalMs }) => totalMs !== null) ? unknownMetered : nothingMetered,
+      metered: nothingMetered,
     }),
     images: 0,
     result: null,

@@ -15,9 +15,10 @@ import { readBody } from './body.ts'
 import { asGatewayError, type Call } from './call.ts'
 import { endpointOf } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
+import { canBeSaid } from './generate.ts'
 import { answeredBefore, answerIsJob, isKeyed } from './idempotency.ts'
 import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
-import { groupOf, planImageRoute } from './route.ts'
+import { groupOf, planImageRoute, type Target } from './route.ts'
 import { beginCall, leftBeforeSending, refuse, settle } from './settle.ts'
 
 /**
@@ -66,9 +67,11 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   if (model === undefined) throw modelNotFound(wanted.model)
   if (!mayUse(snapshot, identity, wanted.model)) throw notPermitted(wanted.model)
   imageClient.checkTraits(wanted, model.images, wanted.model)
-  // For what it throws: the channels are chosen when the job is run.
-  planImageRoute(model, wanted.model, group)
-  const wish = { wanted, model, group, identity, webhook: webhookOf(gateway, call), limited: false }
+  // They are chosen when the job is run. Now counts that there are some, and which formats they speak.
+  const targets = planImageRoute(model, wanted.model, group)
+  const unsaid = canBeSaid(targets, wanted)
+  if (unsaid !== undefined) throw unsaid
+  const wish = { wanted, model, group, identity, targets, webhook: webhookOf(gateway, call), limited: false }
   wish.limited = snapshot.tenants.get(identity.tenantId)?.limited === true
   takeLimits(gateway, call, identity, group, Math.ceil(body.bytes.length / bytesPerToken))
   await accept(gateway, call, wish)
@@ -82,6 +85,7 @@ interface Wish {
   model: Model
   group: Group
   identity: Identity
+  targets: readonly Target[]
   webhook: NewJob['webhook']
   limited: boolean
 }
@@ -94,17 +98,13 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
   const { images, bounds } = gateway
   const { wanted, model, group, identity } = wish
   const body = call.body ?? Buffer.alloc(0)
-  const amountNano = wish.limited
-    ? worstCase(
-        { count: wanted.count, size: wanted.size, quality: wanted.quality, bodyBytes: body.length },
-        wish,
-      )
-    : undefined
+  const amountNano = wish.limited ? worstCase(wish, body.length) : undefined
   const opened = openRecordOf(gateway, call, body)
   if (amountNano !== undefined) call.reservedAccountId = identity.tenantId
   const job: NewJob = {
     opened: { ...opened, stream: wanted.stream, body: null },
-    body: opened.body,
+    // At once: the memory of redaction, and of the request, is used again.
+    body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,
     keyId: identity.keyId,
     groupId: identity.groupId,
@@ -123,13 +123,14 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
     webhook: wish.webhook,
     amountNano,
   }
-  let { accepted, enqueue } = await keep(gateway, job, bounds.admitMs)
-  if (!accepted) {
+  let { verdict, enqueue } = await keep(gateway, job)
+  if (verdict === 'insufficient') {
     // What ended moments ago may still be held: ship it, and ask once more.
     await gateway.ledger.shipNow()
-    ;({ accepted, enqueue } = await keep(gateway, job, bounds.admitMs))
+    ;({ verdict, enqueue } = await keep(gateway, job))
   }
-  if (!accepted) throw insufficient(amountNano ?? 0n)
+  if (verdict === 'insufficient') throw insufficient(amountNano ?? 0n)
+  if (verdict === 'full') throw tooManyWait(bounds.imageWaitingMax)
   answerIsJob(call)
   handOver(gateway, call)
   if (enqueue.length > 0) {
@@ -142,40 +143,46 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
   }
 }
 
-/** Asked twice where the first answer was lost: the same job is kept once. Rejects `unavailable`. */
-async function keep(gateway: Gateway, job: NewJob, waitMs: number) {
+/** Asked again where the answer was lost at once: the same job is kept once. Rejects `unavailable`. */
+async function keep(gateway: Gateway, job: NewJob) {
   const { jobs } = gateway.images
-  const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(databaseAway()), waitMs).unref()
+  const begunAt = Date.now()
+  try {
+    return await jobs.accept(job)
+  } catch (cause) {
+    // Postgres that lets wait is away, or overloaded: a second statement would only add to that.
+    if (Date.now() - begunAt > gateway.bounds.admitMs / 2) throw databaseAway(cause)
+  }
+  return await jobs.accept(job).catch((cause: unknown) => {
+    throw databaseAway(cause)
   })
-  late.catch(() => {})
-  return await Promise.race([
-    jobs
-      .accept(job)
-      .catch(() => jobs.accept(job))
-      .catch((cause: unknown) => {
-        throw databaseAway(cause)
-      }),
-    late,
-  ])
 }
 
 /** The job's end writes the row: this call must not. It still counts as running until its answer is gone. */
 function handOver(gateway: Gateway, call: Call): void {
   call.settled = true
-  call.lease?.settle(0)
+  const { lease } = call
+  if (call.response.destroyed) lease?.settle(0)
+  else call.response.once('close', () => lease?.settle(0))
   for (const release of call.releases) release()
   for (const release of call.slabs) release()
   call.body = null
   if (call.response.destroyed) gateway.calls.delete(call)
 }
 
-function worstCase(size: Parameters<typeof worstCaseImagesNano>[0], { model, wanted, group }: Wish): bigint {
-  const amount = worstCaseImagesNano(size, model, group.priceMultiplier)
+function worstCase({ model, wanted, group, targets }: Wish, bodyBytes: number): bigint {
+  const { count, size, quality } = wanted
+  // In another format a request is longer than the client's, and a vendor's own words around its tool count too.
+  const hasMore = targets.some(({ native }) => !native)
+  const amount = worstCaseImagesNano(
+    { count, size, quality, bodyBytes, hasMore },
+    model,
+    group.priceMultiplier,
+  )
   if (amount !== undefined) return amount
   throw new GatewayError(
     'permission_denied',
-    `This key has a spending limit and what model "${wanted.model}" may cost is not known: it has no price for such an image.`,
+    `This key has a spending limit and what model "${wanted.model}" may cost is not bounded: it has no price for such an image, nor a context length to bound its tokens.`,
     { field: 'model' },
   )
 }
@@ -219,6 +226,16 @@ function insufficient(amount: bigint): GatewayError {
     `These images could cost up to $${usd(amount)}, which the balance cannot bear beside what is running. Ask for fewer, smaller or cheaper ones, wait for running requests, or add credit.`,
   )
 }
+
+function tooManyWait(waitingMax: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `${waitingMax} image generations of yours wait already, as many as may. Try again when some have been made.`,
+    { retryAfterSeconds: waitingAgainSeconds },
+  )
+}
+
+const waitingAgainSeconds = 30
 
 function databaseAway(cause?: unknown): GatewayError {
   return new GatewayError(

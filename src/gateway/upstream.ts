@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Dispatcher, Pool } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
 import type { Channel } from '../catalog/snapshot.ts'
@@ -43,13 +44,19 @@ export interface UpstreamCall {
 }
 
 const keepAliveMs = 30_000
+/** More than any catalog has: links to images lead to ever other hosts, which are not kept for ever. */
+const placesMax = 1000
 
 /** Connections to all upstreams of this process: one pool per origin and address policy. */
 export class Upstreams {
   readonly #bounds: UpstreamBounds
   /** Origins that are served by this process itself, such as the demo channel: reserved name -> where it listens. */
   readonly #ownOrigins: ReadonlyMap<string, string>
-  readonly #places = new Map<string, Place>()
+  /** A pool that is pushed out lets its calls end. */
+  readonly #places = new LRUCache<string, Place>({
+    max: placesMax,
+    dispose: ({ pool }) => void pool.close().catch(() => {}),
+  })
   readonly #turns = new Map<string, number>()
 
   constructor(bounds: UpstreamBounds, ownOrigins: ReadonlyMap<string, string> = new Map()) {
@@ -116,9 +123,6 @@ export class Upstreams {
 
   /** Credentials of a channel take turns. */
   #headersOf(channel: Channel, { stream, headers: own, authHeaders }: UpstreamRequest): string[] {
-    const turn = this.#turns.get(channel.id) ?? 0
-    this.#turns.set(channel.id, turn + 1)
-    const secret = channel.credentials[turn % channel.credentials.length] ?? ''
     const headers = [
       'content-type',
       'application/json',
@@ -130,6 +134,11 @@ export class Upstreams {
       'tollgate/0.1',
       ...own,
     ]
+    // Without a turn: who fetches a link for a channel has none of its credentials.
+    if (channel.credentials.length === 0) return headers
+    const turn = this.#turns.get(channel.id) ?? 0
+    this.#turns.set(channel.id, turn + 1)
+    const secret = channel.credentials[turn % channel.credentials.length] ?? ''
     if (secret === '') return headers
     for (const [name, value] of Object.entries(authHeaders(secret))) headers.push(name, value)
     return headers

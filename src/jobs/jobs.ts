@@ -21,13 +21,15 @@ export interface JobsOptions {
   waitMs: number
   /** A tenant's jobs in the queue at a time. */
   queueWindow: number
+  /** A tenant's jobs that wait outside of it. */
+  waitingMax: number
   leaseMs: number
 }
 
 export interface NewJob {
   opened: OpenRecord
   /** Redacted; null where nothing is kept. */
-  body: Buffer | null
+  body: string | null
   tenantId: string
   keyId: string
   groupId: string
@@ -46,6 +48,11 @@ export interface Webhook {
   url: string
   /** Where the links of what it is told lead, without a trailing slash. */
   origin: string
+}
+
+export interface Acceptance {
+  verdict: 'accepted' | 'insufficient' | 'full'
+  enqueue: Enqueued[]
 }
 
 export type Claim =
@@ -86,11 +93,11 @@ export class ImageJobs {
   }
 
   /**
-   * Hold the money and keep the job. `accepted` false: the account cannot bear it. Asked again after a lost answer, it
-   * changes nothing. Rejects when Postgres does not answer.
+   * Hold the money and keep the job. `insufficient`: the account cannot bear it; `full`: as many of the tenant's jobs wait
+   * as may. Asked again after a lost answer, it changes nothing. Rejects when Postgres does not answer.
    */
-  async accept(job: NewJob): Promise<{ accepted: boolean; enqueue: Enqueued[] }> {
-    const { seal, queueWindow } = this.#options
+  async accept(job: NewJob): Promise<Acceptance> {
+    const { seal, queueWindow, waitingMax } = this.#options
     const { id } = job.opened
     const row = jsonText({
       id,
@@ -101,15 +108,15 @@ export class ImageJobs {
       model: job.model,
       quote: quoteText(job.quote),
       opened: jsonText({ ...job.opened, body: null }),
-      body: job.body?.toString('utf8') ?? null,
+      body: job.body,
     })
     const sealed = seal.seal(job.request, `${id} request`)
     const webhook = job.webhook === undefined ? null : seal.seal(JSON.stringify(job.webhook), `${id} webhook`)
-    const [answer] = await this.#ask<{ accepted: boolean; enqueue: string[] }[]>`
-      SELECT accepted, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
-        ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer)`
+    const [answer] = await this.#ask<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
+      SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
+        ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
-    return { accepted: answer.accepted, enqueue: answer.enqueue.map(enqueuedOf) }
+    return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
 
   /** Take a job to run it. */
@@ -228,12 +235,13 @@ export class ImageJobs {
     limit: number,
   ): Promise<ImageJob[]> {
     const { sql } = this.#options.database
-    const rows = await this.#ask<JobRow[]>`
-      SELECT ${jobColumns(sql)} FROM image_jobs
-      WHERE tenant_id = ${scope.tenantId} AND (${scope.keyId}::uuid IS NULL OR key_id = ${scope.keyId})
-        AND (${before ?? null}::uuid IS NULL OR id < ${before ?? null})
-        AND (${state ?? null}::text IS NULL OR state = ${state ?? null})
-      ORDER BY id DESC LIMIT ${limit}`
+    // Only what is asked for is said, and the limit written out: a plan for any parameters would read all of a tenant's jobs.
+    const rows = await this.#askAside<JobRow[]>`
+      SELECT ${jobColumns(sql)} FROM image_jobs WHERE tenant_id = ${scope.tenantId}
+        ${scope.keyId === null ? sql`` : sql`AND key_id = ${scope.keyId}`}
+        ${before === undefined ? sql`` : sql`AND id < ${before}`}
+        ${state === undefined ? sql`` : sql`AND state = ${state}`}
+      ORDER BY id DESC LIMIT ${sql.unsafe(String(Math.trunc(limit)))}`
     return rows.map(jobOf)
   }
 
@@ -253,7 +261,7 @@ export class ImageJobs {
   /** Jobs that the queue lost, to be given to it again. `staleMs`: what it should have run by now. */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
-    const swept = await this.#ask<{ enqueue: string }[]>`
+    const swept = await this.#askAside<{ enqueue: string }[]>`
       SELECT sweep_image_jobs(${staleMs}::integer, ${queueWindow}::integer) AS enqueue`
     return swept.map(({ enqueue }) => enqueuedOf(enqueue))
   }
@@ -265,15 +273,18 @@ export class ImageJobs {
     return due.map(({ id }) => id)
   }
 
-  /** Who is to be told of a job's end; undefined when nobody is any more, or not yet. */
-  async webhookOf(id: string): Promise<{ job: ImageJob; webhook: Webhook } | undefined> {
+  /**
+   * Who is to be told of a job's end; undefined when nobody is any more, or not yet. `webhook` throws where it was sealed
+   * with another SECRET_KEY.
+   */
+  async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
     const { database, seal } = this.#options
     const [row] = await this.#ask<(JobRow & { webhook_url: Buffer })[]>`
       SELECT ${jobColumns(database.sql)}, webhook_url FROM image_jobs
       WHERE id = ${id} AND webhook_state = 'pending' AND webhook_at <= now()`
     return row === undefined
       ? undefined
-      : { job: jobOf(row), webhook: JSON.parse(seal.open(row.webhook_url, `${id} webhook`)) }
+      : { job: jobOf(row), webhook: () => JSON.parse(seal.open(row.webhook_url, `${id} webhook`)) }
   }
 
   /** One delivery was tried. `againMs`: it is to be tried again then. */
@@ -284,17 +295,23 @@ export class ImageJobs {
       WHERE id = ${id} AND webhook_state = 'pending'`
   }
 
-  /** One statement. Rejects, in time, with `unavailable` when it is not answered. */
+  /** Delete ended jobs of before this moment. Answers how many. */
+  async removeBefore(moment: Date): Promise<number> {
+    const removed = await this.#askAside`
+      DELETE FROM image_jobs WHERE created_at < ${moment} AND state NOT IN ('queued', 'running')`
+    return removed.count
+  }
+
+  /** One statement. Rejects, in time, with `unavailable` when it is not answered; then the connections are made anew. */
   #ask<Rows extends readonly postgres.MaybeRow[]>(text: TemplateStringsArray, ...values: Value[]) {
     const { database, waitMs } = this.#options
     return answered(inTime(database.sql<Rows>(text, ...values), waitMs, () => database.renew()))
   }
 
-  /** Delete ended jobs of before this moment. Answers how many. */
-  async removeBefore(moment: Date): Promise<number> {
-    const removed = await this.#ask`
-      DELETE FROM image_jobs WHERE created_at < ${moment} AND state NOT IN ('queued', 'running')`
-    return removed.count
+  /** The same for what may be slow because it has much to read: others' statements are not cut off for it. */
+  #askAside<Rows extends readonly postgres.MaybeRow[]>(text: TemplateStringsArray, ...values: Value[]) {
+    const { database, waitMs } = this.#options
+    return answered(inTime(database.sql<Rows>(text, ...values), waitMs))
   }
 }
 

@@ -115,10 +115,16 @@ export function priceImages(
 /**
  * The most that a job may cost, nano-USD, to be reserved before it is accepted: never less than `priceImages` answers
  * for it, given that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body that one call
- * may be sent for it. Undefined when it cannot be bounded.
+ * may be sent for it; `hasMore`: it may be sent more, so that only the model's context bounds its tokens. Undefined when it cannot be bounded.
  */
 export function worstCaseImagesNano(
-  { count, size, quality, bodyBytes }: PricedImages & { bodyBytes: number },
+  {
+    count,
+    size,
+    quality,
+    bodyBytes,
+    hasMore = false,
+  }: PricedImages & { bodyBytes: number; hasMore?: boolean },
   model: Model,
   multiplier: string,
 ): bigint | undefined {
@@ -128,7 +134,7 @@ export function worstCaseImagesNano(
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
   // Where an upstream makes one image at a time, each has a call of its own, with the whole prompt.
-  const call = { bodyBytes, hasMedia: false, maxOutputTokens: undefined, choices: 1 }
+  const call = { bodyBytes, hasMedia: hasMore, maxOutputTokens: undefined, choices: 1 }
   const most = worstCaseNano(call, model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
 }

@@ -17,29 +17,29 @@ export function requestRowJson(open: OpenRecord, close: CloseRecord, images: num
     client_protocol: open.clientProtocol,
     upstream_protocol: close.upstreamProtocol,
     requested_model: open.requestedModel,
-    served_model: close.servedModel,
+    served_model: close.servedModel?.slice(0, servedModelCharactersMax) ?? null,
     channel: close.channel,
     stream: open.stream,
-    status: close.status,
+    status: int2(close.status),
     outcome: close.outcome,
     error_kind: error?.kind ?? null,
     error_message: error?.message ?? null,
-    error_upstream_status: error?.upstreamStatus ?? null,
+    error_upstream_status: int2(error?.upstreamStatus),
     finish_reason: close.finishReason,
-    input_tokens: usage?.input ?? null,
-    cache_read_tokens: usage?.cacheRead ?? null,
-    cache_write_tokens: usage?.cacheWrite ?? null,
-    output_tokens: usage?.output ?? null,
-    reasoning_tokens: usage?.reasoning ?? null,
+    input_tokens: int4(usage?.input),
+    cache_read_tokens: int4(usage?.cacheRead),
+    cache_write_tokens: int4(usage?.cacheWrite),
+    output_tokens: int4(usage?.output),
+    reasoning_tokens: int4(usage?.reasoning),
     usage_source: close.usageSource,
     stream_end: close.streamEnd,
     cost_nano: close.costNano === null ? null : String(close.costNano),
     price_id: close.priceId,
     price_multiplier: close.priceMultiplier,
-    queue_ms: close.queueMs,
-    first_token_ms: close.firstTokenMs,
-    total_ms: close.totalMs,
-    attempt_count: close.attempts.length,
+    queue_ms: int4(close.queueMs),
+    first_token_ms: int4(close.firstTokenMs),
+    total_ms: int4(close.totalMs),
+    attempt_count: int2(close.attempts.length),
     notes: close.notes,
     client_address: open.clientAddress,
     user_agent: open.userAgent,
@@ -61,14 +61,26 @@ export function attemptRowsJson(id: string, attempts: readonly AttemptRecord[]):
       upstream_protocol: attempt.upstreamProtocol,
       upstream_model: attempt.upstreamModel,
       reason: attempt.reason,
-      status: attempt.status,
+      status: int2(attempt.status),
       error_kind: attempt.error?.kind ?? null,
       error_message: attempt.error?.message ?? null,
-      first_byte_ms: attempt.firstByteMs,
-      total_ms: attempt.totalMs,
+      first_byte_ms: int4(attempt.firstByteMs),
+      total_ms: int4(attempt.totalMs),
       upstream_request_id: attempt.upstreamRequestId,
     })),
   )
+}
+
+/** What an upstream says may be longer than an index takes. */
+const servedModelCharactersMax = 512
+
+/** Upstreams tell anything: a count too large for its column must not cost the row, nor the end of the job. */
+function int2(count: number | null | undefined): number | null {
+  return count == null ? null : Math.min(count, 32_767)
+}
+
+function int4(count: number | null | undefined): number | null {
+  return count == null ? null : Math.min(count, 2_147_483_647)
 }
 
 /** JSON that Postgres takes as jsonb, which refuses NUL and lone surrogates: they are left out and replaced. */

@@ -27,7 +27,7 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
     seal: (text: string, owner: string) => Buffer.from(`${owner}|${text}`),
     open: (sealed: Buffer, owner: string) => sealed.toString().slice(owner.length + 1),
   }
-  const jobs = new ImageJobs({ database, seal, waitMs: 5_000, queueWindow, leaseMs })
+  const jobs = new ImageJobs({ database, seal, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
   return {
     database,
     jobs,
@@ -41,8 +41,8 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
     },
     async aJob(changes = {}) {
       const job = newJob(changes)
-      const { accepted } = await jobs.accept(job)
-      if (!accepted) throw new Error('the account cannot bear the job')
+      const { verdict } = await jobs.accept(job)
+      if (verdict !== 'accepted') throw new Error(`the job was not accepted: ${verdict}`)
       return job.opened.id
     },
     async account(tenantId) {
@@ -61,7 +61,7 @@ export function newJob(changes: Partial<NewJob> = {}): NewJob {
   const tenantId = changes.tenantId ?? randomUUIDv7()
   return {
     opened: anOpen({ tenantId, endpoint: '/v1/images/generations', body: null }),
-    body: Buffer.from('{"prompt":"kept"}'),
+    body: '{"prompt":"kept"}',
     tenantId,
     keyId: randomUUIDv7(),
     groupId: randomUUIDv7(),

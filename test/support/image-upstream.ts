@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * An upstream that makes images in three formats. What it does stands in the prompt, as words: `delay:MS`, `fail:STATUS`,
  * `bytes:N` (that large), `fail-first:N` (the first N calls of this prompt), `links`, `garbage`, `cut`, `fewer`, `hang`, `drip:MS` (a large answer,
  * the halves so far apart), `held` (no answer between `hold` and `release`), `quote` (an error names the
- * credential).
+ * credential). Images are counted from 0: `deadlink:I` (that link leads nowhere), `spoilt:I` (that one is no image),
+ * `huge:I` (that one has 200 kB), `over:N` (so many more than were asked for). Of streams: `breaks:N`, `tells:N` (the connection breaks,
+ * or an error is told, after so many images), `previews:N` (so many, whatever was asked for), `endless` (an event of 6 MB that has no end).
+ * Of chats: `calls:N` (only so many calls of this prompt are answered).
  */
 export interface ImageUpstream {
   /** Base URL with `/v1`. */
@@ -50,6 +53,10 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method === 'GET') {
+      if (request.url?.includes('dead')) {
+        response.writeHead(404).end()
+        return
+      }
       response.writeHead(200, { 'content-type': 'image/png' }).end(png('linked'))
       return
     }
@@ -59,6 +66,7 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
     const path = request.url ?? ''
     calls.push({ path, body, authorization: request.headers.authorization })
     const prompt = promptOf(body)
+    const order = count(prompt)
     const word = (name: string) => new RegExp(`\\b${name}(?::(\\d+))?\\b`).exec(prompt)
     if (word('hang')) return
     if (word('held')) await holding?.promise
@@ -66,6 +74,11 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
     const failing = word('fail-first')?.[1]
     const status =
       failing !== undefined && count(prompt) <= Number(failing) ? 500 : Number(word('fail(?!-)')?.[1] ?? 200)
+    const answered = Number(/\bcalls:(\d+)/.exec(prompt)?.[1] ?? Number.POSITIVE_INFINITY)
+    if (path.endsWith('/chat/completions') && order > answered) {
+      response.writeHead(500).end()
+      return
+    }
     if (status !== 200) {
       const error = {
         message: `made to fail with ${status}${word('quote') ? ` for ${request.headers.authorization}` : ''}`,
@@ -131,28 +144,47 @@ function imagesAnswer(
   origin: string,
 ): void {
   const wanted = typeof body.n === 'number' ? body.n : 1
-  const count = prompt.includes('fewer') ? wanted - 1 : wanted
+  const numberOf = (name: string) => {
+    const number = new RegExp(`\\b${name}:(\\d+)`).exec(prompt)?.[1]
+    return number === undefined ? undefined : Number(number)
+  }
+  const count = (prompt.includes('fewer') ? wanted - 1 : wanted) + (numberOf('over') ?? 0)
   const drip = /\bdrip:(\d+)\b/.exec(prompt)?.[1]
   const filling = drip === undefined ? '' : ' '.repeat(largeBytes)
   const bytes = Number(/\bbytes:(\d+)/.exec(prompt)?.[1] ?? 0)
   const images = Array.from({ length: count }, (_, i) => png(`${prompt} ${i}${filling}`.padEnd(bytes, '.')))
+  const spoilt = numberOf('spoilt')
+  if (spoilt !== undefined) images[spoilt] = Buffer.from('<html>no image</html>')
+  const huge = numberOf('huge')
+  if (huge !== undefined) images[huge] = png(' '.repeat(200_000))
   const usage = { input_tokens: 10, output_tokens: 100 * count, total_tokens: 10 + 100 * count }
   if (body.stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const send = (type: string, data: object) =>
       response.write(`event: ${type}\ndata: ${JSON.stringify({ type, created_at: 1, ...data })}\n\n`)
-    for (let index = 0; index < Number(body.partial_images ?? 0); index++) {
+    if (prompt.includes('endless')) {
+      response.end(`data: ${'{ "words": "more", '.repeat(300_000)}`)
+      return
+    }
+    for (let index = 0; index < (numberOf('previews') ?? Number(body.partial_images ?? 0)); index++) {
       const preview = png(`preview ${index}`).toString('base64')
       send('image_generation.partial_image', { b64_json: preview, partial_image_index: index })
     }
-    for (const image of images)
+    const stopsAfter = numberOf('breaks') ?? numberOf('tells') ?? count
+    for (const image of images.slice(0, stopsAfter))
       send('image_generation.completed', { b64_json: image.toString('base64'), usage })
-    response.end()
+    if (prompt.includes('tells:'))
+      send('error', { error: { message: 'made to fail within', type: 'server_error' } })
+    if (prompt.includes('breaks:')) setTimeout(() => response.destroy(), 20)
+    else response.end()
     return
   }
-  const data = images.map((image) =>
+  const data = images.map((image, index) =>
     prompt.includes('links')
-      ? { url: `${origin}/files/1.png`, revised_prompt: `revised ${prompt}` }
+      ? {
+          url: `${origin}/files/${index === numberOf('deadlink') ? 'dead' : index}.png`,
+          revised_prompt: `revised ${prompt}`,
+        }
       : { b64_json: image.toString('base64'), revised_prompt: `revised ${prompt}` },
   )
   response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' })

@@ -150,6 +150,21 @@ describe('a job fails clearly, once, and its money is free again', () => {
     await expectFailure(id)
   })
 
+  test('when its request cannot be opened, as after a change of SECRET_KEY', async () => {
+    const id = await bed.submit({ prompt: 'sealed elsewhere' }, paidKey)
+    await bed.database.sql`UPDATE image_jobs SET request = ${Buffer.alloc(64)} WHERE id = ${id}`
+    const worker = await bed.startWorker()
+    expect(await bed.ended(id, paidKey)).toMatchObject({
+      status: 'failed',
+      attempts: [],
+      error: { kind: 'internal' },
+    })
+    await worker.stop()
+    expect(bed.upstream.count('sealed elsewhere')).toBe(0)
+    expect(saidOf(worker, id)).toContain('sealed with another SECRET_KEY')
+    await expectFailure(id)
+  })
+
   test('when its model, or its channel, has gone from the catalog while it waited', async () => {
     const gone = {
       model: await bed.submit({ model: 'chat-draw', prompt: 'model gone' }, paidKey),

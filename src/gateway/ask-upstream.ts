@@ -1,8 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
-import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import { asGatewayError, type Call } from './call.ts'
+import { asGatewayError, type Call, newAttempt } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import type { Target } from './route.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from './upstream.ts'
@@ -26,17 +24,7 @@ export async function askUpstream<T>(
 ): Promise<T> {
   if (call.clientGone) throw clientLeft()
   const sentAt = Date.now()
-  const attempt: AttemptRecord = {
-    channel: target.channel.name,
-    upstreamProtocol: target.protocol,
-    upstreamModel: target.upstreamModel === null ? null : redactText(target.upstreamModel),
-    reason: target.reason,
-    status: null,
-    error: null,
-    firstByteMs: null,
-    totalMs: null,
-    upstreamRequestId: null,
-  }
+  const attempt = newAttempt(target)
   call.attempts.push(attempt)
   call.asked = target
   call.sentAt ??= sentAt

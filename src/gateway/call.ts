@@ -72,6 +72,26 @@ export interface Call {
   readonly headers: Record<string, string>
 }
 
+/** What is known of an upstream call before it is made. */
+export function newAttempt({
+  channel,
+  protocol,
+  upstreamModel,
+  reason,
+}: Pick<Target, 'channel' | 'protocol' | 'reason'> & { upstreamModel: string | null }): AttemptRecord {
+  return {
+    channel: channel.name,
+    upstreamProtocol: protocol,
+    upstreamModel: upstreamModel === null ? null : redactText(upstreamModel),
+    reason,
+    status: null,
+    error: null,
+    firstByteMs: null,
+    totalMs: null,
+    upstreamRequestId: null,
+  }
+}
+
 /** How a call ended, as the relay or a refusal saw it. */
 export interface Ending {
   status: number

@@ -1,44 +1,26 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import { GatewayError } from '../canonical/error.ts'
-import { findModel } from '../catalog/catalog.ts'
-import { mayUse } from '../catalog/permitted.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
-import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { admit, requireCapacity } from './admit.ts'
 import { readBody } from './body.ts'
-import { asGatewayError, type Call, type Ending, type Endpoint } from './call.ts'
+import { asGatewayError, type Call, type Ending, type Endpoint, newAttempt } from './call.ts'
 import type { Gateway } from './gateway.ts'
 import { holdersOf, rememberHolder } from './holders.ts'
 import { answeredBefore, isKeyed } from './idempotency.ts'
+import { journey, requireModel } from './journey.ts'
 import { meter, nothingMetered, unknownMetered } from './meter.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './relay.ts'
 import { groupOf, planRoute, type Target } from './route.ts'
-import { beginCall, leftBeforeSending, refuse, settle } from './settle.ts'
+import { leftBeforeSending, refuse, settle } from './settle.ts'
 
 /**
  * A chat request's journey, for every endpoint that is one: read, authenticate, decode, resolve, admit; then one
  * target after the other until the client has an answer. Whatever happens, one row is written.
  */
 export function chat(gateway: Gateway, endpoint: Endpoint) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const call = beginCall(gateway, endpoint, request, response)
-    try {
-      await serve(gateway, call)
-    } catch (error) {
-      await refuse(gateway, call, asGatewayError(error)).catch((cause: unknown) => {
-        // Not even the refusal could be written: nobody is left to tell but the operator.
-        gateway.log.error(
-          { request: call.id, cause: redactText(String(cause)) },
-          'a request could not be refused',
-        )
-        response.destroy()
-      })
-    }
-  }
+  return journey(gateway, endpoint, serve)
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
@@ -59,9 +41,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   call.facts = facts
   call.requestedModel = facts.model
   if (isKeyed(call) && (await answeredBefore(gateway, call))) return
-  const model = findModel(snapshot, facts.model)
-  if (model === undefined) throw modelNotFound(facts.model)
-  if (!mayUse(snapshot, identity, facts.model)) throw notPermitted(facts.model)
+  const model = requireModel(snapshot, identity, facts.model)
   const planned = planRoute(model, facts.model, group, call.endpoint.protocol)
   const { heldId } = facts
   const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
@@ -107,17 +87,7 @@ async function deliver(gateway: Gateway, call: Call, targets: Target[]): Promise
 type Tried = Attempted | { kind: 'unsaid'; error: GatewayError }
 
 function attempt(gateway: Gateway, call: Call, target: Target): Promise<Tried> {
-  const record: AttemptRecord = {
-    channel: target.channel.name,
-    upstreamProtocol: target.protocol,
-    upstreamModel: redactText(target.upstreamModel),
-    reason: target.reason,
-    status: null,
-    error: null,
-    firstByteMs: null,
-    totalMs: null,
-    upstreamRequestId: null,
-  }
+  const record = newAttempt(target)
   call.attempts.push(record)
   for (const secret of target.channel.credentials) if (secret !== '') call.credentials.add(secret)
   let prepared: Prepared
@@ -171,19 +141,3 @@ function endingOf(call: Call, target: Target, answer: Answer): Ending {
 }
 
 const nothingTried = { target: null, error: new GatewayError('unavailable', 'No channel could be tried.') }
-
-function modelNotFound(model: string): GatewayError {
-  return new GatewayError(
-    'model_not_found',
-    `Model "${redactText(model)}" does not exist here. GET /v1/models lists what this key may use.`,
-    { field: 'model' },
-  )
-}
-
-function notPermitted(model: string): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    `This key may not use model "${redactText(model)}". GET /v1/models lists what it may use.`,
-    { field: 'model' },
-  )
-}

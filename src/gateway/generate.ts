@@ -10,7 +10,7 @@ import { redactText } from '../ledger/redact.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import type { ReceivedImage } from '../storage/receive.ts'
-import { asGatewayError } from './call.ts'
+import { asGatewayError, newAttempt } from './call.ts'
 import { fetchImage } from './fetch-image.ts'
 import type { Gateway } from './gateway.ts'
 import { type CallAnswer, ImageCall } from './image-call.ts'
@@ -217,17 +217,7 @@ async function callOnce(
   made: Generated,
 ): Promise<Called> {
   const { request } = generation
-  const attempt: AttemptRecord = {
-    channel: target.channel.name,
-    upstreamProtocol: target.protocol,
-    upstreamModel: redactText(target.upstreamModel),
-    reason: target.reason,
-    status: null,
-    error: null,
-    firstByteMs: null,
-    totalMs: null,
-    upstreamRequestId: null,
-  }
+  const attempt = newAttempt(target)
   generation.attempts.push(attempt)
   try {
     const context = contextOf(request, target, count)

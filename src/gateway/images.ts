@@ -1,10 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
-import { findModel } from '../catalog/catalog.ts'
-import { mayUse } from '../catalog/permitted.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
 import type { NewJob } from '../jobs/jobs.ts'
 import { worstCaseImagesNano } from '../ledger/price.ts'
@@ -12,35 +9,22 @@ import { redactText } from '../ledger/redact.ts'
 import { imageClient } from '../protocols/index.ts'
 import { openRecordOf, requireCapacity, takeLimits, usd } from './admit.ts'
 import { readBody } from './body.ts'
-import { asGatewayError, type Call } from './call.ts'
+import type { Call } from './call.ts'
 import { endpointOf } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { canBeSaid } from './generate.ts'
 import { answeredBefore, answerIsJob, isKeyed } from './idempotency.ts'
 import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
+import { journey, requireModel } from './journey.ts'
 import { groupOf, planImageRoute, type Target } from './route.ts'
-import { beginCall, leftBeforeSending, refuse, settle } from './settle.ts'
+import { leftBeforeSending, settle } from './settle.ts'
 
 /**
  * An image request's journey: read, authenticate, validate, keep it as a job with the money it may cost; then wait for
  * whoever makes the images. A request that became no job has a row at once; a job's row is written when it ends.
  */
 export function images(gateway: Gateway) {
-  const endpoint = endpointOf('/v1/images/generations')
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const call = beginCall(gateway, endpoint, request, response)
-    try {
-      await serve(gateway, call)
-    } catch (error) {
-      await refuse(gateway, call, asGatewayError(error)).catch((cause: unknown) => {
-        gateway.log.error(
-          { request: call.id, cause: redactText(String(cause)) },
-          'a request could not be refused',
-        )
-        response.destroy()
-      })
-    }
-  }
+  return journey(gateway, endpointOf('/v1/images/generations'), serve)
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
@@ -63,9 +47,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   if (isKeyed(call) && (await answeredBefore(gateway, call, replayJob))) return
   const wanted = imageClient.readRequest(body.bytes, gateway.bounds)
   call.requestedModel = wanted.model
-  const model = findModel(snapshot, wanted.model)
-  if (model === undefined) throw modelNotFound(wanted.model)
-  if (!mayUse(snapshot, identity, wanted.model)) throw notPermitted(wanted.model)
+  const model = requireModel(snapshot, identity, wanted.model)
   imageClient.checkTraits(wanted, model.images, wanted.model)
   // They are chosen when the job is run. Now counts that there are some, and which formats they speak.
   const targets = planImageRoute(model, wanted.model, group)
@@ -201,22 +183,6 @@ function webhookOf(gateway: Gateway, call: Call): NewJob['webhook'] {
     'invalid_request',
     `${webhookHeader}: expected an http:// or https:// URL of at most 2048 characters without credentials`,
     { field: webhookHeader },
-  )
-}
-
-function modelNotFound(model: string): GatewayError {
-  return new GatewayError(
-    'model_not_found',
-    `Model "${redactText(model)}" does not exist here. GET /v1/models lists what this key may use.`,
-    { field: 'model' },
-  )
-}
-
-function notPermitted(model: string): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    `This key may not use model "${redactText(model)}". GET /v1/models lists what it may use.`,
-    { field: 'model' },
   )
 }
 

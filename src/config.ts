@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
 /** Everything the environment decides, read once. Every bound of the process has its name and default here. */
@@ -31,6 +32,15 @@ export interface Config {
   s3SecretAccessKey: string | undefined
   /** Before every key in the bucket. */
   s3Prefix: string
+  /** PEM files of a certificate chain and its key: the server then speaks HTTPS. Both or neither. */
+  tlsCert: string | undefined
+  tlsKey: string | undefined
+  /** CIDR blocks of proxies whose forwarded headers are believed. Absent: nobody's are. */
+  trustedProxies: readonly string[] | undefined
+  /** `allow`: plain HTTP is answered wherever it comes from. */
+  plainHttp: 'loopback' | 'allow'
+  /** API processes that share the port. */
+  processes: number
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
   journalSync: 'process' | 'disk'
@@ -52,6 +62,10 @@ export interface Bounds {
   watchedAnswerBytesMax: number
   inFlightMax: number
   requestReadMs: number
+  /** Until the headers of a request are whole. */
+  headerReadMs: number
+  /** Open at once, whatever runs on them. */
+  connectionsMax: number
   upstreamConnectMs: number
   upstreamFirstByteMs: number
   upstreamIdleMs: number
@@ -59,6 +73,21 @@ export interface Bounds {
   /** A translated stream that is silent for so long gets an event that means nothing. */
   keepAliveMs: number
   attemptsMax: number
+  /** A channel that fails so many times in a row, or half of its last calls, is passed over for a while. */
+  breakerFailures: number
+  /** For how long at first; doubled each time, up to the next. */
+  breakerOpenMs: number
+  breakerOpenMsMax: number
+  /** How long a credential that an upstream refuses is passed over, where the upstream does not say. */
+  credentialRestMs: number
+  /** The longest `retry-after` of an upstream that is believed. */
+  retryAfterMsMax: number
+  /** Redis is waited for so long, then limits are this process's own. */
+  limitsMs: number
+  /** A running request that is not heard of for so long no longer counts as one. */
+  limitsLeaseMs: number
+  /** How long a request waits for money that running requests hold. */
+  budgetWaitMs: number
   /** Sent to formats that demand a bound on the output when neither the client nor the model has one. */
   outputTokensDefault: number
   drainOnShutdownMs: number
@@ -104,7 +133,7 @@ export interface Bounds {
   webhookTriesMax: number
   /** First wait before a webhook is tried again; doubled each time. */
   webhookBackoffMs: number
-  /** A client of images or of their events that reads nothing for so long is cut off. */
+  /** A client that takes nothing of its answer for so long, or up to twice as long, is cut off. */
   clientStallMs: number
   /** A tenant's jobs that have not begun. */
   imageWaitingMax: number
@@ -128,11 +157,24 @@ const milliseconds = (fallback: number, least = 1, most = 2 ** 31 - 1) => count(
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
+/** Addresses and blocks of them, with commas between; an address is a block of its own. */
+const addressBlocks = z.string().transform((text, context) => {
+  const blocks = text.split(',').map((part) => part.trim())
+  return blocks.flatMap((block) => {
+    if (block === '') return []
+    if (ipaddr.isValidCIDR(block)) return [block]
+    if (ipaddr.isValid(block)) return [`${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`]
+    const message = `must be addresses or blocks such as 10.0.0.0/8, with commas between them; "${block}" is none`
+    context.addIssue({ code: 'custom', message })
+    return []
+  })
+})
+
 const MiB = 1024 * 1024
 const second = 1000
 
 /** The environment's names, their bounds and defaults. An empty string counts as absent. */
-const environment = z.object({
+const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: count(8787, 0, 65_535),
   DATA_DIR: z.string().default('.tollgate'),
@@ -159,6 +201,11 @@ const environment = z.object({
     .string()
     .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
     .default('tollgate/'),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+  TRUSTED_PROXIES: addressBlocks.optional(),
+  PLAIN_HTTP: oneOf(['loopback', 'allow']).default('loopback'),
+  PROCESSES: count(1, 1, 256),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOURNAL_SYNC: oneOf(['process', 'disk']).default('process'),
   DENIED_BETAS: z
@@ -176,12 +223,22 @@ const environment = z.object({
   WATCHED_ANSWER_BYTES_MAX: count(32 * MiB),
   IN_FLIGHT_MAX: count(10_000),
   REQUEST_READ_MS: milliseconds(60 * second),
+  HEADER_READ_MS: milliseconds(20 * second),
+  CONNECTIONS_MAX: count(20_000),
   UPSTREAM_CONNECT_MS: milliseconds(10 * second),
   UPSTREAM_FIRST_BYTE_MS: milliseconds(600 * second),
   UPSTREAM_IDLE_MS: milliseconds(120 * second),
   UPSTREAM_TOTAL_MS: milliseconds(1800 * second),
   KEEP_ALIVE_MS: milliseconds(15 * second, 10),
   ATTEMPTS_MAX: count(3, 1, 20),
+  BREAKER_FAILURES: count(5, 1, 1000),
+  BREAKER_OPEN_MS: milliseconds(5 * second),
+  BREAKER_OPEN_MS_MAX: milliseconds(60 * second),
+  CREDENTIAL_REST_MS: milliseconds(30 * second),
+  RETRY_AFTER_MS_MAX: milliseconds(600 * second),
+  LIMITS_MS: milliseconds(50),
+  LIMITS_LEASE_MS: milliseconds(30 * second, 200),
+  BUDGET_WAIT_MS: milliseconds(5 * second, 0),
   OUTPUT_TOKENS_DEFAULT: count(8192, 16),
   DRAIN_ON_SHUTDOWN_MS: milliseconds(30 * second, 0),
   KEY_CACHE_MAX: count(100_000, 1, 10_000_000),
@@ -223,6 +280,24 @@ const environment = z.object({
   IDEMPOTENT_ANSWER_BYTES_MAX: count(4 * MiB),
 })
 
+/** What has to fit together. */
+const environment = variables.superRefine((e, context) => {
+  const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
+  if (e.TLS_CERT !== undefined && e.TLS_KEY === undefined) wrong('TLS_KEY', 'must be set where TLS_CERT is')
+  if (e.TLS_KEY !== undefined && e.TLS_CERT === undefined) wrong('TLS_CERT', 'must be set where TLS_KEY is')
+  const isSafe = e.TLS_CERT !== undefined || e.TRUSTED_PROXIES !== undefined || e.PLAIN_HTTP === 'allow'
+  if (e.ROLE !== 'worker' && !isSafe && !isLoopback(e.HOST)) {
+    wrong(
+      'HOST',
+      `${e.HOST} is not a loopback address, and keys would come to it as plain text: set TLS_CERT and TLS_KEY to serve HTTPS, TRUSTED_PROXIES to the addresses of a proxy that does, or PLAIN_HTTP=allow`,
+    )
+  }
+})
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
+}
+
 /**
  * Turn an environment into a frozen Config. Pure.
  * Throws an Error that lists every wrong variable and what it must be.
@@ -255,6 +330,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     s3AccessKeyId: e.S3_ACCESS_KEY_ID,
     s3SecretAccessKey: e.S3_SECRET_ACCESS_KEY,
     s3Prefix: e.S3_PREFIX,
+    tlsCert: e.TLS_CERT,
+    tlsKey: e.TLS_KEY,
+    trustedProxies: e.TRUSTED_PROXIES,
+    plainHttp: e.PLAIN_HTTP,
+    processes: e.PROCESSES,
     logLevel: e.LOG_LEVEL,
     journalSync: e.JOURNAL_SYNC,
     deniedBetas: e.DENIED_BETAS,
@@ -268,12 +348,22 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       watchedAnswerBytesMax: e.WATCHED_ANSWER_BYTES_MAX,
       inFlightMax: e.IN_FLIGHT_MAX,
       requestReadMs: e.REQUEST_READ_MS,
+      headerReadMs: e.HEADER_READ_MS,
+      connectionsMax: e.CONNECTIONS_MAX,
       upstreamConnectMs: e.UPSTREAM_CONNECT_MS,
       upstreamFirstByteMs: e.UPSTREAM_FIRST_BYTE_MS,
       upstreamIdleMs: e.UPSTREAM_IDLE_MS,
       upstreamTotalMs: e.UPSTREAM_TOTAL_MS,
       keepAliveMs: e.KEEP_ALIVE_MS,
       attemptsMax: e.ATTEMPTS_MAX,
+      breakerFailures: e.BREAKER_FAILURES,
+      breakerOpenMs: e.BREAKER_OPEN_MS,
+      breakerOpenMsMax: e.BREAKER_OPEN_MS_MAX,
+      credentialRestMs: e.CREDENTIAL_REST_MS,
+      retryAfterMsMax: e.RETRY_AFTER_MS_MAX,
+      limitsMs: e.LIMITS_MS,
+      limitsLeaseMs: e.LIMITS_LEASE_MS,
+      budgetWaitMs: e.BUDGET_WAIT_MS,
       outputTokensDefault: e.OUTPUT_TOKENS_DEFAULT,
       drainOnShutdownMs: e.DRAIN_ON_SHUTDOWN_MS,
       keyCacheMax: e.KEY_CACHE_MAX,

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
+import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
@@ -97,11 +98,10 @@ type TenantRow = Awaited<ReturnType<typeof readTenants>>[number]
 async function applyTenant(tx: Transaction, existing: TenantRow | undefined, tenant: TenantEntry) {
   const id = existing?.id ?? randomUUIDv7()
   const limited = tenant.balance !== undefined
-  if (existing === undefined) await addTenant(tx, { id, name: tenant.name, managedBy: 'file' }, { limited })
+  const row = { ...limitColumns(tenant.limits), disabledAt: null, managedBy: 'file' as const }
+  if (existing === undefined) await addTenant(tx, { id, name: tenant.name, ...row }, { limited })
   else {
-    if (existing.disabledAt !== null || existing.managedBy !== 'file') {
-      await changeTenant(tx, id, { disabledAt: null, managedBy: 'file' })
-    }
+    if (!isDeepStrictEqual({ ...existing, ...row }, existing)) await changeTenant(tx, id, row)
     if (existing.limited !== limited) await setLimited(tx, id, limited)
   }
   if (tenant.balance !== undefined && existing?.limited !== true) await openBalance(tx, id, tenant.balance)
@@ -135,6 +135,8 @@ async function applyKey(tx: Transaction, existing: KeyRow | undefined, want: Wan
     capture: key.capture,
     usageScope: key.usageScope,
     strict: key.strict,
+    ...limitColumns(key.limits),
+    ...budgetColumns(key.budget),
     allowedModels: key.allowedModels ?? null,
     allowedCidrs: key.allowedCidrs ?? null,
     expiresAt: key.expiresAt ?? null,

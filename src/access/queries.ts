@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { eq, inArray, or } from 'drizzle-orm'
+import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import type { Database } from '../db/database.ts'
 import { accounts, entries, keys, tenants } from '../db/schema.ts'
@@ -24,6 +25,8 @@ export async function readKeyByHash(database: Database, secretHash: Buffer): Pro
     allowedCidrs: row.allowedCidrs ?? undefined,
     expiresAt: row.expiresAt?.getTime(),
     disabled: row.disabledAt !== null,
+    limits: ownLimitsFrom(row),
+    budgeted: isBudgeted(row),
   }
 }
 
@@ -42,6 +45,9 @@ export function readTenants(tx: Transaction) {
       name: tenants.name,
       disabledAt: tenants.disabledAt,
       managedBy: tenants.managedBy,
+      requestsPerMinute: tenants.requestsPerMinute,
+      tokensPerMinute: tenants.tokensPerMinute,
+      concurrency: tenants.concurrency,
       limited: accounts.limited,
     })
     .from(tenants)

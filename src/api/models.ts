@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageTraits } from '../canonical/image.ts'
+import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { mayUse, modelsFor } from '../catalog/permitted.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
@@ -36,20 +37,24 @@ export function modelRoutes({ catalog, authenticate }: ModelContext) {
       response.json({ object: 'list', data })
     },
 
-    /** `GET /v1/models/*id`: ids may have slashes. Throws `model_not_found`, also for models that the key may not use. */
+    /**
+     * `GET /v1/models/*id`, of an id or an alias; they may have slashes. Throws `model_not_found`, also for models that
+     * the key may not use.
+     */
     async detail(request: Request, response: Response): Promise<void> {
       const identity = await authenticate(request)
       const { snapshot } = catalog
-      const id = [request.params.id ?? []].flat().join('/')
+      const name = [request.params.id ?? []].flat().join('/')
       const group = snapshot.groups.get(identity.groupId)
-      const model = snapshot.models.get(id) ?? snapshot.anyModel
-      if (group === undefined || model === undefined || !mayUse(snapshot, identity, id)) {
+      const model = findModel(snapshot, name)
+      if (group === undefined || model === undefined || !mayUse(snapshot, identity, name)) {
         throw new GatewayError(
           'model_not_found',
-          `Model "${redactText(id.slice(0, idLengthShown))}" is not one that this key may use. GET /v1/models lists those.`,
+          `Model "${redactText(name.slice(0, idLengthShown))}" is not one that this key may use. GET /v1/models lists those.`,
           { field: 'model' },
         )
       }
+      const id = modelIdOf(model, name)
       response.vary('anthropic-version')
       response.json(speaksMessages(request) ? messagesModel(model, id) : modelJson(model, id, group))
     },
@@ -89,6 +94,7 @@ export function modelJson(model: Model, id: string, group: Group) {
     object: 'model',
     created: Math.floor(model.createdAt.getTime() / 1000),
     owned_by: 'tollgate',
+    aliases: model.aliases,
     endpoints: [...(chats ? chatEndpoints : []), ...(makesImages ? imageEndpoints : [])],
     capabilities: {
       streaming: chats,

@@ -4,6 +4,7 @@ import { applyTenants, type GeneratedKey } from '../access/apply-tenants.ts'
 import type { SecretKeeper } from '../access/secret-key.ts'
 import type { Database } from '../db/database.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
+import { budgetColumns, limitColumns } from './limit-columns.ts'
 import {
   addPrice,
   type ChannelRow,
@@ -53,6 +54,8 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
       id: model.id,
       contextLength: model.contextLength ?? null,
       maxOutputTokens: model.maxOutputTokens ?? null,
+      aliases: model.aliases,
+      fallbacks: model.fallbacks,
       images: model.images ?? null,
       disabledAt: null,
       managedBy: 'file' as const,
@@ -103,7 +106,8 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
       protocols: channel.protocols,
       priority: channel.priority,
       weight: channel.weight,
-      allowPrivateAddress: channel.allowPrivateAddress,
+      allowPrivateAddress: channel.allowPrivateAddress === true,
+      privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
       imageConcurrency: channel.imageConcurrency ?? null,
       imagesPerMinute: channel.imagesPerMinute ?? null,
       disabledAt: null,
@@ -158,9 +162,11 @@ async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): P
       imagePriority: group.imagePriority,
       clientGonePolicy: group.clientGone.policy,
       clientGoneSeconds: group.clientGone.seconds,
-      requestsPerMinute: group.limits.requestsPerMinute ?? null,
-      tokensPerMinute: group.limits.tokensPerMinute ?? null,
-      concurrency: group.limits.concurrency ?? null,
+      ...limitColumns(group.limits),
+      totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
+      totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
+      totalConcurrency: group.totalLimits.concurrency ?? null,
+      ...budgetColumns(group.budget),
       managedBy: 'file' as const,
     }
     const existing = rows.groups.find((row) => row.id === id)

@@ -1,4 +1,5 @@
 import type { SecretKeeper } from '../access/secret-key.ts'
+import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import type { CatalogRows, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
 
@@ -13,9 +14,12 @@ export function buildSnapshot(
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
   // A model that no channel offers by name, disabled ones included, is served by those that pass any name through.
   const offersOf = (id: string) => listOffers(offers.get(id) ?? offers.get('*') ?? [], channels)
+  const owners = ownersOf(rows.models)
   const models = rows.models.map(
     (row): Model => ({
       id: row.id,
+      aliases: row.aliases.filter((alias) => owners.get(alias) === row.id),
+      fallbacks: row.fallbacks,
       contextLength: row.contextLength ?? undefined,
       maxOutputTokens: row.maxOutputTokens ?? undefined,
       price: prices.get(row.id),
@@ -25,19 +29,42 @@ export function buildSnapshot(
     }),
   )
   const anyModel = models.find((model) => model.id === '*')
+  const named = models.filter((model) => model !== anyModel)
   return {
     revision: rows.revision,
-    models: new Map(models.filter((model) => model !== anyModel).map((model) => [model.id, model])),
+    // Ids first, for whoever wants the name of some model.
+    models: new Map([
+      ...named.map((model) => [model.id, model] as const),
+      ...named.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)),
+    ]),
     anyModel: anyModel?.offers.length === 0 ? undefined : anyModel,
     channels,
     groups: new Map(rows.groups.map((row) => [row.id, groupOf(row)])),
     tenants: new Map(
-      rows.tenants.map(({ id, name, disabledAt, limited }) => [
-        id,
-        { id, name, disabled: disabledAt !== null, limited },
+      rows.tenants.map((row) => [
+        row.id,
+        {
+          id: row.id,
+          name: row.name,
+          disabled: row.disabledAt !== null,
+          limited: row.limited,
+          limits: limitsFrom(row),
+        },
       ]),
     ),
   }
+}
+
+/**
+ * Which model each name leads to. No file gives a name twice, but rows of different origins may: an id then goes before
+ * an alias, and of two aliases the model whose id sorts first has it.
+ */
+function ownersOf(models: CatalogRows['models']): Map<string, string> {
+  const owners = new Map(models.map(({ id }) => [id, id]))
+  for (const { id, aliases } of models.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    for (const alias of aliases) if (!owners.has(alias)) owners.set(alias, id)
+  }
+  return owners
 }
 
 function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: string) => void): Channel[] {
@@ -52,7 +79,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: st
         protocols: row.protocols,
         priority: row.priority,
         weight: row.weight,
-        allowPrivateAddress: row.allowPrivateAddress,
+        allowPrivateAddress: row.privateAddresses ?? row.allowPrivateAddress,
         credentials: sealed.map((one) => keeper.open(one, row.id)),
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
@@ -103,9 +130,11 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   priceMultiplier: row.priceMultiplier,
   imagePriority: row.imagePriority,
   clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
-  limits: {
-    requestsPerMinute: row.requestsPerMinute ?? undefined,
-    tokensPerMinute: row.tokensPerMinute ?? undefined,
-    concurrency: row.concurrency ?? undefined,
+  limits: limitsFrom(row),
+  totalLimits: {
+    requestsPerMinute: row.totalRequestsPerMinute ?? undefined,
+    tokensPerMinute: row.totalTokensPerMinute ?? undefined,
+    concurrency: row.totalConcurrency ?? undefined,
   },
+  budgeted: isBudgeted(row),
 })

@@ -47,7 +47,15 @@ export class Catalog {
   }
 }
 
-/** The model a client means by this name: exactly that one, else whatever stands for any name. */
+/** The model a client means by this name, its id or an alias: exactly that one, else whatever stands for any name. */
 export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
+}
+
+/**
+ * The id under which lists, channels that pass any name through, and the model list know what `findModel` found by this
+ * name: the model's own, or the name itself where the model stands for any.
+ */
+export function modelIdOf(model: Model, name: string): string {
+  return model.id === '*' ? name : model.id
 }

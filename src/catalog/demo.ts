@@ -2,6 +2,7 @@ import type { SecretKeeper } from '../access/secret-key.ts'
 import type { Database } from '../db/database.ts'
 import { applyGatewayFile } from './apply.ts'
 import type { GatewayFile } from './gateway-file.ts'
+import { unlimited } from './limit-columns.ts'
 import { changeRows, readGroups } from './queries.ts'
 
 /** Where the demo channel is. Not a real host: where it is called, the built-in demo upstream answers. */
@@ -12,6 +13,8 @@ const demoGatewayFile: GatewayFile = {
   models: [
     {
       id: 'demo-chat',
+      aliases: [],
+      fallbacks: [],
       contextLength: 128_000,
       maxOutputTokens: 4096,
       price: {
@@ -27,6 +30,8 @@ const demoGatewayFile: GatewayFile = {
     },
     {
       id: 'demo-image',
+      aliases: [],
+      fallbacks: [],
       contextLength: undefined,
       maxOutputTokens: undefined,
       price: {
@@ -86,7 +91,9 @@ const demoGatewayFile: GatewayFile = {
       priceMultiplier: '1',
       imagePriority: 0,
       clientGone: { policy: 'drain', seconds: 30 },
-      limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
+      limits: unlimited,
+      totalLimits: unlimited,
+      budget: undefined,
     },
   ],
   tenants: [],

@@ -1,9 +1,19 @@
-import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import type { ImageTraits } from '../canonical/image.ts'
 import { protocolNames } from '../protocols/protocol.ts'
-import type { ImageRate } from './snapshot.ts'
-import { nanoFromUsd } from './usd.ts'
+import type { modelEntry } from './model-entry.ts'
+import {
+  budget,
+  cidr,
+  expiry,
+  limits,
+  multiplier,
+  mustBe,
+  name,
+  ownLimits,
+  privateAddress,
+  usd,
+  wholeNumber,
+} from './setting.ts'
 
 /** What gateway.yaml says, checked and in our own names. Money is nano-USD; absent settings have their defaults. */
 export interface GatewayFile {
@@ -18,126 +28,6 @@ export type ChannelEntry = z.output<typeof channelEntry>
 export type GroupEntry = z.output<typeof groupEntry>
 export type TenantEntry = z.output<typeof tenantEntry>
 export type KeyEntry = TenantEntry['keys'][number]
-
-/** Prefix of every message: what is wrong is said as what the setting must be. */
-const mustBe = (what: string) => `must be ${what}`
-
-const name = (charactersMax: number) =>
-  z
-    .string()
-    .max(charactersMax)
-    .regex(/^[^\p{C}]+$/u, mustBe(`a name of 1 to ${charactersMax} visible characters`))
-
-const wholeNumber = (least: number, most: number) => z.int().min(least).max(most)
-
-/** Decimals are best quoted; numbers are taken too, as written. */
-const decimalText = z
-  .union([z.string(), z.number()], { error: mustBe('a decimal, such as "2.50"') })
-  .transform(String)
-
-const usd = decimalText.transform((text, context) => {
-  const amount = nanoFromUsd(text)
-  if (amount !== undefined) return amount
-  const message = mustBe('USD as a plain decimal with at most 9 decimals, such as "2.50"')
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
-
-const multiplier = decimalText.refine((text) => /^\d{1,4}(\.\d{1,9})?$/.test(text), {
-  error: mustBe('a decimal from 0 to 9999 with at most 9 decimals, such as "1.2"'),
-})
-
-/** A size, a quality or the like, as clients write it. */
-const imageWord = name(64)
-
-const madeIn = imageWord.refine((word) => word !== 'auto', {
-  error: mustBe('one that images are made in; "auto" costs what comes of it'),
-})
-
-const imageRate = z
-  .strictObject({ size: madeIn.optional(), quality: madeIn.optional(), usd })
-  .refine(({ size, quality }) => size !== undefined || quality !== undefined, {
-    error: mustBe('for a size, a quality or both; the price of all other images is "image"'),
-  })
-  .transform(({ size, quality, usd }): ImageRate => ({ size, quality, nano: usd }))
-
-const imageRates = z
-  .array(imageRate)
-  .max(100, mustBe('a list of at most 100 prices'))
-  .superRefine((rates, context) => {
-    const seen = new Map<string, number>()
-    for (const [index, { size, quality }] of rates.entries()) {
-      const pair = JSON.stringify([size, quality])
-      const first = seen.get(pair)
-      if (first === undefined) seen.set(pair, index)
-      else {
-        const message = `is for the same size and quality as images[${first}]`
-        context.addIssue({ code: 'custom', path: [index], message })
-      }
-    }
-  })
-
-const price = z
-  .strictObject({
-    input: usd.optional(),
-    cache_read: usd.optional(),
-    cache_write: usd.optional(),
-    output: usd.optional(),
-    reasoning: usd.optional(),
-    image: usd.optional(),
-    images: imageRates.default([]),
-  })
-  .transform((p) => ({
-    input: p.input,
-    cacheRead: p.cache_read,
-    cacheWrite: p.cache_write,
-    output: p.output,
-    reasoning: p.reasoning,
-    image: p.image,
-    imageRates: p.images,
-  }))
-
-const imageWords = z.array(imageWord).min(1)
-
-/** Settings that are absent stay absent: what is compared with rows must look as they do. */
-const imageTraits = z
-  .strictObject({
-    sizes: imageWords.exactOptional(),
-    qualities: imageWords.exactOptional(),
-    styles: imageWords.exactOptional(),
-    backgrounds: imageWords.exactOptional(),
-    output_formats: imageWords.exactOptional(),
-    images_max: wholeNumber(1, 10).optional(),
-    partial_images_max: wholeNumber(0, 3).optional(),
-    prompt_characters_max: wholeNumber(1, 2_147_483_647).optional(),
-  })
-  .transform(
-    ({ output_formats, images_max, partial_images_max, prompt_characters_max, ...lists }): ImageTraits => ({
-      ...lists,
-      ...(output_formats !== undefined && { outputFormats: output_formats }),
-      ...(images_max !== undefined && { imagesMax: images_max }),
-      ...(partial_images_max !== undefined && { partialImagesMax: partial_images_max }),
-      ...(prompt_characters_max !== undefined && { promptCharactersMax: prompt_characters_max }),
-    }),
-  )
-
-const tokenCount = wholeNumber(1, 2_147_483_647)
-
-export const modelEntry = z
-  .strictObject({
-    id: name(256),
-    context_length: tokenCount.optional(),
-    max_output_tokens: tokenCount.optional(),
-    price: price.optional(),
-    images: imageTraits.optional(),
-  })
-  .transform((m) => ({
-    id: m.id,
-    contextLength: m.context_length,
-    maxOutputTokens: m.max_output_tokens,
-    price: m.price,
-    images: m.images,
-  }))
 
 /** Trailing slashes are dropped: a path that begins with one is appended. */
 const baseUrl = z.string().transform((text, context) => {
@@ -181,7 +71,7 @@ export const channelEntry = z
     models: upstreamModels,
     priority: wholeNumber(-1_000_000, 1_000_000).default(0),
     weight: wholeNumber(1, 1_000_000).default(1),
-    allow_private_address: z.boolean().default(false),
+    allow_private_address: privateAddress.default(false),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
   })
   .transform((c) => ({
@@ -197,8 +87,6 @@ export const channelEntry = z
   }))
 
 const names = z.array(name(256)).min(1)
-const bound = wholeNumber(1, 2_147_483_647).optional()
-
 export const groupEntry = z
   .strictObject({
     name: name(128),
@@ -212,9 +100,9 @@ export const groupEntry = z
         seconds: wholeNumber(0, 3600).default(30),
       })
       .default({ policy: 'drain', seconds: 30 }),
-    limits: z
-      .strictObject({ requests_per_minute: bound, tokens_per_minute: bound, concurrency: bound })
-      .default({}),
+    limits: limits.prefault({}),
+    total_limits: limits.prefault({}),
+    budget,
   })
   .transform((g) => ({
     name: g.name,
@@ -223,25 +111,10 @@ export const groupEntry = z
     priceMultiplier: g.price_multiplier,
     imagePriority: g.image_priority,
     clientGone: g.client_gone,
-    limits: {
-      requestsPerMinute: g.limits.requests_per_minute,
-      tokensPerMinute: g.limits.tokens_per_minute,
-      concurrency: g.limits.concurrency,
-    },
+    limits: g.limits,
+    totalLimits: g.total_limits,
+    budget: g.budget,
   }))
-
-const cidr = z.string().transform((text, context) => {
-  if (ipaddr.isValidCIDR(text)) return text
-  if (ipaddr.isValid(text)) return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
-  context.addIssue({ code: 'custom', message: mustBe('an address block, such as 10.0.0.0/8') })
-  return z.NEVER
-})
-
-const expiry = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: mustBe('a date or a time with its zone, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
-  })
-  .transform((text) => new Date(text))
 
 const keyEntry = z
   .strictObject({
@@ -258,6 +131,8 @@ const keyEntry = z
     disabled: z.boolean().default(false),
     allowed_models: names.optional(),
     allowed_cidrs: z.array(cidr).min(1).optional(),
+    limits: ownLimits,
+    budget,
   })
   .transform((k) => ({
     name: k.name,
@@ -270,8 +145,15 @@ const keyEntry = z
     disabled: k.disabled,
     allowedModels: k.allowed_models,
     allowedCidrs: k.allowed_cidrs,
+    limits: k.limits,
+    budget: k.budget,
   }))
 
 export const tenantEntry = z
-  .strictObject({ name: name(128), balance_usd: usd.optional(), keys: z.array(keyEntry).default([]) })
-  .transform((t) => ({ name: t.name, balance: t.balance_usd, keys: t.keys }))
+  .strictObject({
+    name: name(128),
+    balance_usd: usd.optional(),
+    limits: limits.prefault({}),
+    keys: z.array(keyEntry).default([]),
+  })
+  .transform((t) => ({ name: t.name, balance: t.balance_usd, limits: t.limits, keys: t.keys }))

@@ -1,6 +1,7 @@
 import { EntryReader } from './entry-reader.ts'
-import { channelEntry, type GatewayFile, groupEntry, modelEntry, tenantEntry } from './gateway-file.ts'
-import { checkNames, checkReferences, checkSecrets } from './references.ts'
+import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gateway-file.ts'
+import { modelEntry } from './model-entry.ts'
+import { checkAliases, checkNames, checkReferences, checkSecrets } from './references.ts'
 import { type Problem, readYaml, renderPath } from './yaml-source.ts'
 
 /**
@@ -20,6 +21,7 @@ export function readGatewayYaml(
     tenants: reader.entries('tenants', sections.tenants, tenantEntry),
   }
   checkNames(reader, sections)
+  checkAliases(reader, sections)
   checkReferences(reader, sections, file)
   checkSecrets(reader, file)
   if (reader.problems.length > 0) throw new Error(render(path, reader.problems))

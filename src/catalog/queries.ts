@@ -55,6 +55,9 @@ async function readRows({ db }: Database) {
         id: tenants.id,
         name: tenants.name,
         disabledAt: tenants.disabledAt,
+        requestsPerMinute: tenants.requestsPerMinute,
+        tokensPerMinute: tenants.tokensPerMinute,
+        concurrency: tenants.concurrency,
         limited: accounts.limited,
       })
       .from(tenants)

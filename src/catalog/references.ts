@@ -22,20 +22,60 @@ export function checkNames(reader: EntryReader, sections: Sections) {
   })
 }
 
+/** Aliases are names as ids are: each leads to one model. */
+export function checkAliases(reader: EntryReader, sections: Sections) {
+  const owners = new Map<string, Path>(
+    namesIn(sections.models, 'id').map(({ name, index }) => [name, ['models', index]]),
+  )
+  for (const { alias, id, path } of aliasesIn(sections.models)) {
+    const owner = owners.get(alias)
+    if (id === '*') reader.report(path.slice(0, -1), notForAny)
+    else if (alias === '*') reader.report(path, notAny)
+    else if (owner !== undefined) reader.report(path, `"${alias}" is taken by ${renderPath(owner)}`)
+    else owners.set(alias, path)
+  }
+}
+
+const notForAny = 'is not for the model "*", which stands for any name'
+const notAny = 'must be a name of one model; "*" stands for any'
+
 interface Entries {
+  models: Entry<GatewayFile['models'][number]>[]
   channels: Entry<GatewayFile['channels'][number]>[]
   groups: Entry<GatewayFile['groups'][number]>[]
   tenants: Entry<GatewayFile['tenants'][number]>[]
 }
 
 export function checkReferences(reader: EntryReader, sections: Sections, file: Entries) {
-  const models = new Set(['*', ...namesIn(sections.models, 'id').map(({ name }) => name)])
+  const ids = new Set(namesIn(sections.models, 'id').map(({ name }) => name))
+  const models = new Set(['*', ...ids])
+  const idOf = new Map(aliasesIn(sections.models).map(({ alias, id }) => [alias, id]))
   const channels = new Set(['*', ...namesIn(sections.channels, 'name').map(({ name }) => name)])
   const groups = new Set(namesIn(sections.groups, 'name').map(({ name }) => name))
   const check = (path: Path, name: string, known: Set<string>, where: string) => {
-    if (!known.has(name)) reader.report(path, `"${name}" is not in ${where}`)
+    if (known.has(name)) return
+    const id = where === 'models' ? idOf.get(name) : undefined
+    reader.report(
+      path,
+      id === undefined ? `"${name}" is not in ${where}` : `"${name}" is an alias: write "${id}", its model`,
+    )
   }
 
+  const checkFallbacks = ({ id, fallbacks }: GatewayFile['models'][number], path: Path) => {
+    fallbacks.forEach((fallback, index) => {
+      const place = [...path, 'fallbacks', index]
+      const first = fallbacks.indexOf(fallback)
+      if (fallback === '*') reader.report(place, notAny)
+      else if (fallback === id) reader.report(place, 'is the model itself')
+      else if (first < index) reader.report(place, `"${fallback}" stands in fallbacks[${first}] already`)
+      else check(place, fallback, ids, 'models')
+    })
+  }
+
+  for (const { entry, path } of file.models) {
+    if (entry.id === '*' && entry.fallbacks.length > 0) reader.report([...path, 'fallbacks'], notForAny)
+    else checkFallbacks(entry, path)
+  }
   for (const { entry, path } of file.channels) {
     entry.offers.forEach(({ model }, index) => {
       const asMap = [...path, 'models', model]
@@ -80,5 +120,16 @@ function namesIn(items: unknown[], property: 'id' | 'name'): { name: string; ind
     const named = z.looseObject({ [property]: z.string() }).safeParse(item)
     const name = named.success ? named.data[property] : undefined
     return typeof name === 'string' ? [{ name, index }] : []
+  })
+}
+
+function aliasesIn(models: unknown[]): { alias: string; id: string; path: Path }[] {
+  return models.flatMap((item, index) => {
+    const named = z.looseObject({ id: z.string(), aliases: z.array(z.unknown()) }).safeParse(item)
+    if (!named.success) return []
+    const { id, aliases } = named.data
+    return aliases.flatMap((alias, at) =>
+      typeof alias === 'string' ? [{ alias, id, path: ['models', index, 'aliases', at] }] : [],
+    )
   })
 }

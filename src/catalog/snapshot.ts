@@ -4,7 +4,7 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 /** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new one. */
 export interface Snapshot {
   revision: number
-  /** By public id; `*` is not in here. */
+  /** By public id and by alias; `*` is not in here. */
   models: ReadonlyMap<string, Model>
   /** What unknown names fall to when some channel offers `*`; undefined when none does. */
   anyModel: Model | undefined
@@ -19,10 +19,24 @@ export interface Tenant {
   disabled: boolean
   /** True when the account has a hard budget: requests are admitted by reservation. */
   limited: boolean
+  /** Of all its keys together. */
+  limits: RateLimits
+}
+
+/** How fast something may be used; undefined: as fast as it likes. */
+export interface RateLimits {
+  requestsPerMinute: number | undefined
+  tokensPerMinute: number | undefined
+  /** Requests that run at once. */
+  concurrency: number | undefined
 }
 
 export interface Model {
   id: string
+  /** Other names that clients may call it by. */
+  aliases: readonly string[]
+  /** Ids of models that answer in its stead, in this order, when none of its channels can. */
+  fallbacks: readonly string[]
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
@@ -46,7 +60,8 @@ export interface Channel {
   protocols: Readonly<Partial<Record<ProtocolName, string>>>
   priority: number
   weight: number
-  allowPrivateAddress: boolean
+  /** A list: of private addresses only those within these CIDR blocks. */
+  allowPrivateAddress: boolean | readonly string[]
   /** Decrypted; at least one, in file order. An empty string: the upstream wants none. */
   credentials: readonly string[]
   /** Most image jobs that all processes together give it at once, and in a minute; undefined: unbounded. */
@@ -65,11 +80,12 @@ export interface Group {
   /** Of queued images: 0 to 100, higher first. */
   imagePriority: number
   clientGone: { policy: 'drain' | 'abort'; seconds: number }
-  limits: {
-    requestsPerMinute: number | undefined
-    tokensPerMinute: number | undefined
-    concurrency: number | undefined
-  }
+  /** Of each of its keys that has none of its own. */
+  limits: RateLimits
+  /** Of all its keys together. */
+  totalLimits: RateLimits
+  /** True when what its keys spend together is bounded: requests are admitted by reservation. */
+  budgeted: boolean
 }
 
 /** One version of a model's price. Nano-USD per million tokens; undefined: not known, never free. */

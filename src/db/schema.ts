@@ -22,9 +22,25 @@ const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'da
 /** Who edits a row: `file` rows are those of gateway.yaml and are disabled when they leave it. */
 const managedBy = () => text('managed_by', { enum: ['file', 'admin'] }).notNull()
 
+/** Bounds on how fast something is used; NULL: unbounded. */
+const limits = () => ({
+  requestsPerMinute: integer('requests_per_minute'),
+  tokensPerMinute: integer('tokens_per_minute'),
+  concurrency: integer('concurrency'),
+})
+
+/** Most that may be spent in a day, in a month (UTC) and in all, nano-USD; NULL: unbounded. */
+const budgets = () => ({
+  budgetDay: nano('budget_day_nano'),
+  budgetMonth: nano('budget_month_nano'),
+  budgetTotal: nano('budget_total_nano'),
+})
+
 export const tenants = pgTable('tenants', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
+  /** Of all its keys together. */
+  ...limits(),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -53,9 +69,14 @@ export const groups = pgTable('key_groups', {
     .notNull()
     .default('drain'),
   clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
-  requestsPerMinute: integer('requests_per_minute'),
-  tokensPerMinute: integer('tokens_per_minute'),
-  concurrency: integer('concurrency'),
+  /** Of each of its keys that has none of its own. */
+  ...limits(),
+  /** Of all its keys together. */
+  totalRequestsPerMinute: integer('total_requests_per_minute'),
+  totalTokensPerMinute: integer('total_tokens_per_minute'),
+  totalConcurrency: integer('total_concurrency'),
+  /** Of all its keys together. */
+  ...budgets(),
   /** Of queued images: higher first. */
   imagePriority: smallint('image_priority').notNull().default(0),
   managedBy: managedBy(),
@@ -85,6 +106,9 @@ export const keys = pgTable(
       .default('tenant'),
     /** True: what a translation would lose is refused instead. */
     strict: boolean('strict').notNull().default(false),
+    /** NULL: its group's. */
+    ...limits(),
+    ...budgets(),
     /** NULL: whatever the group allows. */
     allowedModels: text('allowed_models').array(),
     /** NULL: from anywhere. */
@@ -108,6 +132,10 @@ export const models = pgTable('models', {
   id: text('id').primaryKey(),
   contextLength: integer('context_length'),
   maxOutputTokens: integer('max_output_tokens'),
+  /** Other names that clients may call it by. */
+  aliases: text('aliases').array().notNull().default(sql`'{}'`),
+  /** Models that answer in its stead, in this order, when none of its channels can. */
+  fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
   /** What of image requests it takes; NULL: nothing is said of it. */
   images: jsonb('images').$type<ImageTraits>(),
   disabledAt: moment('disabled_at'),
@@ -145,6 +173,8 @@ export const channels = pgTable('channels', {
   priority: integer('priority').notNull().default(0),
   weight: integer('weight').notNull().default(1),
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
+  /** CIDR blocks that are allowed beside public addresses; NULL: `allowPrivateAddress` says it for all of them. */
+  privateAddresses: text('private_addresses').array(),
   /** Most images that all processes together have it make at once, and in a minute; NULL: unbounded. */
   imageConcurrency: integer('image_concurrency'),
   imagesPerMinute: integer('images_per_minute'),
@@ -281,6 +311,8 @@ export const attempts = pgTable(
     upstreamModel: text('upstream_model'),
     /** Why it was chosen or passed over. */
     reason: text('reason').notNull(),
+    /** A candidate that was not called. */
+    passedOver: boolean('passed_over').notNull().default(false),
     status: smallint('status'),
     errorKind: text('error_kind'),
     errorMessage: text('error_message'),
@@ -299,7 +331,25 @@ export const entries = pgTable('entries', {
   kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
   /** Nano-USD; negative takes from the account. */
   amount: nano('amount_nano').notNull(),
+  /** Why, in the operator's words; NULL for charges and openings. */
+  note: text('note'),
 })
+
+/** What keys and groups that have budgets spent in one period of them, and what running requests hold of it. */
+export const budgetPeriods = pgTable(
+  'budget_periods',
+  {
+    id: uuid('id').primaryKey().default(sql`gen_random_uuid()`),
+    /** A key's or a group's id. */
+    ownerId: uuid('owner_id').notNull(),
+    period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
+    /** Midnight UTC of its first day; the epoch for `total`. */
+    startsAt: moment('starts_at').notNull(),
+    spent: nano('spent_nano').notNull().default(sql`0`),
+    reserved: nano('reserved_nano').notNull().default(sql`0`),
+  },
+  (t) => [uniqueIndex('budget_periods_owner').on(t.ownerId, t.period, t.startsAt)],
+)
 
 /** Money held for running requests of limited accounts. */
 export const reservations = pgTable(
@@ -309,10 +359,25 @@ export const reservations = pgTable(
     accountId: uuid('account_id').notNull(),
     instanceId: uuid('instance_id').notNull(),
     amount: nano('amount_nano').notNull(),
+    /** Those that hold it too. */
+    budgetPeriodIds: uuid('budget_period_ids').array().notNull().default(sql`'{}'`),
     createdAt: moment('created_at').notNull(),
   },
   (t) => [index('reservations_instance').on(t.instanceId)],
 )
+
+/** Channels that fail, for all processes: as long as a row's moment has not come, others are asked before it. */
+export const channelBreakers = pgTable('channel_breakers', {
+  channelId: uuid('channel_id').primaryKey(),
+  /** Times it opened in a row: each doubles how long. */
+  openings: integer('openings').notNull(),
+  openUntil: moment('open_until').notNull(),
+  /** Then one process may try it; whoever does pushes this ahead. */
+  probeAt: moment('probe_at').notNull(),
+  /** What it failed with last, for people. */
+  reason: text('reason').notNull(),
+  changedAt: moment('changed_at').notNull(),
+})
 
 /** Processes with a journal. */
 export const instances = pgTable('instances', {
@@ -344,6 +409,8 @@ export const heldAnswers = pgTable(
     /** The upstream's id, such as `resp_...`. */
     answerId: text('answer_id').notNull(),
     channel: text('channel').notNull(),
+    /** Which of the channel's credentials holds it, as a short hash of it; NULL: not known. */
+    credential: text('credential'),
     createdAt: moment('created_at').notNull(),
   },
   (t) => [

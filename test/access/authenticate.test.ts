@@ -4,6 +4,7 @@ import type { Identity } from '../../src/access/identity.ts'
 import { hashKeySecret, makeKeySecret } from '../../src/access/key-secret.ts'
 import { Keys } from '../../src/access/keys.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
+import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 
 const pepper = Buffer.from('pepper')
@@ -20,6 +21,8 @@ const anna: Identity = {
   allowedCidrs: undefined,
   expiresAt: undefined,
   disabled: false,
+  limits: undefined,
+  budgeted: false,
 }
 const snapshot: Snapshot = {
   revision: 1,
@@ -28,8 +31,8 @@ const snapshot: Snapshot = {
   channels: new Map(),
   groups: new Map(),
   tenants: new Map([
-    ['tenant-1', { id: 'tenant-1', name: 'acme', disabled: false, limited: false }],
-    ['tenant-2', { id: 'tenant-2', name: 'gone', disabled: true, limited: false }],
+    ['tenant-1', { id: 'tenant-1', name: 'acme', disabled: false, limited: false, limits: unlimited }],
+    ['tenant-2', { id: 'tenant-2', name: 'gone', disabled: true, limited: false, limits: unlimited }],
   ]),
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { modelRoutes } from '../../src/api/models.ts'
+import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
 import { groupId, identity, serve } from './serve.ts'
 
@@ -23,6 +24,8 @@ const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
 const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
   id,
+  aliases: [],
+  fallbacks: [],
   contextLength: undefined,
   maxOutputTokens: undefined,
   price: undefined,
@@ -57,7 +60,13 @@ const everything = channel('everything', {
 })
 const images = { sizes: ['512x512', '1536x1024'], outputFormats: ['png'], imagesMax: 4, partialImagesMax: 0 }
 const models = [
-  model('vendor/big', [main, other], { price, contextLength: 128_000, maxOutputTokens: 16_384 }),
+  model('vendor/big', [main, other], {
+    aliases: ['big', 'vendor/latest'],
+    fallbacks: ['alpha'],
+    price,
+    contextLength: 128_000,
+    maxOutputTokens: 16_384,
+  }),
   model('alpha', [main]),
   model('elsewhere', [other]),
   model('painter', [pictures]),
@@ -78,7 +87,9 @@ function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: M
     priceMultiplier: '1',
     imagePriority: 0,
     clientGone: { policy: 'drain', seconds: 30 },
-    limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
+    limits: unlimited,
+    totalLimits: unlimited,
+    budgeted: false,
     ...changes,
   }
   caller = identity(by)
@@ -92,7 +103,7 @@ beforeAll(async () => {
     get snapshot(): Snapshot {
       return {
         revision: 1,
-        models: new Map(models.map((each) => [each.id, each])),
+        models: new Map(models.flatMap((each) => [each.id, ...each.aliases].map((name) => [name, each]))),
         anyModel,
         channels: new Map(),
         groups: new Map([[group.id, group]]),
@@ -117,6 +128,7 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
     object: 'model',
     created: 1_793_491_200,
     owned_by: 'tollgate',
+    aliases: ['big', 'vendor/latest'],
     endpoints: chatEndpoints,
     capabilities: { streaming: true, images: null },
     context_length: 128_000,
@@ -135,6 +147,46 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
     object: 'list',
     data: expect.arrayContaining([body]),
   })
+})
+
+test('a model is listed once, under its id, whatever else it is called', async () => {
+  reset()
+  const { data } = (await api.get('/v1/models')).body
+  expect(data.map((each: { id: string; aliases: string[] }) => [each.id, each.aliases])).toEqual([
+    ['alpha', []],
+    ['elsewhere', []],
+    ['painter', []],
+    ['vendor/big', ['big', 'vendor/latest']],
+  ])
+})
+
+test('asked for by an alias it is the model, by its own id, in both shapes', async () => {
+  reset()
+  const { body } = await api.get('/v1/models/vendor/big')
+  for (const alias of ['big', 'vendor/latest']) {
+    expect((await api.get(`/v1/models/${alias}`)).body).toEqual(body)
+    const headers = { 'anthropic-version': '2023-06-01' }
+    expect((await api.get(`/v1/models/${alias}`, headers)).body).toMatchObject({ id: 'vendor/big' })
+  }
+})
+
+test('an alias opens what its id opens, and nothing else', async () => {
+  const ofAlias = async () => (await api.get('/v1/models/big')).body
+  reset({ models: ['vendor/big'] }, { allowedModels: new Set(['vendor/big']) })
+  expect(await ofAlias()).toMatchObject({ id: 'vendor/big' })
+  // Not by the group's list, the key's, or its channels; nor by a list that has the alias, as no file makes one.
+  const closed: [Partial<Group>, Partial<Identity>][] = [
+    [{ models: ['alpha'] }, {}],
+    [{}, { allowedModels: new Set(['alpha']) }],
+    [{ channels: ['pictures'] }, {}],
+    [{ models: ['big'] }, {}],
+    [{}, { allowedModels: new Set(['big']) }],
+  ]
+  for (const [changes, by] of closed) {
+    // A model that stands for any name must not let the alias pass as some other model either.
+    reset(changes, by, model('*', [main]))
+    expect(await ofAlias()).toMatchObject({ kind: 'model_not_found', field: 'model' })
+  }
 })
 
 test('what is not known is null', async () => {

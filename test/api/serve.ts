@@ -20,6 +20,8 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     allowedCidrs: undefined,
     expiresAt: undefined,
     disabled: false,
+    limits: undefined,
+    budgeted: false,
     ...changes,
   }
 }

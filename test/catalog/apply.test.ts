@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret } from '../../src/access/key-secret.ts'
+import { readKeyByHash } from '../../src/access/queries.ts'
 import { SecretKeeper } from '../../src/access/secret-key.ts'
 import { applyGatewayFile } from '../../src/catalog/apply.ts'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
+import { unlimited } from '../../src/catalog/limit-columns.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -32,6 +34,17 @@ const apply = (text: string, using = keeper) =>
 const load = (using = keeper, log: (message: string) => void = () => {}) =>
   Catalog.load(database, using, log).then((catalog) => catalog.snapshot)
 
+const keyOf = (secret: string) => readKeyByHash(database, hashKeySecret(secret, keeper.pepper))
+
+/** Those of groups and keys that have one. */
+const budgets = async () => [
+  ...(await database.sql`
+    SELECT * FROM (
+      SELECT name, budget_day_nano AS day, budget_month_nano AS month, budget_total_nano AS total FROM key_groups
+      UNION ALL SELECT name, budget_day_nano, budget_month_nano, budget_total_nano FROM keys
+    ) all_budgets WHERE coalesce(day, month, total) IS NOT NULL ORDER BY name`),
+]
+
 const revisions = async () => (await database.sql`SELECT catalog, keys FROM revision`)[0]
 
 /** Every row of every table that a file may write, with the transaction that wrote it last. */
@@ -57,7 +70,7 @@ async function allRows() {
 
 const whole = `
 models:
-  - { id: big, context_length: 1000, price: { input: "2.50", output: "10" } }
+  - { id: big, aliases: [large, huge], fallbacks: [small, painter], context_length: 1000, price: { input: "2.50", output: "10" } }
   - { id: small }
   - id: painter
     images: { sizes: [512x512, auto], output_formats: [png], partial_images_max: 0 }
@@ -65,11 +78,11 @@ models:
 channels:
   - { name: b, protocols: { openai-chat: https://b.example/v1 }, api_keys: [b-key], models: [big, small], priority: 1 }
   - { name: a, protocols: { openai-chat: https://a.example/v1, anthropic-messages: https://a.example }, api_keys: [a-1, a-2], models: { big: a-big }, priority: 1 }
-  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: { big: c-big }, priority: 5, images: { concurrency: 2, per_minute: 30 } }
+  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: { big: c-big }, priority: 5, images: { concurrency: 2, per_minute: 30 }, allow_private_address: [10.0.0.0/8, "fd00::/8"] }
 groups:
-  - { name: default, limits: { concurrency: 7 }, price_multiplier: "1.2", image_priority: 40 }
+  - { name: default, limits: { concurrency: 7 }, price_multiplier: "1.2", image_priority: 40, total_limits: { tokens_per_minute: 5000, concurrency: 9 }, budget: { day: "1.5", month: "20" } }
 tenants:
-  - { name: acme, balance_usd: "10.00", keys: [{ name: dev, secret: acme-dev-secret-01 }, { name: ops, disabled: true }] }
+  - { name: acme, balance_usd: "10.00", limits: { requests_per_minute: 70 }, keys: [{ name: dev, secret: acme-dev-secret-01, limits: { concurrency: 3 }, budget: { total: "0" } }, { name: ops, disabled: true }] }
   - { name: free, keys: [{ name: dev, secret: free-dev-secret-01, expires_at: 2030-01-01, allowed_cidrs: [10.0.0.0/8] }] }
 `
 
@@ -107,6 +120,94 @@ describe('a file that is applied', () => {
       ['acme', true],
       ['free', false],
     ])
+  })
+
+  test('gives models their other names, their fallbacks and their private addresses', async () => {
+    await apply(whole.replace('name: b,', 'name: b, allow_private_address: true,'))
+    const snapshot = await load()
+    const big = findModel(snapshot, 'big')
+    expect(big).toMatchObject({ aliases: ['large', 'huge'], fallbacks: ['small', 'painter'] })
+    expect([findModel(snapshot, 'large'), findModel(snapshot, 'huge')]).toEqual([big, big])
+    // Ids first: whoever takes the first name takes one.
+    expect([...snapshot.models.keys()].slice(0, 3).sort()).toEqual(['big', 'painter', 'small'])
+    expect(findModel(snapshot, 'small')).toMatchObject({ aliases: [], fallbacks: [] })
+    expect(big?.offers.map(({ channel }) => channel.allowPrivateAddress)).toEqual([
+      ['10.0.0.0/8', 'fd00::/8'],
+      false,
+      true,
+    ])
+    // A process of an earlier version knows no lists, and must not take one for leave to go anywhere.
+    const columns = await database.sql`SELECT name, allow_private_address AS all FROM channels ORDER BY name`
+    expect(columns.map((row) => [row.name, row.all])).toEqual([
+      ['a', false],
+      ['b', true],
+      ['c', false],
+    ])
+  })
+
+  test('says how fast a tenant, a group and a key may go, and whether what they spend is bounded', async () => {
+    await apply(whole)
+    const snapshot = await load()
+    expect([...snapshot.groups.values()]).toMatchObject([
+      {
+        limits: { ...unlimited, concurrency: 7 },
+        totalLimits: { ...unlimited, tokensPerMinute: 5000, concurrency: 9 },
+        budgeted: true,
+      },
+    ])
+    expect([...snapshot.tenants.values()].map(({ name, limits }) => [name, limits])).toEqual([
+      ['acme', { ...unlimited, requestsPerMinute: 70 }],
+      ['free', unlimited],
+    ])
+    expect(await keyOf('acme-dev-secret-01')).toMatchObject({
+      limits: { ...unlimited, concurrency: 3 },
+      budgeted: true,
+    })
+    expect(await keyOf('free-dev-secret-01')).toMatchObject({ limits: undefined, budgeted: false })
+    expect(await budgets()).toEqual([
+      { name: 'default', day: '1500000000', month: '20000000000', total: null },
+      { name: 'dev', day: null, month: null, total: '0' },
+    ])
+  })
+
+  test('takes back what the next one leaves out, and raises both revisions for it', async () => {
+    await apply(whole)
+    const before = await revisions()
+    await apply(`
+models: [{ id: big }, { id: small }, { id: painter }]
+channels:
+  - { name: c, protocols: { openai-chat: https://c.example/v1 }, api_keys: [""], models: [big] }
+groups: [{ name: default }]
+tenants:
+  - { name: acme, balance_usd: "10.00", keys: [{ name: dev, secret: acme-dev-secret-01 }] }
+  - { name: free, keys: [{ name: dev, secret: free-dev-secret-01 }] }
+`)
+    const snapshot = await load()
+    expect([...snapshot.models.keys()].sort()).toEqual(['big', 'painter', 'small'])
+    expect(findModel(snapshot, 'big')).toMatchObject({ aliases: [], fallbacks: [] })
+    expect([...snapshot.channels.values()]).toMatchObject([{ name: 'c', allowPrivateAddress: false }])
+    expect([...snapshot.groups.values()]).toMatchObject([
+      { limits: unlimited, totalLimits: unlimited, budgeted: false },
+    ])
+    expect([...snapshot.tenants.values()].map(({ limits }) => limits)).toEqual([unlimited, unlimited])
+    expect(await keyOf('acme-dev-secret-01')).toMatchObject({ limits: undefined, budgeted: false })
+    expect(await budgets()).toEqual([])
+    const after = await revisions()
+    expect(Number(after?.catalog)).toBeGreaterThan(Number(before?.catalog))
+    expect(Number(after?.keys)).toBeGreaterThan(Number(before?.keys))
+  })
+
+  test('changes only what differs: a raised budget of a key is one row', async () => {
+    await apply(whole)
+    const before = await allRows()
+    await apply(whole.replace('total: "0"', 'total: "3"'))
+    const changed = (await allRows()).flatMap((rows, table) => {
+      const known = new Set(before[table]?.map((row) => JSON.stringify(row)))
+      return rows.filter((row) => !known.has(JSON.stringify(row)))
+    })
+    // And the revision, which says so.
+    expect(changed.map((row) => row.name ?? 'revision')).toEqual(['dev', 'revision'])
+    expect((await keyOf('acme-dev-secret-01'))?.budgeted).toBe(true)
   })
 
   test('changes no row and raises no revision the second time', async () => {
@@ -300,6 +401,16 @@ channels:
     await apply(whole, other)
     await catalog.refresh()
     expect(catalog.snapshot.channels.size).toBe(3)
+  })
+
+  test('takes a name that one row has as id and another as alias for the id', async () => {
+    await apply(`models: [{ id: b, aliases: [shared, x] }, { id: a }]`)
+    await database.sql`INSERT INTO models (id, aliases, managed_by) VALUES ('x', '{}', 'admin'), ('0', '{shared}', 'admin')`
+    const snapshot = await load()
+    expect(findModel(snapshot, 'x')?.id).toBe('x')
+    expect(findModel(snapshot, 'shared')?.id).toBe('0')
+    expect(findModel(snapshot, 'b')?.aliases).toEqual([])
+    expect([...snapshot.models.keys()].sort()).toEqual(['0', 'a', 'b', 'shared', 'x'])
   })
 
   test('swaps the snapshot whole and leaves the old one as it was', async () => {

@@ -65,6 +65,36 @@ test('the example is read whole', () => {
     allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'],
   })
   expect(file.tenants[0]?.keys[2]).toMatchObject({ group: 'default', disabled: true })
+  expect(file.models[0]).toMatchObject({ aliases: ['gpt', 'gpt-latest'], fallbacks: ['small'] })
+  expect(file.channels.map((channel) => channel.allowPrivateAddress)).toEqual([
+    false,
+    false,
+    false,
+    ['127.0.0.0/8'],
+  ])
+  const unlimited = { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined }
+  expect(file.groups[0]).toMatchObject({
+    totalLimits: { ...unlimited, requestsPerMinute: 6000, concurrency: 500 },
+    budget: undefined,
+  })
+  expect(file.groups[1]).toMatchObject({
+    limits: unlimited,
+    totalLimits: unlimited,
+    budget: { day: 50_000_000_000n, month: 1_000_000_000_000n, total: 20_000_000_000_000n },
+  })
+  expect(file.tenants[0]?.limits).toEqual({
+    requestsPerMinute: 3000,
+    tokensPerMinute: 5_000_000,
+    concurrency: 200,
+  })
+  expect(file.tenants[0]?.keys.map(({ limits, budget }) => [limits, budget])).toEqual([
+    [undefined, undefined],
+    [
+      { ...unlimited, requestsPerMinute: 60, concurrency: 5 },
+      { day: 5_000_000_000n, month: undefined, total: undefined },
+    ],
+    [undefined, undefined],
+  ])
 })
 
 test('every mistake is told at once, each with its line and path', () => {
@@ -194,6 +224,154 @@ test('an empty section says that a model makes images, and an absent one says no
   ])
 })
 
+test('one name leads to one model, so an alias that is taken is told with line and path', () => {
+  const text = `models:
+  - id: a
+    aliases: [b, x, x, "*", ""]
+  - id: b
+    aliases:
+      - y
+      - b
+      - a
+  - { id: c, aliases: [y, z] }
+  - { id: "*", aliases: [any] }
+  - { id: d, wat: 1, aliases: [q] }
+  - { id: e, aliases: [q] }
+`
+  expect(problemsOf(text)).toEqual([
+    'gateway.yaml:3: models[0].aliases[4]: must be a name of 1 to 256 visible characters',
+    'gateway.yaml:3: models[0].aliases[0]: "b" is taken by models[1]',
+    'gateway.yaml:3: models[0].aliases[2]: "x" is taken by models[0].aliases[1]',
+    'gateway.yaml:3: models[0].aliases[3]: must be a name of one model; "*" stands for any',
+    'gateway.yaml:7: models[1].aliases[1]: "b" is taken by models[1]',
+    'gateway.yaml:8: models[1].aliases[2]: "a" is taken by models[0]',
+    'gateway.yaml:9: models[2].aliases[0]: "y" is taken by models[1].aliases[0]',
+    'gateway.yaml:10: models[3].aliases: is not for the model "*", which stands for any name',
+    'gateway.yaml:11: models[4].wat: is not a known setting',
+    'gateway.yaml:12: models[5].aliases[0]: "q" is taken by models[4].aliases[0]',
+  ])
+})
+
+test('mistakes in fallbacks are told with line and path', () => {
+  const text = `models:
+  - { id: a, fallbacks: b }
+  - id: b
+    aliases: [y]
+    fallbacks:
+      - a
+      - c
+      - a
+      - b
+      - y
+      - ghost
+      - "*"
+  - { id: c, fallbacks: [any] }
+  - { id: "*", fallbacks: [a] }
+channels:
+  - { name: any, protocols: { openai-chat: https://api.example }, api_keys: [""], models: "*" }
+`
+  expect(problemsOf(text)).toEqual([
+    'gateway.yaml:2: models[0].fallbacks: must be a list',
+    'gateway.yaml:8: models[1].fallbacks[2]: "a" stands in fallbacks[0] already',
+    'gateway.yaml:9: models[1].fallbacks[3]: is the model itself',
+    'gateway.yaml:10: models[1].fallbacks[4]: "y" is an alias: write "b", its model',
+    'gateway.yaml:11: models[1].fallbacks[5]: "ghost" is not in models',
+    'gateway.yaml:12: models[1].fallbacks[6]: must be a name of one model; "*" stands for any',
+    'gateway.yaml:13: models[2].fallbacks[0]: "any" is not in models',
+    'gateway.yaml:14: models[3].fallbacks: is not for the model "*", which stands for any name',
+  ])
+})
+
+test('lists of models name ids: an alias in one is refused with the id to write', () => {
+  const text = `models: [{ id: a, aliases: [y], wat: 1 }]
+channels:
+  - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: { y: up } }
+  - { name: d, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [a, y] }
+groups:
+  - { name: g, models: [y], channels: [y] }
+tenants:
+  - name: t
+    keys:
+      - { name: k, group: g, allowed_models: [a, y] }
+`
+  const hint = '"y" is an alias: write "a", its model'
+  expect(problemsOf(text)).toEqual([
+    'gateway.yaml:1: models[0].wat: is not a known setting',
+    `gateway.yaml:3: channels[0].models.y: ${hint}`,
+    `gateway.yaml:4: channels[1].models[1]: ${hint}`,
+    `gateway.yaml:6: groups[0].models[0]: ${hint}`,
+    'gateway.yaml:6: groups[0].channels[0]: "y" is not in channels',
+    `gateway.yaml:10: tenants[0].keys[0].allowed_models[1]: ${hint}`,
+  ])
+})
+
+test('mistakes in limits, budgets and private addresses are told with line and path', () => {
+  const text = `channels:
+  - name: a
+    protocols: { openai-chat: https://api.example }
+    api_keys: [""]
+    models: []
+    allow_private_address:
+      - 10.0.0.0/8
+      - 10.0.0.0/33
+      - localhost
+      - "fd00::/8"
+      - 192.168.1.1
+  - { name: b, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: 10.0.0.0/8 }
+  - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: [] }
+groups:
+  - name: g
+    limits: { requests_per_minute: 0, tokens: 3 }
+    total_limits: { concurrency: 1.5 }
+    budget: { day: -1, month: "1.0000000001", week: 3 }
+  - { name: h, limits: {}, total_limits: {}, budget: {} }
+  - { name: i, budget: 5 }
+tenants:
+  - name: t
+    limits: 5
+  - name: u
+    limits: { tokens_per_minute: 2147483648 }
+    keys:
+      - { name: a, group: g, limits: {}, budget: { total: "-0" } }
+      - { name: b, group: g, limits: { burst: 3 } }
+      - { name: c, group: g, total_limits: { concurrency: 1 } }
+`
+  expect(problemsOf(text).map((line) => line.replace(/ must be USD.*/, ' …'))).toEqual([
+    'gateway.yaml:8: channels[0].allow_private_address[1]: must be an address block, such as 10.0.0.0/8',
+    'gateway.yaml:9: channels[0].allow_private_address[2]: must be an address block, such as 10.0.0.0/8',
+    'gateway.yaml:12: channels[1].allow_private_address: must be true, false or a list of address blocks, such as [10.0.0.0/8]',
+    'gateway.yaml:13: channels[2].allow_private_address: must not be an empty list',
+    'gateway.yaml:16: groups[0].limits.requests_per_minute: must be 1 or more',
+    'gateway.yaml:16: groups[0].limits.tokens: is not a known setting',
+    'gateway.yaml:17: groups[0].total_limits.concurrency: must be a whole number',
+    'gateway.yaml:18: groups[0].budget.day: …',
+    'gateway.yaml:18: groups[0].budget.month: …',
+    'gateway.yaml:18: groups[0].budget.week: is not a known setting',
+    'gateway.yaml:19: groups[1].budget: must be a map with day, month or total',
+    'gateway.yaml:20: groups[2].budget: must be a map',
+    'gateway.yaml:23: tenants[0].limits: must be a map',
+    'gateway.yaml:25: tenants[1].limits.tokens_per_minute: must be 2147483647 or less',
+    'gateway.yaml:27: tenants[1].keys[0].limits: must be a map with one limit or more; without it the limits of the group hold',
+    'gateway.yaml:27: tenants[1].keys[0].budget.total: …',
+    'gateway.yaml:28: tenants[1].keys[1].limits.burst: is not a known setting',
+    'gateway.yaml:29: tenants[1].keys[2].total_limits: is not a known setting',
+  ])
+})
+
+test('a private address of its own is a block of one, and money of budgets is read exactly', () => {
+  const file = read(`channels:
+  - { name: a, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: [10.1.2.3, "::1", 10.0.0.0/8] }
+  - { name: b, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: true }
+groups:
+  - { name: g, budget: { day: 0, month: "0.000000001", total: 2.5 } }
+`)
+  expect(file.channels.map((channel) => channel.allowPrivateAddress)).toEqual([
+    ['10.1.2.3/32', '::1/128', '10.0.0.0/8'],
+    true,
+  ])
+  expect(file.groups[0]?.budget).toEqual({ day: 0n, month: 1n, total: 2_500_000_000n })
+})
+
 test('references and secrets are checked across entries', () => {
   const text = `models: [{ id: a }]
 groups: [{ name: g }]
@@ -257,7 +435,15 @@ test('a channel that passes any name makes the model "*"', () => {
   - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: "*" }
 `)
   expect(file.models).toEqual([
-    { id: '*', contextLength: undefined, maxOutputTokens: undefined, price: undefined, images: undefined },
+    {
+      id: '*',
+      aliases: [],
+      fallbacks: [],
+      contextLength: undefined,
+      maxOutputTokens: undefined,
+      price: undefined,
+      images: undefined,
+    },
   ])
 })
 

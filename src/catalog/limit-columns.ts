@@ -1,0 +1,60 @@
+import type { RateLimits } from './snapshot.ts'
+
+/** Most that may be spent in a day, in a month (UTC) and in all. Nano-USD; undefined: unbounded. */
+export interface Budget {
+  day: bigint | undefined
+  month: bigint | undefined
+  total: bigint | undefined
+}
+
+interface LimitColumns {
+  requestsPerMinute: number | null
+  tokensPerMinute: number | null
+  concurrency: number | null
+}
+
+interface BudgetColumns {
+  budgetDay: bigint | null
+  budgetMonth: bigint | null
+  budgetTotal: bigint | null
+}
+
+export const unlimited: RateLimits = {
+  requestsPerMinute: undefined,
+  tokensPerMinute: undefined,
+  concurrency: undefined,
+}
+
+export function limitsFrom(row: LimitColumns): RateLimits {
+  return {
+    requestsPerMinute: row.requestsPerMinute ?? undefined,
+    tokensPerMinute: row.tokensPerMinute ?? undefined,
+    concurrency: row.concurrency ?? undefined,
+  }
+}
+
+/** Of a key, whose row says nothing where its group's limits hold: undefined then. */
+export function ownLimitsFrom(row: LimitColumns): RateLimits | undefined {
+  const limits = limitsFrom(row)
+  return Object.values(limits).every((limit) => limit === undefined) ? undefined : limits
+}
+
+export function limitColumns(limits: RateLimits = unlimited): LimitColumns {
+  return {
+    requestsPerMinute: limits.requestsPerMinute ?? null,
+    tokensPerMinute: limits.tokensPerMinute ?? null,
+    concurrency: limits.concurrency ?? null,
+  }
+}
+
+export function isBudgeted(row: BudgetColumns): boolean {
+  return row.budgetDay !== null || row.budgetMonth !== null || row.budgetTotal !== null
+}
+
+export function budgetColumns(budget: Budget | undefined): BudgetColumns {
+  return {
+    budgetDay: budget?.day ?? null,
+    budgetMonth: budget?.month ?? null,
+    budgetTotal: budget?.total ?? null,
+  }
+}

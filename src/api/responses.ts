@@ -17,10 +17,10 @@ export function heldAnswerRoute(gateway: Gateway, ownCall: OwnCall, method: 'GET
     const { call, identity } = await ownCall(request)
     const id = String(request.params.id)
     const query = forwardedQuery(request.url)
-    takeTurn(gateway, call, identity)
+    await takeTurn(gateway, call, identity)
     const { snapshot } = gateway.catalog
-    const name = await findHolder(gateway, identity, id)
-    const channel = [...snapshot.channels.values()].find((one) => one.name === name)
+    const holder = await findHolder(gateway, identity, id)
+    const channel = [...snapshot.channels.values()].find((one) => one.name === holder?.channel)
     const { channels } = groupOf(snapshot, identity.groupId)
     const baseUrl = channel?.protocols[protocol]
     const allowed = channel !== undefined && (channels.includes('*') || channels.includes(channel.name))
@@ -33,6 +33,7 @@ export function heldAnswerRoute(gateway: Gateway, ownCall: OwnCall, method: 'GET
       baseUrl,
       upstreamModel: null,
       reason: 'holds the answer',
+      pinned: holder?.credential ?? undefined,
     }
     const path = `/responses/${encodeURIComponent(id)}${query}`
     const question = { method, path, body: null, headers: [] }

@@ -8,7 +8,7 @@ import { estimateInputTokens } from '../gateway/estimate.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { holdersOf } from '../gateway/holders.ts'
 import { forwardedHeaders, noteTranslation, withoutForeignReasoning } from '../gateway/prepare.ts'
-import { planRoute, type Target } from '../gateway/route.ts'
+import { type Candidate, planRoute } from '../gateway/route.ts'
 import { conversationRefused } from '../protocols/conversation.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
 import { type OwnCall, readJson, resolveModel, takeTurn } from './call.ts'
@@ -54,7 +54,7 @@ export function tokenRoute(gateway: Gateway, ownCall: OwnCall, protocol: keyof t
     const planned = planRoute(model, name, group, protocol)
     const heldId = format.heldId(body)
     const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
-    takeTurn(gateway, call, identity)
+    await takeTurn(gateway, call, identity)
     const counted = await ask(gateway, call, targets, format, body)
     if (counted !== undefined) {
       response.set(call.headers).json(counted)
@@ -72,7 +72,7 @@ export function tokenRoute(gateway: Gateway, ownCall: OwnCall, protocol: keyof t
 async function ask(
   gateway: Gateway,
   call: Call,
-  targets: readonly Target[],
+  targets: readonly Candidate[],
   format: CountFormat,
   body: Json,
 ): Promise<Json | undefined> {

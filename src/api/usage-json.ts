@@ -49,6 +49,7 @@ export function detailJson(row: RequestDetail) {
       upstream_protocol: attempt.upstream_protocol,
       upstream_model: attempt.upstream_model,
       reason: attempt.reason,
+      passed_over: attempt.passed_over,
       status: attempt.status,
       error:
         attempt.error_kind === null ? null : { kind: attempt.error_kind, message: attempt.error_message },

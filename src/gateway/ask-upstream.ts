@@ -1,8 +1,9 @@
 import { GatewayError } from '../canonical/error.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import { type Credential, credentialsOf } from '../routing/credentials.ts'
 import { asGatewayError, type Call, newAttempt } from './call.ts'
 import type { Gateway } from './gateway.ts'
-import type { Target } from './route.ts'
+import type { Candidate, Target } from './route.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from './upstream.ts'
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
@@ -18,17 +19,18 @@ const refusalBytesMax = 64 * 1024
 export async function askUpstream<T>(
   gateway: Gateway,
   call: Call,
-  target: Omit<Target, 'upstreamModel'> & { upstreamModel: string | null },
+  candidate: Omit<Candidate, 'upstreamModel'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {
   if (call.clientGone) throw clientLeft()
   const sentAt = Date.now()
+  const target = { ...candidate, credential: credentialFor(gateway, candidate) }
   const attempt = newAttempt(target)
   call.attempts.push(attempt)
   call.asked = target
   call.sentAt ??= sentAt
-  for (const secret of target.channel.credentials) if (secret !== '') call.credentials.add(secret)
+  if (target.credential.secret !== '') call.credentials.add(target.credential.secret)
   const side = upstreamSide(target.protocol)
   try {
     const { status, headers, body } = await whole(
@@ -58,6 +60,25 @@ export async function askUpstream<T>(
   }
 }
 
+/**
+ * That which holds the answer that is asked for, else one that does not rest, else any. What comes of a small question
+ * says nothing of the channel: not every upstream answers all of them.
+ */
+function credentialFor(
+  { routing }: Gateway,
+  {
+    channel,
+    pinned,
+    upstreamModel,
+  }: Pick<Candidate, 'channel' | 'pinned'> & { upstreamModel: string | null },
+): Credential {
+  const all = credentialsOf(channel, () => undefined)
+  const rests = (credential: Credential) =>
+    routing.rests.find(channel.id, credential, upstreamModel ?? '') !== undefined
+  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
+  return best ?? { secret: '', name: '' }
+}
+
 interface Whole {
   status: number
   headers: ResponseHeaders
@@ -67,7 +88,7 @@ interface Whole {
 function whole(
   gateway: Gateway,
   call: Call,
-  target: Pick<Target, 'channel' | 'baseUrl'>,
+  target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
 ): Promise<Whole> {
@@ -78,20 +99,20 @@ function whole(
     let bytes = 0
     const chunks: Buffer[] = []
     const listener: Listener = {
-      start(upstream, startStatus, startHeaders) {
+      start(_upstream, startStatus, startHeaders) {
         status = startStatus
         headers = startHeaders
         onStart(status, headers)
-        const encoding = textOf(headers['content-encoding'])
-        if (encoding !== null && encoding !== 'identity') {
-          upstream.abort(
-            new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'),
-          )
-        }
       },
       data(upstream, chunk) {
-        if (status !== 200 && bytes >= refusalBytesMax) return
         bytes += chunk.length
+        if (status !== 200 && bytes > refusalBytesMax) {
+          // More of a refusal is not read: what came of it has to do.
+          if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
+          resolve({ status, headers, body: Buffer.concat(chunks) })
+          upstream.abort(enoughRead())
+          return
+        }
         if (bytes <= watchedAnswerBytesMax) chunks.push(chunk)
         else {
           upstream.abort(
@@ -111,6 +132,10 @@ function whole(
 
 function textOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null
+}
+
+function enoughRead(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream refused at length.')
 }
 
 function clientLeft(): GatewayError {

@@ -9,9 +9,10 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts
 import { redactText } from '../ledger/redact.ts'
 import type { Lease } from '../limits/limits.ts'
 import type { ClientSide, Observation, ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import type { Passed } from './choose.ts'
 import type { Claim } from './idempotency-claim.ts'
 import { type Metered, nothingMetered } from './meter.ts'
-import type { Target } from './route.ts'
+import type { Candidate } from './route.ts'
 import type { UpstreamCall } from './upstream.ts'
 
 /** One public path and the protocol its clients speak. */
@@ -78,18 +79,28 @@ export function newAttempt({
   protocol,
   upstreamModel,
   reason,
-}: Pick<Target, 'channel' | 'protocol' | 'reason'> & { upstreamModel: string | null }): AttemptRecord {
+}: Pick<Candidate, 'channel' | 'reason'> & {
+  protocol: ProtocolName | null
+  upstreamModel: string | null
+}): AttemptRecord {
   return {
     channel: channel.name,
     upstreamProtocol: protocol,
     upstreamModel: upstreamModel === null ? null : redactText(upstreamModel),
     reason,
+    passedOver: false,
     status: null,
     error: null,
     firstByteMs: null,
     totalMs: null,
     upstreamRequestId: null,
   }
+}
+
+/** A candidate that is not called, and why. */
+export function passedOver({ channel, protocol, upstreamModel }: Passed, reason: string): AttemptRecord {
+  const known = { protocol: protocol ?? null, upstreamModel: upstreamModel ?? null }
+  return { ...newAttempt({ channel, reason, ...known }), passedOver: true }
 }
 
 /** How a call ended, as the relay or a refusal saw it. */
@@ -104,7 +115,7 @@ export interface Ending {
 }
 
 /** What a row says of a target. */
-export type Asked = Pick<Target, 'channel' | 'protocol' | 'native'>
+export type Asked = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
 /** What a row says of how far a request came. */
 type Progress = Pick<Call, 'identity' | 'sentAt' | 'startedAt' | 'firstTokenAt' | 'attempts' | 'notes'>
@@ -132,7 +143,7 @@ export function closeRecordOf(call: Progress, ending: Ending): CloseRecord {
     queueMs: call.sentAt === null ? null : call.sentAt - call.startedAt,
     firstTokenMs: call.firstTokenAt === null ? null : call.firstTokenAt - call.startedAt,
     totalMs: Date.now() - call.startedAt,
-    upstreamRequestId: call.attempts.at(-1)?.upstreamRequestId ?? null,
+    upstreamRequestId: call.attempts.findLast((attempt) => !attempt.passedOver)?.upstreamRequestId ?? null,
     attempts: call.attempts,
     notes: call.notes === null || call.notes.length === 0 ? null : redactText(JSON.stringify(call.notes)),
     folded: 1,

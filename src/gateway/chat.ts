@@ -1,19 +1,22 @@
 import { authenticate, tokenFrom } from '../access/authenticate.ts'
+import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
-import { upstreamSide } from '../protocols/index.ts'
-import type { ProtocolName } from '../protocols/protocol.ts'
+import { mayUse } from '../catalog/permitted.ts'
+import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+import { type Session, sessionOf } from '../routing/session.ts'
 import { admit, requireCapacity } from './admit.ts'
 import { readBody } from './body.ts'
-import { asGatewayError, type Call, type Ending, type Endpoint, newAttempt } from './call.ts'
+import type { Call, Endpoint } from './call.ts'
+import type { Leg } from './choose.ts'
+import { deliver } from './deliver.ts'
 import type { Gateway } from './gateway.ts'
-import { holdersOf, rememberHolder } from './holders.ts'
+import { holdersOf } from './holders.ts'
 import { answeredBefore, isKeyed } from './idempotency.ts'
 import { journey, requireModel } from './journey.ts'
-import { meter, nothingMetered, unknownMetered } from './meter.ts'
-import { type Prepared, prepare } from './prepare.ts'
-import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './relay.ts'
-import { groupOf, planRoute, type Target } from './route.ts'
-import { leftBeforeSending, refuse, settle } from './settle.ts'
+import { isMoneyLimited } from './reserve.ts'
+import { groupOf, planRoute } from './route.ts'
+import { leftBeforeSending, settle } from './settle.ts'
 
 /**
  * A chat request's journey, for every endpoint that is one: read, authenticate, decode, resolve, admit; then one
@@ -42,102 +45,72 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   call.requestedModel = facts.model
   if (isKeyed(call) && (await answeredBefore(gateway, call))) return
   const model = requireModel(snapshot, identity, facts.model)
-  const planned = planRoute(model, facts.model, group, call.endpoint.protocol)
-  const { heldId } = facts
-  const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
-  const translated = targets.filter((target) => !target.native)
-  await admit(gateway, call, snapshot, { identity, group, model, facts, body: body.bytes, translated })
+  const findSession = once(() => sessionOf(identity.tenantId, call.request.headers, body.bytes, facts))
+  const legs = await planLegs(gateway, call, { snapshot, identity, group, model, facts, findSession })
+  const models = legs.flatMap(({ model, candidates }) =>
+    candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
+  )
+  await admit(gateway, call, snapshot, { identity, group, facts, body: body.bytes, models })
   call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
-  await deliver(gateway, call, targets)
+  await deliver(gateway, call, { legs, findSession, group })
 }
 
-/** Try the targets in order until one has answered or none may be tried any more. */
-async function deliver(gateway: Gateway, call: Call, targets: Target[]): Promise<void> {
-  let last: { target: Target | null; error: GatewayError; refusal?: UpstreamRefusal | undefined } =
-    nothingTried
-  let sent = 0
-  let paid = false
-  const unsayable = new Set<ProtocolName>()
-  for (const target of targets) {
-    if (call.clientGone) return settle(gateway, call, leftBeforeSending)
-    if (sent === gateway.bounds.attemptsMax) break
-    if (unsayable.has(target.protocol)) continue
-    const attempted = await attempt(gateway, call, target)
-    if (attempted.kind === 'answered') return
-    if (attempted.kind === 'unsaid') {
-      // Another format may say it. What an upstream said before stays the answer: it may pass, this will not.
-      unsayable.add(target.protocol)
-      if (last.target === null) last = { target, error: attempted.error }
-      continue
-    }
-    sent++
-    last = { target, error: attempted.error, refusal: attempted.refusal }
-    paid ||= attempted.paid === 'unknown'
-    // Another channel may do better with what was this one's fault, never with what the client got wrong.
-    if (attempted.error.fault !== 'upstream' || gateway.draining) break
+interface Planning {
+  snapshot: Snapshot
+  identity: Identity
+  group: Group
+  model: Model
+  facts: RequestFacts
+  findSession: () => Session | undefined
+}
+
+/** Where the request may go: the model that was asked for, then its fallbacks. What only one channel holds has none. */
+async function planLegs(gateway: Gateway, call: Call, planning: Planning): Promise<Leg[]> {
+  const { identity, group, model, facts, findSession: sessionOf } = planning
+  const { protocol } = call.endpoint
+  const { heldId } = facts
+  if (heldId !== undefined) {
+    const planned = planRoute(model, facts.model, group, protocol, { sessionOf })
+    const candidates = await holdersOf(gateway, identity, heldId, planned)
+    return [{ model, candidates, fallback: undefined }]
   }
-  await refuse(gateway, call, last.error, {
-    target: last.target,
-    metered: paid ? unknownMetered : nothingMetered,
-    refusal: last.refusal,
-  })
-}
-
-/** `unsaid`: the request cannot be said in the target's format, and nothing was sent. */
-type Tried = Attempted | { kind: 'unsaid'; error: GatewayError }
-
-function attempt(gateway: Gateway, call: Call, target: Target): Promise<Tried> {
-  const record = newAttempt(target)
-  call.attempts.push(record)
-  for (const secret of target.channel.credentials) if (secret !== '') call.credentials.add(secret)
-  let prepared: Prepared
+  const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(call, planning, fallback))
   try {
-    prepared = prepare(gateway, call, target)
-  } catch (cause) {
-    const error = asGatewayError(cause)
-    record.error = { kind: error.kind, message: error.message }
-    return Promise.resolve({ kind: 'unsaid', error })
-  }
-  call.sentAt ??= Date.now()
-  return new Promise((done) => {
-    const relay = new Relay({
-      call,
-      target,
-      side: upstreamSide(target.protocol),
-      reader: prepared.reader,
-      attempt: record,
-      heldAnswerBytesMax: gateway.bounds.heldAnswerBytesMax,
-      watchedAnswerBytesMax: gateway.bounds.watchedAnswerBytesMax,
-      keepAliveMs: gateway.bounds.keepAliveMs,
-      settle: (answer) => {
-        rememberHolder(gateway, call, target, answer.observation.answerId)
-        return settle(gateway, call, endingOf(call, target, answer))
-      },
-      done: (attempted) => {
-        call.running = undefined
-        done(attempted)
-      },
-    })
-    call.running = gateway.upstreams.call(target, prepared.request, relay)
-  })
-}
-
-function endingOf(call: Call, target: Target, answer: Answer): Ending {
-  const { observation, streamEnd } = answer
-  const gone = streamEnd === 'client_gone'
-  const error = gone ? null : (answer.error ?? observation.error ?? null)
-  return {
-    status: answer.status,
-    outcome: gone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
-    error,
-    observation,
-    streamEnd,
-    target,
-    metered:
-      call.price === null
-        ? unknownMetered
-        : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
+    const candidates = planRoute(model, facts.model, group, protocol, { sessionOf })
+    return [{ model, candidates, fallback: undefined }, ...fallbacks]
+  } catch (error) {
+    // No channel of its own can answer here: its fallbacks may.
+    if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
+    throw error
   }
 }
 
-const nothingTried = { target: null, error: new GatewayError('unavailable', 'No channel could be tried.') }
+/** None where the fallback is no more, or cannot be asked on this endpoint. */
+function planFallback(call: Call, planning: Planning, fallback: string): Leg[] {
+  const { snapshot, identity, group, findSession: sessionOf } = planning
+  const model = snapshot.models.get(fallback)
+  if (model === undefined) return []
+  const channel = model.offers[0]?.channel
+  const refuse = (reason: string): Leg[] => [
+    { model, candidates: [], fallback, refused: { channel, reason } },
+  ]
+  if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
+  // What it may cost could not be held.
+  if (model.price === undefined && isMoneyLimited(snapshot, identity, group)) return refuse('it has no price')
+  try {
+    const candidates = planRoute(model, fallback, group, call.endpoint.protocol, { sessionOf })
+    return [{ model, candidates, fallback }]
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return refuse(error.kind)
+  }
+}
+
+/** Asked for when there is a choice, and then the same for all of the request. */
+function once<T>(find: () => T): () => T {
+  let found: { value: T } | undefined
+  return () => {
+    found ??= { value: find() }
+    return found.value
+  }
+}

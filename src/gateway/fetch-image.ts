@@ -31,7 +31,7 @@ export function fetchImage(
       settle()
     }
     running = gateway.upstreams.call(
-      { channel: { ...channel, credentials: [] }, baseUrl: url.origin },
+      { channel, credential: undefined, baseUrl: url.origin },
       {
         method: 'GET',
         path: url.pathname + url.search,

@@ -9,12 +9,16 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
+import type { Trial } from '../routing/breakers.ts'
+import { verdictOn } from '../routing/verdict.ts'
 import type { ReceivedImage } from '../storage/receive.ts'
 import { asGatewayError, newAttempt } from './call.ts'
+import { type Leg, soonestRestMs, Targets } from './choose.ts'
+import { heed } from './deliver.ts'
 import { fetchImage } from './fetch-image.ts'
 import type { Gateway } from './gateway.ts'
 import { type CallAnswer, ImageCall } from './image-call.ts'
-import { groupOf, planImageRoute, type Target } from './route.ts'
+import { type Candidate, groupOf, planImageRoute, type Target } from './route.ts'
 import type { UpstreamCall } from './upstream.ts'
 
 /** What a worker holds while it makes a job's images. */
@@ -74,28 +78,37 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
   }
   let asked = 0
   let unsaid: GatewayError | undefined
-  for (const target of targetsOf(gateway, job)) {
+  const legs = [legOf(gateway, job)]
+  const targets = new Targets(gateway.routing, legs, noSession, saysNothing)
+  let chosen = targets.next()
+  while (chosen !== undefined) {
     if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
+    const { target } = chosen
     const side = imageSide(target.protocol)
-    if (side === undefined) continue
-    const problem = sayingProblem(side, request, target)
-    if (problem !== undefined) {
+    const problem = side === undefined ? undefined : sayingProblem(side, request, target)
+    if (side === undefined || problem !== undefined) {
       unsaid ??= problem
+      chosen = targets.next({ next: 'unsaid', reached: true })
       continue
     }
     const waitMs = await turnOf(generation, target.channel, made)
     if (waitMs === undefined) break
     if (waitMs > 0) {
       made.waitMs = Math.min(waitMs, made.waitMs ?? waitMs)
+      chosen = targets.next({ next: 'channel', reached: true })
       continue
     }
     asked++
     made.error = undefined
     await askTarget(gateway, generation, target, side, made)
     const { error } = made as Pick<Generated, 'error'>
-    // Another channel may do better with what was this one's fault, never with what the client got wrong.
-    if (error === undefined || error.fault !== 'upstream' || made.images.length >= request.count) break
+    if (error === undefined || made.images.length >= request.count) break
+    const { next } = verdictOn(error)
+    if (next === 'nobody') break
+    chosen = targets.next({ next, reached: error.upstreamStatus !== undefined })
   }
+  const restMs = soonestRestMs(gateway.routing, legs)
+  if (asked === 0 && restMs !== undefined) made.waitMs = Math.min(restMs, made.waitMs ?? restMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
   else if (made.waitMs === undefined)
@@ -104,7 +117,7 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
 }
 
 /** Why no target can be asked for this in its format; undefined when one can, or when there is none at all. */
-export function canBeSaid(targets: readonly Target[], request: ImageRequest): GatewayError | undefined {
+export function canBeSaid(targets: readonly Candidate[], request: ImageRequest): GatewayError | undefined {
   let first: GatewayError | undefined
   for (const target of targets) {
     const side = imageSide(target.protocol)
@@ -117,7 +130,7 @@ export function canBeSaid(targets: readonly Target[], request: ImageRequest): Ga
 }
 
 /** That of the largest call that the target would be asked for. */
-function sayingProblem(side: ImageSide, request: ImageRequest, target: Target): GatewayError | undefined {
+function sayingProblem(side: ImageSide, request: ImageRequest, target: Candidate): GatewayError | undefined {
   try {
     side.encodeRequest(request, contextOf(request, target, side.imagesPerCall ?? request.count))
     return undefined
@@ -126,7 +139,7 @@ function sayingProblem(side: ImageSide, request: ImageRequest, target: Target): 
   }
 }
 
-function contextOf(request: ImageRequest, { upstreamModel }: Target, count: number): ImageContext {
+function contextOf(request: ImageRequest, { upstreamModel }: Candidate, count: number): ImageContext {
   return { upstreamModel, count, stream: request.stream && request.partialImages > 0 }
 }
 
@@ -145,7 +158,8 @@ async function turnOf(
   }
 }
 
-function targetsOf(gateway: Gateway, job: ImageJob): Target[] {
+/** A job is quoted at the price of its model: none answers in its stead. */
+function legOf(gateway: Gateway, job: ImageJob): Leg {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
@@ -153,8 +167,14 @@ function targetsOf(gateway: Gateway, job: ImageJob): Target[] {
       field: 'model',
     })
   }
-  return planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
+  const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
+  return { model, candidates, fallback: undefined }
 }
+
+function noSession(): undefined {}
+
+/** A job that waits is run many times: who was passed over each time is not kept. */
+function saysNothing(): void {}
 
 async function askTarget(
   gateway: Gateway,
@@ -164,7 +184,8 @@ async function askTarget(
   made: Generated,
 ): Promise<void> {
   const { request } = generation
-  for (const secret of target.channel.credentials) if (secret !== '') generation.credentials.add(secret)
+  const { secret } = target.credential
+  if (secret !== '') generation.credentials.add(secret)
   const perCall = side.imagesPerCall ?? request.count
   while (made.images.length < request.count && made.error === undefined) {
     const missing = request.count - made.images.length
@@ -219,12 +240,14 @@ async function callOnce(
   const { request } = generation
   const attempt = newAttempt(target)
   generation.attempts.push(attempt)
+  let trial: Trial | undefined
   try {
     const context = contextOf(request, target, count)
     const { body, notes } = side.encodeRequest(request, context)
     made.notes = notes
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
+    trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
     const answer = await send(
       gateway,
       generation,
@@ -234,11 +257,13 @@ async function callOnce(
       Buffer.from(JSON.stringify(body)),
       context,
     )
+    trial.end('life', '')
     const called = await fetchLinks(gateway, generation, target, answer)
     if (called.error !== undefined) noteError(generation, attempt, called.error)
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
+    if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
     noteError(generation, attempt, error)
     throw error
   }

@@ -1,27 +1,30 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
+import type { Holder } from '../ledger/held-answers.ts'
 import { redactText } from '../ledger/redact.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
-import type { Target } from './route.ts'
+import type { Candidate, Target } from './route.ts'
 
 const idCharactersMax = 256
 /** No vendor's id has others, and Postgres takes no NUL. */
 const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
- * Of the planned targets those whose channel holds an earlier answer of this tenant. Throws `invalid_request` for an
- * answer that the tenant never had here: another tenant's must look the same as none.
+ * Of the planned candidates those whose channel holds an earlier answer of this tenant, pinned to the credential that
+ * made it. Throws `invalid_request` for an answer that the tenant never had here: another tenant's must look the same
+ * as none.
  */
 export async function holdersOf(
   gateway: Gateway,
   identity: Identity,
   answerId: string,
-  targets: readonly Target[],
-): Promise<Target[]> {
-  const channel = await findHolder(gateway, identity, answerId)
-  const holding = targets.filter((target) => target.native && target.channel.name === channel)
-  if (holding.length > 0) return holding
+  candidates: readonly Candidate[],
+): Promise<Candidate[]> {
+  const holder = await findHolder(gateway, identity, answerId)
+  const holding = candidates.filter(({ native, channel }) => native && channel.name === holder?.channel)
+  const pinned = holder?.credential ?? undefined
+  if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
   throw new GatewayError(
     'invalid_request',
     `previous_response_id: no answer "${redactText(answerId.slice(0, idCharactersMax))}" of yours is held by a channel of this model. Send the conversation in "input" instead.`,
@@ -29,12 +32,12 @@ export async function holdersOf(
   )
 }
 
-/** The name of the channel that holds an answer of the caller's tenant. Throws `unavailable` while Postgres is away. */
+/** What holds an answer of the caller's tenant. Throws `unavailable` while Postgres is away. */
 export async function findHolder(
   gateway: Gateway,
   identity: Identity,
   answerId: string,
-): Promise<string | undefined> {
+): Promise<Holder | undefined> {
   if (!plainId.test(answerId)) return undefined
   try {
     return await gateway.heldAnswers.find(identity.tenantId, answerId)
@@ -59,5 +62,8 @@ export function rememberHolder(
 ): void {
   if (!target.native || identity === null || facts?.keepsAnswer !== true) return
   if (answerId === undefined || !plainId.test(answerId)) return
-  gateway.heldAnswers.remember(identity.tenantId, answerId, target.channel.name)
+  gateway.heldAnswers.remember(identity.tenantId, answerId, {
+    channel: target.channel.name,
+    credential: target.credential.name,
+  })
 }

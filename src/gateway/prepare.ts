@@ -9,7 +9,7 @@ import { type AnswerReader, readNative } from './answer-reader.ts'
 import { allocateBody } from './body.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
-import type { Target } from './route.ts'
+import type { Candidate, Target } from './route.ts'
 import { shown } from './secrets.ts'
 import { readOtherwise, type Translatable, translate } from './translate.ts'
 import type { UpstreamRequest } from './upstream.ts'
@@ -94,7 +94,7 @@ function translated(gateway: Gateway, call: Call, target: Target): Prepared {
  * Most bytes that the request has in the formats of these targets, 0 where none can say it: a translation may be
  * larger than what the client sent, and the upstream charges for what it gets.
  */
-export function largestTranslation(gateway: Gateway, call: Call, targets: readonly Target[]): number {
+export function largestTranslation(gateway: Gateway, call: Call, targets: readonly Candidate[]): number {
   let largest = 0
   const seen = new Set<ProtocolName>()
   for (const target of targets) {
@@ -132,7 +132,7 @@ function translatable(gateway: Gateway, call: Call): Translatable {
 }
 
 /** Tell the row and the client what became of a request on its way to a target. */
-export function noteTranslation(call: Call, target: Target, notes: readonly TranslationNote[]): void {
+export function noteTranslation(call: Call, target: Candidate, notes: readonly TranslationNote[]): void {
   call.notes = notes.slice(0, notesMax)
   call.headers['x-tollgate-translation'] = summaryOf(target, notes)
 }
@@ -197,7 +197,7 @@ const notesMax = 64
 const summaryCharactersMax = 512
 
 /** For the response header: the target's protocol and what became of which paths, losses first. */
-function summaryOf(target: Target, notes: readonly TranslationNote[]): string {
+function summaryOf(target: Candidate, notes: readonly TranslationNote[]): string {
   const parts = [target.protocol as string]
   for (const action of ['dropped', 'emulated', 'clamped', 'defaulted', 'mapped'] as const) {
     const paths = notes.filter((note) => note.action === action).map((note) => note.path)

@@ -1,9 +1,17 @@
 import { GatewayError } from '../canonical/error.ts'
+import { modelIdOf } from '../catalog/catalog.ts'
 import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
+import type { Credential } from '../routing/credentials.ts'
+import { type Session, scoreOf } from '../routing/session.ts'
 
-/** One place a request can be sent to. */
-export interface Target {
+/** One place a request can be sent to: a candidate, and as whom it is asked. */
+export interface Target extends Candidate {
+  credential: Credential
+}
+
+/** A channel that may be asked for a request, in one protocol. */
+export interface Candidate {
   channel: Channel
   protocol: ProtocolName
   /** True when the client speaks this protocol too: its bytes pass unchanged. */
@@ -13,6 +21,8 @@ export interface Target {
   upstreamModel: string
   /** Why it stands where it stands, for the attempts table. */
   reason: string
+  /** Name of the only credential that will do; absent: any. */
+  pinned?: string | undefined
 }
 
 /**
@@ -30,7 +40,7 @@ const translatable: readonly ProtocolName[] = [
 const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
- * All targets for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
+ * All candidates for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
  * says that the model makes some.
  */
 export function planImageRoute(
@@ -38,15 +48,16 @@ export function planImageRoute(
   requestedModel: string,
   group: Group,
   chance = Math.random,
-): Target[] {
+): Candidate[] {
   const others = model.images === undefined ? [] : imageProtocols
   return planRoute(model, requestedModel, group, 'openai-images', { others, chance })
 }
 
 /**
- * All targets for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
- * client's protocol first; then by weighted chance. Throws `model_not_found` or `endpoint_not_supported` when there
- * is none. `others`: what may be spoken instead of the client's protocol, best first.
+ * All candidates for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
+ * client's protocol first; then as `sessionOf` says, by weight, or where the request has no session by weighted chance.
+ * Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: what may be spoken instead of the
+ * client's protocol, best first; `sessionOf` is asked only where there is a choice.
  */
 export function planRoute(
   model: Model,
@@ -56,8 +67,9 @@ export function planRoute(
   {
     others = translatable,
     chance = Math.random,
-  }: { others?: readonly ProtocolName[]; chance?: () => number } = {},
-): Target[] {
+    sessionOf = noSession,
+  }: { others?: readonly ProtocolName[]; chance?: () => number; sessionOf?: () => Session | undefined } = {},
+): Candidate[] {
   const usable = model.offers.filter(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
@@ -70,10 +82,13 @@ export function planRoute(
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
   if (spoken.length === 0) throw notSpoken(requestedModel, usable)
+  const id = modelIdOf(model, requestedModel)
   const only = spoken[0]
-  if (spoken.length === 1 && only !== undefined) return [targetOf(only, requestedModel, 'only candidate')]
-  return inOrder(spoken, chance).map(({ spoken, reason }) => targetOf(spoken, requestedModel, reason))
+  if (spoken.length === 1 && only !== undefined) return [candidateOf(only, id, 'only candidate')]
+  return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, id, reason))
 }
+
+function noSession(): undefined {}
 
 interface Spoken {
   offer: Offer
@@ -88,24 +103,24 @@ export function groupOf(snapshot: Snapshot, groupId: string): Group {
   return group
 }
 
-function inOrder(all: readonly Spoken[], chance: () => number): { spoken: Spoken; reason: string }[] {
+function inOrder(
+  all: readonly Spoken[],
+  chance: () => number,
+  session: Session | undefined,
+): { spoken: Spoken; reason: string }[] {
   const ordered: { spoken: Spoken; reason: string }[] = []
   const tiers = [...new Set(all.map(({ offer }) => offer.channel.priority))].sort((a, b) => b - a)
   for (const priority of tiers) {
     for (const native of [true, false]) {
       const tier = all.filter((one) => one.offer.channel.priority === priority && one.native === native)
-      const how = native ? '' : 'translated, '
+      const how = `${native ? '' : 'translated, '}${session === undefined ? '' : 'session, '}`
       while (tier.length > 0) {
         const weights = tier.map(({ offer }) => offer.channel.weight)
         const sum = weights.reduce((a, b) => a + b, 0)
-        let draw = chance() * sum
-        let at = weights.findIndex((weight) => {
-          draw -= weight
-          return draw < 0
-        })
-        // All weights may be zero: then the order of the catalog decides.
-        if (at < 0) at = 0
-        const [spoken] = tier.splice(at, 1)
+        const [spoken] = tier.splice(
+          session === undefined ? drawn(weights, sum, chance) : bestOf(tier, session),
+          1,
+        )
         if (spoken === undefined) break
         const reason = `${how}priority ${priority}, weight ${spoken.offer.channel.weight} of ${sum}`
         ordered.push({ spoken, reason })
@@ -115,13 +130,35 @@ function inOrder(all: readonly Spoken[], chance: () => number): { spoken: Spoken
   return ordered
 }
 
-function targetOf({ offer, protocol, native }: Spoken, requestedModel: string, reason: string): Target {
+/** All weights may be zero: then the order of the catalog decides. */
+function drawn(weights: readonly number[], sum: number, chance: () => number): number {
+  let draw = chance() * sum
+  const at = weights.findIndex((weight) => {
+    draw -= weight
+    return draw < 0
+  })
+  return Math.max(at, 0)
+}
+
+function bestOf(tier: readonly Spoken[], session: Session): number {
+  let best = 0
+  let most = -1
+  for (const [at, { offer }] of tier.entries()) {
+    const score = scoreOf(session, offer.channel.id, offer.channel.weight)
+    if (score <= most) continue
+    best = at
+    most = score
+  }
+  return best
+}
+
+function candidateOf({ offer, protocol, native }: Spoken, modelId: string, reason: string): Candidate {
   return {
     channel: offer.channel,
     protocol,
     native,
     baseUrl: offer.channel.protocols[protocol] ?? '',
-    upstreamModel: offer.upstreamModel === '*' ? requestedModel : offer.upstreamModel,
+    upstreamModel: offer.upstreamModel === '*' ? modelId : offer.upstreamModel,
     reason,
   }
 }

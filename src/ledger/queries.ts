@@ -82,6 +82,8 @@ export interface AttemptRow {
   upstream_protocol: string | null
   upstream_model: string | null
   reason: string
+  /** True: a candidate that was not called. */
+  passed_over: boolean
   status: number | null
   error_kind: string | null
   error_message: string | null
@@ -151,8 +153,8 @@ export async function findRequest(
     sql<{ capture: string; body: string }[]>`
       select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
     sql<AttemptRow[]>`
-      select channel, upstream_protocol, upstream_model, reason, status, error_kind, error_message, first_byte_ms,
-        total_ms, upstream_request_id
+      select channel, upstream_protocol, upstream_model, reason, passed_over, status, error_kind, error_message,
+        first_byte_ms, total_ms, upstream_request_id
       from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
     row.price_id === null
       ? []

@@ -56,12 +56,22 @@ export interface AttemptRecord {
   channel: string
   upstreamProtocol: ProtocolName | null
   upstreamModel: string | null
+  /** Why it was chosen, or why it was not. */
   reason: string
+  /** True: nothing was sent to it. */
+  passedOver: boolean
   status: number | null
   error: { kind: ErrorKind; message: string } | null
   firstByteMs: number | null
   totalMs: number | null
   upstreamRequestId: string | null
+}
+
+/** How many of them are calls that were made: what a row counts. */
+export function callsIn(attempts: readonly AttemptRecord[]): number {
+  let calls = 0
+  for (const { passedOver } of attempts) if (!passedOver) calls++
+  return calls
 }
 
 /** What the usage log keeps of a body: nothing, its shape with hashed strings, or its text without secrets. */

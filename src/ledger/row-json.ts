@@ -1,4 +1,4 @@
-import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
+import { type AttemptRecord, type CloseRecord, callsIn, type OpenRecord } from './record.ts'
 import { momentOf } from './tuple.ts'
 
 /**
@@ -39,7 +39,7 @@ export function requestRowJson(open: OpenRecord, close: CloseRecord, images: num
     queue_ms: int4(close.queueMs),
     first_token_ms: int4(close.firstTokenMs),
     total_ms: int4(close.totalMs),
-    attempt_count: int2(close.attempts.length),
+    attempt_count: int2(callsIn(close.attempts)),
     notes: close.notes,
     client_address: open.clientAddress,
     user_agent: open.userAgent,
@@ -61,6 +61,8 @@ export function attemptRowsJson(id: string, attempts: readonly AttemptRecord[]):
       upstream_protocol: attempt.upstreamProtocol,
       upstream_model: attempt.upstreamModel,
       reason: attempt.reason,
+      // Absent in jobs that were begun by an older release.
+      passed_over: attempt.passedOver ?? false,
       status: int2(attempt.status),
       error_kind: attempt.error?.kind ?? null,
       error_message: attempt.error?.message ?? null,
@@ -79,8 +81,9 @@ function int2(count: number | null | undefined): number | null {
   return count == null ? null : Math.min(count, 32_767)
 }
 
+/** A clock that was set back makes no time negative. */
 function int4(count: number | null | undefined): number | null {
-  return count == null ? null : Math.min(count, 2_147_483_647)
+  return count == null ? null : Math.min(Math.max(count, 0), 2_147_483_647)
 }
 
 /** JSON that Postgres takes as jsonb, which refuses NUL and lone surrogates: they are left out and replaced. */

@@ -1,4 +1,4 @@
-import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
+import { type AttemptRecord, type CloseRecord, callsIn, type OpenRecord } from './record.ts'
 
 /**
  * Rows as Postgres's binary COPY takes them, made once on the request's own path so that the shipper only
@@ -16,7 +16,7 @@ export const copyColumns = {
   request_payloads: 'request_id, created_at, capture, body',
   attempts:
     'request_id, created_at, ordinal, channel, upstream_protocol, upstream_model, reason, status, error_kind, ' +
-    'error_message, first_byte_ms, total_ms, upstream_request_id',
+    'error_message, first_byte_ms, total_ms, upstream_request_id, passed_over',
   entries: 'id, account_id, created_at, kind, amount_nano',
 } as const
 
@@ -63,7 +63,7 @@ export function writeRequestTuple(out: TupleWriter, open: OpenRecord, close: Clo
   out.int4(close.queueMs)
   out.int4(close.firstTokenMs)
   out.int4(close.totalMs)
-  out.int2(close.attempts.length)
+  out.int2(callsIn(close.attempts))
   out.text(close.notes)
   out.text(open.clientAddress)
   out.text(open.userAgent)
@@ -72,13 +72,30 @@ export function writeRequestTuple(out: TupleWriter, open: OpenRecord, close: Clo
   out.int4(close.folded)
 }
 
+/** The key and the group in a request's tuple, as 16 bytes each; undefined where it has none. */
+export function ownersIn(tuple: Buffer): { key: Buffer | undefined; group: Buffer | undefined } {
+  let at = tenantAt
+  const next = () => {
+    const bytes = tuple.readInt32BE(at)
+    at += 4
+    if (bytes < 0) return undefined
+    at += bytes
+    return tuple.subarray(at - bytes, at)
+  }
+  next()
+  return { key: next(), group: next() }
+}
+
+/** Behind the number of columns, the id and the moment. */
+const tenantAt = 2 + (4 + 16) + (4 + 8)
+
 export function writeAttemptTuple(
   out: TupleWriter,
   id: string,
   ordinal: number,
   attempt: AttemptRecord,
 ): void {
-  out.begin(13)
+  out.begin(14)
   out.uuid(id)
   out.moment(momentOf(id))
   out.int2(ordinal)
@@ -92,6 +109,7 @@ export function writeAttemptTuple(
   out.int4(attempt.firstByteMs)
   out.int4(attempt.totalMs)
   out.text(attempt.upstreamRequestId)
+  out.bool(attempt.passedOver)
 }
 
 /** `body` must be valid UTF-8 without NUL, which is what redaction answers with. */

@@ -4,7 +4,7 @@ import type { ChatEvent } from '../canonical/event.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
-import type { JsonBounds } from './json-scan.ts'
+import type { JsonBounds, Span } from './json-scan.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Wire formats by name. A channel speaks one or more of them; an endpoint is spoken in one. */
@@ -107,6 +107,10 @@ export interface RequestFacts {
   keepsAnswer: boolean
   /** The member that lets the upstream go on behind its answer, so that what it charges is never seen here. */
   hidesCost: string | undefined
+  /** Where the client names its session or its user, as a JSON string; undefined where it does not. */
+  session: Span | undefined
+  /** Where the turns stand: an array, or the one turn as a JSON string. */
+  conversation: Span | undefined
   /** Byte ranges that a pass-through rewrite needs; private to the protocol that read them. */
   spans: unknown
 }

@@ -12,6 +12,7 @@ import { imageClient } from '../../src/protocols/index.ts'
 import { fileStorage } from '../../src/storage/files.ts'
 import { type ImageTestbed, imagesYaml, startImageTestbed } from '../support/image-testbed.ts'
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
+import { localRouting } from '../support/local-routing.ts'
 
 const channels = (upstream: string) => `
   - { name: best, priority: 9, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: best-two }, allow_private_address: true }
@@ -202,11 +203,13 @@ describe('what ends the making of images', () => {
     upstreamIdleMs: 5_000,
     upstreamTotalMs: 10_000,
   })
+  const routing = localRouting()
   beforeAll(async () => {
     upstream = await startImageUpstream()
     directory = await mkdtemp(join(tmpdir(), 'tollgate-images-'))
   })
   afterAll(async () => {
+    await routing.end()
     await upstreams.destroy()
     await upstream.close()
     await rm(directory, { recursive: true })
@@ -234,6 +237,7 @@ describe('what ends the making of images', () => {
         snapshot: { models: new Map([['two', model]]), groups: new Map([['group', { channels: ['*'] }]]) },
       },
       upstreams,
+      routing,
       images: { storage: fileStorage({ directory }) },
     } as unknown as Gateway
     const body = { model: 'two', prompt, n: 2, stream: true, partial_images: 1 }

@@ -44,7 +44,7 @@ test('what an upstream said of itself stays the answer when the next channel can
   const { status, text, row } = await post('/v1/chat/completions', toMessages)
   expect(status).toBe(503)
   expect(text).toContain('overloaded')
-  expect(row).toMatchObject({ outcome: 'failed', attempt_count: 2 })
+  expect(row).toMatchObject({ outcome: 'failed', attempt_count: 1 })
 })
 
 test('a credential of one channel is not in the attempts when another one answers', async () => {
@@ -68,8 +68,11 @@ test('a channel of another format is passed over for one that can be asked, what
       ...more,
     })
     expect(status, JSON.stringify(more)).toBe(200)
-    // One refusal speaks for all channels of its format, and none of them counts as tried.
-    expect(row).toMatchObject({ channel: 'last', attempt_count: 2 })
+    // One refusal speaks for all channels of its format, and none of them counts as called.
+    expect(row).toMatchObject({ channel: 'last', attempt_count: 1 })
+    const attempts = await bed.database
+      .sql`SELECT channel, passed_over FROM attempts WHERE request_id = ${String(row.id)} ORDER BY ordinal`
+    expect(attempts.map(({ passed_over: passedOver }) => passedOver)).toEqual([true, false])
   }
   expect(bed.upstream.requests).toHaveLength(unsayable.length)
 })

@@ -48,6 +48,7 @@ export function aClose(changes: Partial<CloseRecord> = {}): CloseRecord {
         upstreamProtocol: 'openai-chat',
         upstreamModel: 'up',
         reason: 'only candidate',
+        passedOver: false,
         status: 200,
         error: null,
         firstByteMs: 20,

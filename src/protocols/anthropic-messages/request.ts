@@ -10,7 +10,7 @@ import {
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import type { Headers, RequestFacts, RequestPatch } from '../protocol.ts'
-import { checkFilledArray, readBoolean, readInteger, readModel } from '../scan-facts.ts'
+import { checkFilledArray, readBoolean, readInteger, readModel, stringAt } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
@@ -42,6 +42,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     heldId: undefined,
     keepsAnswer: false,
     hidesCost: undefined,
+    session: userOf(raw, members.metadata, depthMax),
+    conversation: members.messages,
     spans: new MessagesSpans(members.model ?? whole),
   }
 }
@@ -73,7 +75,7 @@ export function checkHeaders(headers: Headers): void {
 /** https://platform.claude.com/docs/en/api/versioning, and what the vendor's SDK 1.x sends, read 2026-11-21. */
 const versions = ['2023-06-01', '2026-10-21']
 
-const memberNames = ['model', 'messages', 'max_tokens', 'stream', 'tools', 'mcp_servers'] as const
+const memberNames = ['model', 'messages', 'max_tokens', 'stream', 'tools', 'mcp_servers', 'metadata'] as const
 
 /** Strings that mark a block whose tokens the bytes of the body do not bound. */
 const mediaWords = wordSet('image', 'document', 'file', 'search_result', 'container_upload')
@@ -98,6 +100,13 @@ function checkFirstMessage(raw: Buffer, messages: Span, depthMax: number): void 
   if (role !== undefined && parseSpan(raw, role, `${path}.role`) === 'system') {
     throw invalid(`${path}.role`, leadingSystemAdvice)
   }
+}
+
+/** Agents name their session in there. What is no object, or no string, is the upstream's to judge. */
+function userOf(raw: Buffer, metadata: Span | undefined, depthMax: number): Span | undefined {
+  if (metadata === undefined || kindAt(raw, metadata.start) !== 'object') return undefined
+  const { user_id: user } = scanMembers(raw, metadata, ['user_id'], { depthMax, path: 'metadata' })
+  return stringAt(raw, user)
 }
 
 /** Whether a tool of the vendor's own may put pages or files into the input that the body does not show. */

@@ -1,7 +1,7 @@
 import { checkText, type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import type { RequestFacts, RequestPatch } from '../protocol.ts'
-import { checkFilledArray, readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { checkFilledArray, readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
 import { type Edit, splice } from '../splice.ts'
 
 /**
@@ -33,6 +33,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     heldId: undefined,
     keepsAnswer: false,
     hidesCost: undefined,
+    session: stringAt(raw, members.prompt_cache_key),
+    conversation: members.messages,
     spans: new ChatSpans(members.model ?? whole, usage),
   }
 }
@@ -59,6 +61,7 @@ const memberNames = [
   'max_tokens',
   'n',
   'web_search_options',
+  'prompt_cache_key',
 ] as const
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import type { RequestFacts, RequestPatch } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
 
 /**
@@ -46,6 +46,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     // Answers are kept unless the client forbids it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
     hidesCost: readBoolean(raw, members.background, 'background') ? 'background' : undefined,
+    session: stringAt(raw, members.prompt_cache_key),
+    conversation: members.input,
     spans: new ResponsesSpans(members.model ?? whole),
   }
 }
@@ -71,6 +73,7 @@ const memberNames = [
   'conversation',
   'prompt',
   'tools',
+  'prompt_cache_key',
 ] as const
 
 /** Tools whose results come from the vendor and count as input. */

@@ -1,0 +1,235 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Group } from '../catalog/snapshot.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import type { Outcome, Trial } from '../routing/breakers.ts'
+import type { Session } from '../routing/session.ts'
+import { type Verdict, verdictOn } from '../routing/verdict.ts'
+import { asGatewayError, type Call, type Ending, newAttempt, passedOver } from './call.ts'
+import { type Chosen, type Leg, type Passed, soonestRestMs, Targets } from './choose.ts'
+import { channelHeader, routeHeader } from './explain-route.ts'
+import type { Gateway } from './gateway.ts'
+import { rememberHolder } from './holders.ts'
+import { meter, nothingMetered, unknownMetered } from './meter.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './relay.ts'
+import type { Target } from './route.ts'
+import { leftBeforeSending, refuse, settle } from './settle.ts'
+
+/** Where a request may go, the model that was asked for first. */
+export interface Route {
+  legs: readonly Leg[]
+  findSession: () => Session | undefined
+  group: Group
+}
+
+/** More candidates than these are passed over without a word. */
+const passedOverMax = 16
+
+/** Try the targets in order until one has answered or none may be tried any more. */
+export async function deliver(
+  gateway: Gateway,
+  call: Call,
+  { legs, findSession, group }: Route,
+): Promise<void> {
+  let last: Last = nothingTried
+  let calls = 0
+  let paid = false
+  const passOver = (leg: Leg, candidate: Passed, reason: string) =>
+    notePassedOver(call, leg, candidate, reason)
+  const targets = new Targets(gateway.routing, legs, findSession, passOver)
+  let chosen = targets.next()
+  while (chosen !== undefined) {
+    if (call.clientGone) return settle(gateway, call, paid ? leftAfterSending : leftBeforeSending)
+    if (calls === gateway.bounds.attemptsMax) break
+    const { leg, target } = chosen
+    call.price = { model: leg.model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
+    const tried = await attempt(gateway, call, chosen)
+    if (tried.kind === 'answered') return
+    if (tried.kind === 'unsaid') {
+      // Another format may say it. What an upstream said before stays the answer: it may pass, this will not.
+      if (last.target === null) last = { target, error: tried.error, refusal: undefined }
+      chosen = targets.next({ next: 'unsaid', reached: true })
+      continue
+    }
+    calls++
+    last = { target, error: tried.error, refusal: tried.refusal }
+    paid ||= tried.paid === 'unknown'
+    if (tried.verdict.next === 'nobody' || gateway.draining) break
+    chosen = targets.next({ next: tried.verdict.next, reached: tried.error.upstreamStatus !== undefined })
+  }
+  const restMs = soonestRestMs(gateway.routing, legs)
+  if (restMs !== undefined) last = withRest(last, calls, restMs)
+  tellRoute(call, calls === 0 ? null : last.target, undefined)
+  await refuse(gateway, call, last.error, {
+    target: last.target,
+    metered: paid ? unknownMetered : nothingMetered,
+    refusal: last.refusal,
+  })
+}
+
+interface Last {
+  target: Target | null
+  error: GatewayError
+  refusal: UpstreamRefusal | undefined
+}
+
+const nothingTried: Last = {
+  target: null,
+  error: new GatewayError('unavailable', 'No channel could be tried.'),
+  refusal: undefined,
+}
+
+/** The ending of a request whose client left between two attempts, of which the first may have been paid. */
+const leftAfterSending: Ending = { ...leftBeforeSending, metered: unknownMetered }
+
+/** `unsaid`: the request cannot be said in the target's format, and nothing was sent. */
+type Tried =
+  | { kind: 'answered' }
+  | { kind: 'unsaid'; error: GatewayError }
+  | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict })
+
+function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise<Tried> {
+  const record = newAttempt(target)
+  call.attempts.push(record)
+  if (target.credential.secret !== '') call.credentials.add(target.credential.secret)
+  let prepared: Prepared
+  try {
+    prepared = prepare(gateway, call, target)
+  } catch (cause) {
+    const error = asGatewayError(cause)
+    record.passedOver = true
+    record.error = { kind: error.kind, message: error.message }
+    return Promise.resolve({ kind: 'unsaid', error })
+  }
+  call.sentAt ??= Date.now()
+  tellRoute(call, target, leg)
+  // A long answer is known to be one before its end.
+  const hasAnswered = () => call.firstTokenAt !== null
+  const trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
+  return new Promise((done) => {
+    const relay = new Relay({
+      call,
+      target,
+      side: upstreamSide(target.protocol),
+      reader: prepared.reader,
+      attempt: record,
+      heldAnswerBytesMax: gateway.bounds.heldAnswerBytesMax,
+      watchedAnswerBytesMax: gateway.bounds.watchedAnswerBytesMax,
+      keepAliveMs: gateway.bounds.keepAliveMs,
+      clientStallMs: gateway.bounds.clientStallMs,
+      settle: (answer) => {
+        heedAnswer(gateway, call, target, answer, trial)
+        rememberHolder(gateway, call, target, answer.observation.answerId)
+        return settle(gateway, call, endingOf(call, target, answer))
+      },
+      done: (attempted) => {
+        call.running = undefined
+        if (attempted.kind === 'answered') done(attempted)
+        else done({ ...attempted, verdict: heed(gateway, call.id, target, attempted.error, trial) })
+      },
+    })
+    call.running = gateway.upstreams.call(target, prepared.request, relay)
+  })
+}
+
+/** What a failed call means for the channel and the credential: told to all requests that come after. */
+export function heed(
+  { routing, log }: Gateway,
+  requestId: string,
+  { channel, credential, upstreamModel }: Target,
+  error: GatewayError,
+  trial: Trial,
+): Verdict {
+  const verdict = verdictOn(error)
+  const { openSeconds, rest } = verdict
+  const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
+  trial.end(verdict.breaker, causeOf(error), openMs)
+  if (rest === undefined) return verdict
+  const isNew = routing.rests.begin(channel.id, credential, upstreamModel, rest, error.retryAfterSeconds)
+  if (rest === 'refused' && isNew) {
+    const fields = {
+      request: requestId,
+      channel: channel.name,
+      credentialName: credential.name,
+      status: error.upstreamStatus,
+    }
+    log.warn(
+      fields,
+      'an upstream refuses a credential of this channel: others are used before it for a while',
+    )
+  }
+  return verdict
+}
+
+function heedAnswer(gateway: Gateway, call: Call, target: Target, answer: Answer, trial: Trial): void {
+  const error = answer.error ?? answer.observation.error
+  if (error !== undefined) heed(gateway, call.id, target, error, trial)
+  else trial.end(outcomeOf(answer), '')
+}
+
+/** A client that left in the middle says nothing of the channel. */
+function outcomeOf({ streamEnd, observation }: Answer): Outcome {
+  return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
+}
+
+/** For operators and other clients: nothing that the upstream wrote. */
+function causeOf({ kind, upstreamStatus }: GatewayError): string {
+  return upstreamStatus === undefined ? kind : `${kind}, status ${upstreamStatus}`
+}
+
+function endingOf(call: Call, target: Target, answer: Answer): Ending {
+  const { observation, streamEnd } = answer
+  const gone = streamEnd === 'client_gone'
+  const error = gone ? null : (answer.error ?? observation.error ?? null)
+  return {
+    status: answer.status,
+    outcome: gone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
+    error,
+    observation,
+    streamEnd,
+    target,
+    metered:
+      call.price === null
+        ? unknownMetered
+        : meter(observation, call.body?.length ?? 0, call.price.model, call.price.multiplier),
+  }
+}
+
+function notePassedOver(call: Call, { fallback }: Leg, candidate: Passed, reason: string): void {
+  if (call.attempts.length >= passedOverMax) return
+  const why = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
+  call.attempts.push(passedOver(candidate, why))
+}
+
+/** Response headers that say which channel this answer is of. `serving`: its leg, while it may still become one. */
+function tellRoute(call: Call, target: Target | null, serving: Leg | undefined): void {
+  const { headers } = call
+  if (target === null) delete headers['x-tollgate-channel']
+  else headers['x-tollgate-channel'] = channelHeader(target.channel.name)
+  if (serving?.fallback === undefined) delete headers['x-tollgate-model']
+  else headers['x-tollgate-model'] = channelHeader(serving.fallback)
+  if (call.request.headers['x-tollgate-route'] === 'true')
+    headers['x-tollgate-route'] = routeHeader(call.attempts, serving !== undefined)
+}
+
+/** Who is told to wait is told the truth: until the first of all credentials may be used again. */
+function withRest(last: Last, calls: number, restMs: number): Last {
+  const retryAfterSeconds = Math.max(1, Math.ceil(restMs / 1000))
+  if (calls === 0) {
+    const message = 'The upstreams of this model limit the rate of requests: try again later.'
+    return {
+      ...nothingTried,
+      error: new GatewayError('rate_limited', message, { fault: 'upstream', retryAfterSeconds }),
+    }
+  }
+  const { kind, message, upstreamStatus, cause, code } = last.error
+  if (kind !== 'rate_limited') return last
+  const error = new GatewayError(kind, message, {
+    fault: 'upstream',
+    retryAfterSeconds,
+    cause,
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    ...(code === undefined ? {} : { code }),
+  })
+  return { ...last, error }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { Channel } from '../catalog/snapshot.ts'
+import { chanceOf, type Session } from './session.ts'
+
+/** One of a channel's credentials. */
+export interface Credential {
+  /** Empty: the upstream wants none. */
+  secret: string
+  /** Tells it apart where the secret must not be shown: the first 8 hex digits of its SHA-256. */
+  name: string
+}
+
+/**
+ * A channel's credentials, the one to begin with first: always the same for a session, since prompts are cached by
+ * account; else they take turns.
+ */
+export function credentialsOf(
+  channel: Channel,
+  findSession: () => Session | undefined,
+): readonly Credential[] {
+  const known = heldOf(channel)
+  const { credentials } = known
+  if (credentials.length < 2) return credentials
+  const session = findSession()
+  const first = session === undefined ? known.turn++ % credentials.length : bestFor(session, known)
+  return first === 0 ? credentials : [...credentials.slice(first), ...credentials.slice(0, first)]
+}
+
+/** All of them, in the order of the file. No turn is taken. */
+export function everyCredentialOf(channel: Channel): readonly Credential[] {
+  return heldOf(channel).credentials
+}
+
+interface Held {
+  credentials: readonly Credential[]
+  turn: number
+}
+
+/** Channels are immutable and leave with their snapshot. */
+const held = new WeakMap<Channel, Held>()
+
+function heldOf(channel: Channel): Held {
+  const known = held.get(channel)
+  if (known !== undefined) return known
+  const secrets = channel.credentials.length === 0 ? [''] : channel.credentials
+  const credentials = secrets.map((secret) => ({ secret, name: nameOf(secret) }))
+  const made = { credentials, turn: 0 }
+  held.set(channel, made)
+  return made
+}
+
+function bestFor(session: Session, { credentials }: Held): number {
+  let best = 0
+  let most = -1
+  for (const [at, { name }] of credentials.entries()) {
+    const chance = chanceOf(session, name)
+    if (chance <= most) continue
+    best = at
+    most = chance
+  }
+  return best
+}
+
+function nameOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 8)
+}

@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import type { Credential } from './credentials.ts'
+
+export interface RestBounds {
+  /** How long a credential that an upstream refuses is passed over. */
+  credentialRestMs: number
+  /** The longest `retry-after` of an upstream that is believed. */
+  retryAfterMsMax: number
+}
+
+/** A credential that is passed over for a while. */
+export interface Rest {
+  /** On the clock of performance.now(). */
+  until: number
+  why: 'limited' | 'refused'
+  /** The upstream said for how long: it is not asked before. Else only others are asked before it. */
+  isFirm: boolean
+}
+
+/** Clients may name any model of a channel that takes them all: what rests is bounded. */
+const restsMax = 10_000
+/** A limit that is told without its end is taken to be over sooner than a refusal. */
+const limitedFraction = 6
+
+/**
+ * Credentials of this process that rest. A refused one rests for all models; a limit is of one model, as vendors count
+ * them.
+ */
+export class Rests {
+  readonly #bounds: RestBounds
+  readonly #rests = new LRUCache<string, Rest>({ max: restsMax })
+
+  constructor(bounds: RestBounds) {
+    this.#bounds = bounds
+  }
+
+  /** The one that lasts longest; undefined: it may be used. */
+  find(channelId: string, { name }: Credential, upstreamModel: string): Rest | undefined {
+    if (this.#rests.size === 0) return undefined
+    const refused = this.#current(keyOf(channelId, name, ''))
+    const limited = this.#current(keyOf(channelId, name, upstreamModel))
+    if (refused === undefined || limited === undefined) return refused ?? limited
+    return refused.until > limited.until ? refused : limited
+  }
+
+  /** Begins now. True: it did not rest before. */
+  begin(
+    channelId: string,
+    credential: Credential,
+    upstreamModel: string,
+    why: Rest['why'],
+    retryAfterSeconds: number | undefined,
+  ): boolean {
+    const { credentialRestMs, retryAfterMsMax } = this.#bounds
+    const isNew = this.find(channelId, credential, upstreamModel) === undefined
+    const model = why === 'limited' ? upstreamModel : ''
+    const isFirm = why === 'limited' && retryAfterSeconds !== undefined
+    const ms = isFirm
+      ? Math.min(retryAfterSeconds * 1000, retryAfterMsMax)
+      : why === 'limited'
+        ? credentialRestMs / limitedFraction
+        : credentialRestMs
+    this.#rests.set(keyOf(channelId, credential.name, model), { until: performance.now() + ms, why, isFirm })
+    return isNew
+  }
+
+  #current(key: string): Rest | undefined {
+    const rest = this.#rests.get(key)
+    if (rest === undefined || rest.until > performance.now()) return rest
+    this.#rests.delete(key)
+    return undefined
+  }
+}
+
+/** Ids and names have no spaces. */
+function keyOf(channelId: string, credentialName: string, upstreamModel: string): string {
+  return `${channelId} ${credentialName} ${upstreamModel}`
+}

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type BreakerTable, breakerTable } from '../../src/routing/breaker-table.ts'
+import { Breakers, type BreakersOptions } from '../../src/routing/breakers.ts'
+import { freshDatabase } from '../support/database.ts'
+
+/** Two processes' breakers on one Postgres. Each has a database of its own, as processes have. */
+
+let drop: () => Promise<void>
+let databases: [Database, Database]
+let away: string
+beforeAll(async () => {
+  const { url, drop: dropIt } = await freshDatabase()
+  drop = dropIt
+  databases = [openDatabase(url), openDatabase(url)]
+  away = 'postgres://nobody@127.0.0.1:9/nowhere'
+})
+const running: Breakers[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((breakers) => breakers.end()))
+})
+afterAll(async () => {
+  await Promise.all(databases.map((database) => database.close()))
+  await drop()
+})
+
+const bounds = { breakerFailures: 3, breakerOpenMs: 200, breakerOpenMsMax: 1_000 }
+
+function start(process: 0 | 1 = 0, more: Partial<BreakersOptions> = {}): Breakers {
+  const database = databases[process]
+  const log = { info: () => {}, warn: () => {} }
+  const breakers = new Breakers({
+    bounds,
+    table: breakerTable(database),
+    database,
+    log,
+    sweepMs: 50,
+    chance: () => 0.5,
+    ...more,
+  })
+  running.push(breakers)
+  return breakers
+}
+
+const fail = (breakers: Breakers, channel: string) =>
+  breakers.begin(channel, 'main').end('failure', 'upstream_error')
+const live = (breakers: Breakers, channel: string) => breakers.begin(channel, 'main').end('life', '')
+const isClosed = (breakers: Breakers, channel: string) => breakers.whyNot(channel) === undefined
+const until = (what: () => boolean, timeout = 5_000) => expect.poll(what, { timeout, interval: 5 }).toBe(true)
+
+function open(breakers: Breakers, channel: string): void {
+  for (let i = 0; i < bounds.breakerFailures; i++) fail(breakers, channel)
+}
+
+test('it opens after so many failures in a row, at once here and soon elsewhere', async () => {
+  const [one, two] = [start(0), start(1)]
+  const channel = randomUUID()
+  fail(one, channel)
+  fail(one, channel)
+  live(one, channel)
+  fail(one, channel)
+  fail(one, channel)
+  expect(one.whyNot(channel)).toBeUndefined()
+  fail(one, channel)
+  expect(one.whyNot(channel)).toMatch(/^breaker open for 1 s: upstream_error$/)
+  await until(() => !isClosed(two, channel))
+})
+
+test('it opens when half of at least ten calls failed, and not of fewer', () => {
+  const breakers = start()
+  const channel = randomUUID()
+  for (let i = 0; i < 4; i++) {
+    live(breakers, channel)
+    fail(breakers, channel)
+  }
+  live(breakers, channel)
+  expect(isClosed(breakers, channel)).toBe(true)
+  fail(breakers, channel)
+  expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('a client that leaves counts as nothing', () => {
+  const breakers = start()
+  const channel = randomUUID()
+  for (let i = 0; i < 50; i++) breakers.begin(channel, 'main').end('nothing', '')
+  fail(breakers, channel)
+  fail(breakers, channel)
+  breakers.begin(channel, 'main').end('nothing', '')
+  expect(isClosed(breakers, channel)).toBe(true)
+  fail(breakers, channel)
+  expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('what began before it opened neither closes it nor keeps it open', async () => {
+  const breakers = start()
+  const channel = randomUUID()
+  const [early, late] = [breakers.begin(channel, 'main'), breakers.begin(channel, 'main')]
+  open(breakers, channel)
+  early.end('life', '')
+  expect(isClosed(breakers, channel)).toBe(false)
+  await until(() => isClosed(breakers, channel))
+  live(breakers, channel)
+  await until(() => isClosed(breakers, channel))
+  fail(breakers, channel)
+  fail(breakers, channel)
+  late.end('failure', 'upstream_timeout')
+  expect(isClosed(breakers, channel)).toBe(true)
+})
+
+test('when its time has come, one request of all processes is the probe, and its success closes it everywhere', async () => {
+  const all = [start(0), start(1)]
+  const channel = randomUUID()
+  const [one, two] = all
+  if (one === undefined || two === undefined) throw new Error('two processes')
+  open(one, channel)
+  await until(() => !isClosed(two, channel))
+  let probing: Breakers | undefined
+  await until(() => {
+    probing = all.find((breakers) => isClosed(breakers, channel))
+    return probing !== undefined
+  })
+  if (probing === undefined) throw new Error('a probe')
+  const probe = probing.begin(channel, 'main')
+  // Held for longer than a claim lasts that nobody holds on to.
+  const deadline = performance.now() + 5_500
+  while (performance.now() < deadline) {
+    for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/half open/)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  probe.end('life', '')
+  for (const breakers of all) await until(() => isClosed(breakers, channel))
+  const left = () => databases[0].sql`SELECT 1 FROM channel_breakers WHERE channel_id = ${channel}`
+  await expect.poll(left).toHaveLength(0)
+}, 20_000)
+
+test('a probe that fails opens it again, for twice as long each time up to a bound', async () => {
+  const openMs: number[] = []
+  const log = {
+    info: () => {},
+    warn: (fields: object) => void openMs.push(Number(Object.entries(fields)[1]?.[1])),
+  }
+  const breakers = start(0, { log })
+  const channel = randomUUID()
+  open(breakers, channel)
+  for (let i = 0; i < 3; i++) {
+    await until(() => isClosed(breakers, channel))
+    fail(breakers, channel)
+  }
+  expect(openMs).toEqual([200, 400, 800, 1_000])
+}, 20_000)
+
+test('a probe whose client left is made by the next request', async () => {
+  const breakers = start()
+  const channel = randomUUID()
+  open(breakers, channel)
+  await until(() => isClosed(breakers, channel))
+  const probe = breakers.begin(channel, 'main')
+  expect(isClosed(breakers, channel)).toBe(false)
+  probe.end('nothing', '')
+  expect(isClosed(breakers, channel)).toBe(true)
+})
+
+test('a long answer is known to be one before its end, and what becomes of the rest counts', async () => {
+  const breakers = start()
+  const channel = randomUUID()
+  open(breakers, channel)
+  await until(() => isClosed(breakers, channel))
+  let hasAnswered = false
+  const probe = breakers.begin(channel, 'main', () => hasAnswered)
+  expect(isClosed(breakers, channel)).toBe(false)
+  hasAnswered = true
+  await until(() => isClosed(breakers, channel))
+  fail(breakers, channel)
+  fail(breakers, channel)
+  probe.end('failure', 'upstream_error')
+  expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('an upstream that says for how long opens it at once, for exactly so long', async () => {
+  const [one, two] = [start(0), start(1)]
+  const channel = randomUUID()
+  one.begin(channel, 'main').end('failure', 'upstream_overloaded, status 503', 40_000)
+  expect(one.whyNot(channel)).toBe('breaker open for 40 s: upstream_overloaded, status 503')
+  await until(() => two.whyNot(channel) !== undefined)
+  expect(two.whyNot(channel)).toMatch(/^breaker open for (39|40) s/)
+})
+
+test('calls of a last resort decide nothing', () => {
+  const breakers = start()
+  const channel = randomUUID()
+  open(breakers, channel)
+  live(breakers, channel)
+  expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('a process that starts knows which channels are open, and forgets those that others closed while it did not hear', async () => {
+  const one = start(0)
+  const channel = randomUUID()
+  one.begin(channel, 'main').end('failure', 'x', 60_000)
+  const deaf = start(1, {
+    database: { listen: () => Promise.reject(new Error('no listening')), renewals: 0 },
+  })
+  await until(() => !isClosed(deaf, channel))
+  await databases[0].sql`SELECT close_breaker(${channel})`
+  await until(() => isClosed(one, channel) && isClosed(deaf, channel))
+})
+
+test('while Postgres is away each process opens, probes and closes by itself', async () => {
+  const database = openDatabase(away)
+  try {
+    const [one, two] = [0, 1].map(() => start(0, { database, table: breakerTable(database) }))
+    if (one === undefined || two === undefined) throw new Error('two processes')
+    const channel = randomUUID()
+    for (const breakers of [one, two]) {
+      open(breakers, channel)
+      expect(isClosed(breakers, channel)).toBe(false)
+    }
+    for (const breakers of [one, two]) {
+      await until(() => isClosed(breakers, channel))
+      const probe = breakers.begin(channel, 'main')
+      expect(isClosed(breakers, channel)).toBe(false)
+      probe.end('life', '')
+      expect(isClosed(breakers, channel)).toBe(true)
+    }
+  } finally {
+    await database.close()
+  }
+}, 20_000)
+
+test('what could not be told while Postgres was away is told when it is back', async () => {
+  const database = databases[0]
+  let isAway = true
+  const real = breakerTable(database)
+  const orAway = <T>(work: () => Promise<T>) => (isAway ? Promise.reject(new Error('away')) : work())
+  const table: BreakerTable = {
+    read: () => orAway(() => real.read()),
+    open: (...told) => orAway(() => real.open(...told)),
+    close: (...told) => orAway(() => real.close(...told)),
+    claimProbe: (...told) => orAway(() => real.claimProbe(...told)),
+    holdProbe: (...told) => orAway(() => real.holdProbe(...told)),
+  }
+  const [one, two] = [start(0, { table }), start(1)]
+  const channel = randomUUID()
+  one.begin(channel, 'main').end('failure', 'x', 60_000)
+  isAway = false
+  await until(() => !isClosed(two, channel))
+  expect(isClosed(one, channel)).toBe(false)
+})

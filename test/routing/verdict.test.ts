@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { GatewayError, type GatewayErrorOptions } from '../../src/canonical/error.ts'
+import { upstreamSide } from '../../src/protocols/index.ts'
+import { verdictOn } from '../../src/routing/verdict.ts'
+
+const chat = upstreamSide('openai-chat')
+const messages = upstreamSide('anthropic-messages')
+const gemini = upstreamSide('gemini')
+const json = (value: unknown) => Buffer.from(JSON.stringify(value))
+const refusal = (status: number, code: string | null = null, headers: Record<string, string> = {}) =>
+  chat.decodeError(status, headers, json({ error: { message: 'No.', type: 'x', param: null, code } }))
+
+test.each([400, 404, 409, 413, 415, 422])(
+  'a %i is the client’s: nobody else is asked, and the channel lives',
+  (status) => {
+    expect(verdictOn(refusal(status))).toEqual({ next: 'nobody', breaker: 'life' })
+  },
+)
+
+test.each([408, 500, 501, 502, 503, 504, 520, 529, 405, 302])(
+  'a %i sends the request on and counts against the channel',
+  (status) => {
+    expect(verdictOn(refusal(status))).toEqual({ next: 'channel', breaker: 'failure' })
+  },
+)
+
+test('a limit rests the credential, and the next one is asked', () => {
+  expect(verdictOn(refusal(429))).toEqual({ next: 'credential', breaker: 'life', rest: 'limited' })
+})
+
+test.each([
+  ['401', refusal(401)],
+  ['402', refusal(402)],
+  ['403', refusal(403)],
+  ['an account without quota, told with a 429', refusal(429, 'insufficient_quota')],
+  [
+    'an account without money, told with a 400',
+    messages.decodeError(
+      400,
+      {},
+      json({
+        type: 'error',
+        error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' },
+      }),
+    ),
+  ],
+  [
+    'a bad key, told with a 400',
+    gemini.decodeError(
+      400,
+      {},
+      json({ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }),
+    ),
+  ],
+])('a refused credential rests, and the next one is asked: %s', (_name, error) => {
+  expect(verdictOn(error)).toEqual({ next: 'credential', breaker: 'life', rest: 'refused' })
+})
+
+test.each([503, 529])('a %i that says for how long closes the channel for as long', (status) => {
+  expect(verdictOn(refusal(status, null, { 'retry-after': '7' }))).toEqual({
+    next: 'channel',
+    breaker: 'failure',
+    openSeconds: 7,
+  })
+})
+
+const own = (kind: ConstructorParameters<typeof GatewayError>[0], options: GatewayErrorOptions = {}) =>
+  new GatewayError(kind, 'x', options)
+
+test.each([
+  ['the upstream cannot be reached', own('upstream_error'), { next: 'channel', breaker: 'failure' }],
+  ['it is silent for too long', own('upstream_timeout'), { next: 'channel', breaker: 'failure' }],
+  [
+    'its address is wrong',
+    chat.decodeError(404, {}, Buffer.from('not here')),
+    { next: 'channel', breaker: 'failure' },
+  ],
+  ['the client left', own('upstream_error', { fault: 'client' }), { next: 'nobody', breaker: 'nothing' }],
+  ['this process ends', own('unavailable'), { next: 'nobody', breaker: 'nothing' }],
+  ['our own fault', own('internal'), { next: 'nobody', breaker: 'nothing' }],
+  [
+    'a context that is too long, told in a stream',
+    own('invalid_request'),
+    { next: 'nobody', breaker: 'life' },
+  ],
+  [
+    'a filter, told in a stream',
+    own('content_filtered', { fault: 'upstream' }),
+    { next: 'channel', breaker: 'life' },
+  ],
+  [
+    'a limit, told in a stream',
+    own('rate_limited', { fault: 'upstream' }),
+    { next: 'credential', breaker: 'life', rest: 'limited' },
+  ],
+])('%s', (_name, error, verdict) => {
+  expect(verdictOn(error)).toEqual(verdict)
+})

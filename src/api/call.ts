@@ -5,11 +5,11 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { findModel } from '../catalog/catalog.ts'
 import { mayUse } from '../catalog/permitted.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
-import { takeLimits } from '../gateway/admit.ts'
 import { readBody } from '../gateway/body.ts'
 import type { Call } from '../gateway/call.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { groupOf } from '../gateway/route.ts'
+import { takeLimits } from '../gateway/take-limits.ts'
 import { redactText } from '../ledger/redact.ts'
 import { checkText, scanMembers } from '../protocols/json-scan.ts'
 
@@ -17,11 +17,11 @@ import { checkText, scanMembers } from '../protocols/json-scan.ts'
 export type OwnCall = (request: Request) => Promise<{ call: Call; identity: Identity }>
 
 /**
- * Charge a request to the limits of its key: it is work for us, or for an upstream, as a chat request is. It has no
- * tokens. Throws `rate_limited`.
+ * Charge a request to the limits that hold for its key: it is work for us, or for an upstream, as a chat request is. It
+ * has no tokens. Rejects with `rate_limited`.
  */
-export function takeTurn(gateway: Gateway, call: Call, identity: Identity): void {
-  takeLimits(gateway, call, identity, groupOf(gateway.catalog.snapshot, identity.groupId), 0)
+export async function takeTurn(gateway: Gateway, call: Call, identity: Identity): Promise<void> {
+  await takeLimits(gateway, call, identity, groupOf(gateway.catalog.snapshot, identity.groupId), 0)
   for (const [name, value] of Object.entries(call.headers)) call.response.setHeader(name, value)
 }
 

@@ -10,7 +10,7 @@ export function health() {
 
 /**
  * `GET /readyz`: 200 while this process takes work, 503 while it drains. Postgres being away does not make it
- * unready, since requests are still served and recorded; the body says so.
+ * unready, since requests are still served and recorded; the body says so, and whether limits are counted together.
  */
 export function ready(gateway: Gateway) {
   return (_request: Request, response: Response): void => {
@@ -19,6 +19,7 @@ export function ready(gateway: Gateway) {
       status: gateway.draining ? 'draining' : trouble !== undefined ? 'journal_unwritable' : 'ready',
       postgres: postgresAway === undefined ? 'reached' : 'away',
       journal_bytes: journalBytes,
+      limits: gateway.limits.state().mode,
     })
   }
 }

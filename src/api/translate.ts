@@ -14,7 +14,7 @@ import { type OwnCall, readJson, takeTurn } from './call.ts'
 export function translateRoute(gateway: Gateway, ownCall: OwnCall) {
   return async (request: Request, response: Response): Promise<void> => {
     const { call, identity } = await ownCall(request)
-    takeTurn(gateway, call, identity)
+    await takeTurn(gateway, call, identity)
     const wanted = await readJson(gateway, call)
     const from = clientNamed(wanted.from)
     const to = upstreamNamed(wanted.to)

@@ -1,23 +1,54 @@
-import type { Standing } from '../limits/limits.ts'
+import type { Allowance, Standing } from '../limits/limits.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 
 /**
- * The headers by which OpenAI's clients see their limits; nothing for keys without limits.
+ * The headers by which a vendor's clients see their limits; nothing where none is set.
  * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
+ * https://docs.anthropic.com/en/api/rate-limits#response-headers
  */
-export function addLimitHeaders(headers: Record<string, string>, standing: Standing): void {
-  if (standing.limitRequests !== undefined) {
-    headers['x-ratelimit-limit-requests'] = String(standing.limitRequests)
-    headers['x-ratelimit-remaining-requests'] = String(standing.remainingRequests ?? 0)
-    headers['x-ratelimit-reset-requests'] = duration(standing.resetRequestsMs ?? 0)
-  }
-  if (standing.limitTokens !== undefined) {
-    headers['x-ratelimit-limit-tokens'] = String(standing.limitTokens)
-    headers['x-ratelimit-remaining-tokens'] = String(standing.remainingTokens ?? 0)
-    headers['x-ratelimit-reset-tokens'] = duration(standing.resetTokensMs ?? 0)
-  }
+export function addLimitHeaders(
+  headers: Record<string, string>,
+  protocol: ProtocolName,
+  { requests, tokens }: Standing,
+  nowMs: number,
+): void {
+  const add = protocol === 'anthropic-messages' ? addAnthropic : addOpenai
+  if (requests !== undefined) add(headers, 'requests', requests, nowMs)
+  if (tokens !== undefined) add(headers, 'tokens', tokens, nowMs)
 }
 
-/** `6ms`, `1.2s`: the form the vendor writes. */
-function duration(ms: number): string {
-  return ms < 1000 ? `${Math.ceil(ms)}ms` : `${Math.ceil(ms / 100) / 10}s`
+type Name = 'requests' | 'tokens'
+
+function addOpenai(
+  headers: Record<string, string>,
+  name: Name,
+  { limit, remaining, resetMs }: Allowance,
+): void {
+  headers[`x-ratelimit-limit-${name}`] = String(limit)
+  headers[`x-ratelimit-remaining-${name}`] = String(remaining)
+  headers[`x-ratelimit-reset-${name}`] = duration(resetMs)
+}
+
+function addAnthropic(
+  headers: Record<string, string>,
+  name: Name,
+  { limit, remaining, resetMs }: Allowance,
+  nowMs: number,
+): void {
+  headers[`anthropic-ratelimit-${name}-limit`] = String(limit)
+  headers[`anthropic-ratelimit-${name}-remaining`] = String(remaining)
+  // RFC 3339, in whole seconds as the vendor writes it; never before it is true.
+  const seconds = Math.ceil((nowMs + resetMs) / 1_000)
+  headers[`anthropic-ratelimit-${name}-reset`] = new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
+}
+
+/** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the form the vendor writes, which is Go's. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`
+  const tenths = Math.ceil(ms / 100)
+  if (tenths < 600) return `${tenths / 10}s`
+  const seconds = Math.ceil(ms / 1_000)
+  const minutes = Math.floor(seconds / 60)
+  const rest = `${minutes % 60}m${seconds % 60}s`
+  return minutes < 60 ? rest : `${Math.floor(minutes / 60)}h${rest}`
 }

@@ -1,140 +1,179 @@
-import type { Group } from '../catalog/snapshot.ts'
-import { type Lease, type Limits, type Refusal, type Standing, unlimitedLease } from './limits.ts'
+import { heldTokens, type Levels, placeWaitMs, refilled, standingOf, unitsPerOne, waitMs } from './buckets.ts'
+import {
+  type Decision,
+  type Denial,
+  type Lease,
+  type LimitName,
+  type Limits,
+  type Scope,
+  unlimitedLease,
+} from './limits.ts'
+
+/** Limits of this process alone. */
+export interface MemoryLimits extends Limits {
+  take(scopes: readonly Scope[], tokensEstimate: number): Decision
+  /**
+   * Count a request that was granted elsewhere, as far as there is room. Call what is returned once, with the true
+   * tokens, when it ends.
+   */
+  note(scopes: readonly Scope[], tokensEstimate: number): Lease['settle']
+}
 
 /**
- * Limits of this process alone: one token bucket a minute deep for requests and one for tokens, refilled evenly,
- * and a count of running requests. Remembers at most `keysMax` keys that are idle; running ones always.
+ * One token bucket a minute deep for requests and one for tokens, refilled evenly, and a count of running requests.
+ * Remembers at most `scopesMax` scopes that are idle; running ones always. `clock`: milliseconds, whole.
  */
-export function memoryLimits(options: { keysMax: number } = { keysMax: 100_000 }): Limits {
-  const states = new Map<string, KeyState>()
+export function memoryLimits(options: { scopesMax?: number; clock?: () => number } = {}): MemoryLimits {
+  const { scopesMax = 100_000, clock = Date.now } = options
+  const states = new Map<string, ScopeState>()
   let sweptMs = 0
 
-  function stateOf(keyId: string, nowMs: number): KeyState {
-    const known = states.get(keyId)
+  function stateOf({ kind, id }: Scope, nowMs: number): ScopeState {
+    const name = `${kind}:${id}`
+    const known = states.get(name)
     if (known !== undefined) return known
-    if (states.size >= options.keysMax || nowMs - sweptMs > sweepMs) {
+    if (states.size >= scopesMax || nowMs - sweptMs > sweepMs) {
       sweptMs = nowMs
-      forgetIdle(states, options.keysMax, nowMs)
+      forgetIdle(states, scopesMax, nowMs)
     }
-    const state = { running: 0, requests: newBucket(nowMs), tokens: newBucket(nowMs), usedMs: nowMs }
-    states.set(keyId, state)
+    const state = { running: 0, requests: 0, tokens: 0, atMs: nowMs, fullAtMs: nowMs }
+    states.set(name, state)
     return state
   }
 
+  function holdsOf(scopes: readonly Scope[], tokensEstimate: number): Hold[] {
+    const nowMs = clock()
+    return scopes.map((scope) => {
+      const state = stateOf(scope, nowMs)
+      refill(state, scope, nowMs)
+      return { scope, state, tokens: heldTokens(scope, tokensEstimate) }
+    })
+  }
+
+  function settle(held: readonly Hold[], actualTokens: number): void {
+    const nowMs = clock()
+    for (const { scope, state, tokens } of held) {
+      state.running--
+      refill(state, scope, nowMs)
+      if (scope.limits.tokensPerMinute === undefined) continue
+      state.tokens = Math.max(0, state.tokens + (actualTokens - tokens) * unitsPerOne)
+      noteFull(state, scope)
+    }
+  }
+
   return {
-    take(keyId, limits, tokensEstimate, nowMs) {
-      const { requestsPerMinute, tokensPerMinute, concurrency } = limits
-      if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrency === undefined) {
-        return unlimitedLease
+    take(scopes, tokensEstimate) {
+      if (scopes.length === 0) return unlimitedLease
+      const held = holdsOf(scopes, tokensEstimate)
+      const denied = findDenial(held)
+      if (denied !== undefined) {
+        const { index, ...denial } = denied
+        const refused = { index, limit: denial.limit }
+        return { granted: false, ...denial, ...standingOf(scopes, held.map(stateOfHold), refused) }
       }
-      const state = stateOf(keyId, nowMs)
-      state.usedMs = nowMs
-      refill(state.requests, requestsPerMinute, nowMs)
-      refill(state.tokens, tokensPerMinute, nowMs)
-      const tokens = tokensPerMinute === undefined ? 0 : Math.min(tokensEstimate, tokensPerMinute)
-
-      const requestsMs = waitMs(state.requests, 1, requestsPerMinute)
-      const tokensMs = waitMs(state.tokens, tokens, tokensPerMinute)
-      // The longer wait is named: after it the other has passed too.
-      if (tokensMs > requestsMs) return refuse('tokens', tokensMs, state, limits)
-      if (requestsMs > 0) return refuse('requests', requestsMs, state, limits)
-      if (concurrency !== undefined && state.running >= concurrency)
-        return refuse('concurrency', 0, state, limits)
-
-      state.running++
-      state.requests.used++
-      state.tokens.used += tokens
-      return lease(state, limits, tokens)
+      charge(held)
+      let settled = false
+      return {
+        granted: true,
+        settle(actualTokens) {
+          if (settled) return
+          settled = true
+          settle(held, actualTokens)
+        },
+        ...standingOf(scopes, held.map(stateOfHold)),
+      }
     },
+    note(scopes, tokensEstimate) {
+      const held = holdsOf(scopes, tokensEstimate)
+      charge(held)
+      for (const { scope, state } of held) {
+        const { requestsPerMinute, tokensPerMinute } = scope.limits
+        // What others left unused of their parts is no debt of this process.
+        state.requests = Math.min(state.requests, (requestsPerMinute ?? 0) * unitsPerOne)
+        state.tokens = Math.min(state.tokens, (tokensPerMinute ?? 0) * unitsPerOne)
+      }
+      return (actualTokens) => settle(held, actualTokens)
+    },
+    state: () => ({ mode: 'local', processes: 1, localDecisions: 0 }),
+    async close() {},
   }
 }
 
-interface Bucket {
-  /** What was used and has not been refilled yet: 0 when full; above the limit after more use than estimated. */
-  used: number
-  refilledMs: number
-  perMinute: number
-}
-
-interface KeyState {
+interface ScopeState extends Levels {
   running: number
-  requests: Bucket
-  tokens: Bucket
-  usedMs: number
+  /** When the levels were what they are. */
+  atMs: number
+  /** When it may be forgotten. */
+  fullAtMs: number
 }
 
-const minuteMs = 60_000
+/** What a request takes of a scope. */
+interface Hold {
+  scope: Scope
+  state: ScopeState
+  tokens: number
+}
+
 const sweepMs = 60_000
 
-function newBucket(nowMs: number): Bucket {
-  return { used: 0, refilledMs: nowMs, perMinute: 0 }
+function stateOfHold({ state }: Hold): Levels {
+  return state
 }
 
-function refill(bucket: Bucket, perMinute: number | undefined, nowMs: number): void {
+function refill(state: ScopeState, { limits }: Scope, nowMs: number): void {
   // A clock that was set back must not empty or fill anything.
-  const elapsedMs = Math.max(0, nowMs - bucket.refilledMs)
-  bucket.refilledMs = nowMs
-  bucket.perMinute = perMinute ?? 0
-  bucket.used = Math.max(0, bucket.used - (elapsedMs * bucket.perMinute) / minuteMs)
+  const elapsedMs = Math.max(0, nowMs - state.atMs)
+  state.atMs = nowMs
+  state.requests = refilled(state.requests, limits.requestsPerMinute, elapsedMs)
+  state.tokens = refilled(state.tokens, limits.tokensPerMinute, elapsedMs)
 }
 
-/** How long until there is room for an amount; 0 when there is now. */
-function waitMs(bucket: Bucket, amount: number, perMinute: number | undefined): number {
-  if (perMinute === undefined) return 0
-  if (perMinute === 0) return minuteMs
-  return Math.max(0, refillMs(bucket.used + amount - perMinute, perMinute))
+/** The longest wait is named: after it the others have passed too. Of equal ones the first. */
+function findDenial(held: readonly Hold[]): (Denial & { index: number }) | undefined {
+  let found: (Denial & { index: number }) | undefined
+  const consider = (index: number, scope: Scope, limit: LimitName, allowed: number, retryAfterMs: number) => {
+    if (retryAfterMs > (found?.retryAfterMs ?? 0)) {
+      found = { index, scope: scope.kind, limit, allowed, retryAfterMs }
+    }
+  }
+  for (const [index, { scope, state, tokens }] of held.entries()) {
+    const { requestsPerMinute: requests, tokensPerMinute } = scope.limits
+    consider(index, scope, 'requests', requests ?? 0, waitMs(state.requests, 1, requests))
+    consider(index, scope, 'tokens', tokensPerMinute ?? 0, waitMs(state.tokens, tokens, tokensPerMinute))
+  }
+  if (found !== undefined) return found
+  for (const [index, { scope, state }] of held.entries()) {
+    const { concurrency } = scope.limits
+    if (concurrency === undefined || state.running < concurrency) continue
+    return { index, scope: scope.kind, limit: 'concurrency', allowed: concurrency, retryAfterMs: placeWaitMs }
+  }
+  return undefined
 }
 
-function refillMs(amount: number, perMinute: number): number {
-  return perMinute === 0 ? minuteMs : (amount * minuteMs) / perMinute
-}
-
-function lease(state: KeyState, limits: Group['limits'], tokensHeld: number): Lease {
-  let settled = false
-  return {
-    granted: true,
-    settle(actualTokens) {
-      if (settled) return
-      settled = true
-      state.running--
-      if (limits.tokensPerMinute !== undefined) {
-        state.tokens.used = Math.max(0, state.tokens.used + actualTokens - tokensHeld)
-      }
-    },
-    ...standing(state, limits),
+function charge(held: readonly Hold[]): void {
+  for (const { scope, state, tokens } of held) {
+    state.running++
+    if (scope.limits.requestsPerMinute !== undefined) state.requests += unitsPerOne
+    state.tokens += tokens * unitsPerOne
+    noteFull(state, scope)
   }
 }
 
-function refuse(limit: Refusal['limit'], delayMs: number, state: KeyState, limits: Group['limits']): Refusal {
-  const retryAfterSeconds = Math.max(1, Math.ceil(delayMs / 1000))
-  return { granted: false, limit, retryAfterSeconds, ...standing(state, limits) }
+function noteFull(state: ScopeState, { limits }: Scope): void {
+  state.fullAtMs =
+    state.atMs +
+    Math.max(
+      waitMs(state.requests, limits.requestsPerMinute ?? 0, limits.requestsPerMinute),
+      waitMs(state.tokens, limits.tokensPerMinute ?? 0, limits.tokensPerMinute),
+    )
 }
 
-function standing(state: KeyState, limits: Group['limits']): Standing {
-  const { requestsPerMinute: requests, tokensPerMinute: tokens } = limits
-  return {
-    limitRequests: requests,
-    remainingRequests: requests && Math.max(0, Math.floor(requests - state.requests.used)),
-    resetRequestsMs: requests && Math.ceil(refillMs(state.requests.used, requests)),
-    limitTokens: tokens,
-    remainingTokens: tokens && Math.max(0, Math.floor(tokens - state.tokens.used)),
-    resetTokensMs: tokens && Math.ceil(refillMs(state.tokens.used, tokens)),
-  }
-}
-
-/** Keys whose buckets are full again start afresh; when there are still too many, those unused for longest do. */
-function forgetIdle(states: Map<string, KeyState>, keysMax: number, nowMs: number): void {
-  const idle = [...states]
-    .filter(([, state]) => state.running === 0)
-    .sort(([, a], [, b]) => a.usedMs - b.usedMs)
-  // A tenth at once, so that a flood of new keys does not sort them all for each.
-  const surplus = states.size >= keysMax ? Math.ceil(keysMax / 10) : 0
-  idle.forEach(([keyId, state], index) => {
-    if (index < surplus || (isFull(state.requests, nowMs) && isFull(state.tokens, nowMs)))
-      states.delete(keyId)
+/** Scopes whose buckets are full again start afresh; when there are still too many, those unused for longest do. */
+function forgetIdle(states: Map<string, ScopeState>, scopesMax: number, nowMs: number): void {
+  const idle = [...states].filter(([, state]) => state.running === 0).sort(([, a], [, b]) => a.atMs - b.atMs)
+  // A tenth at once, so that a flood of new scopes does not sort them all for each.
+  const surplus = states.size >= scopesMax ? Math.ceil(scopesMax / 10) : 0
+  idle.forEach(([name, state], index) => {
+    if (index < surplus || state.fullAtMs <= nowMs) states.delete(name)
   })
-}
-
-function isFull(bucket: Bucket, nowMs: number): boolean {
-  return bucket.used * minuteMs <= (nowMs - bucket.refilledMs) * bucket.perMinute
 }

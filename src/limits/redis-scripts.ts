@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { minuteMs, placeWaitMs, unitsPerOne } from './buckets.ts'
+
+/**
+ * What Redis does in one step each, by the arithmetic of buckets.ts. A scope has two keys: a hash of what was used of
+ * its buckets, and a sorted set of the requests that run, by when they no longer count. The first argument of each script
+ * is the time in milliseconds, empty for the server's own. All keys expire when they say nothing any more.
+ */
+export interface Script {
+  text: string
+  /** Redis knows a script that it has seen by this. */
+  sha: string
+}
+
+const prelude = `
+local function clock(given)
+  if given ~= '' then return tonumber(given) end
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- A limit below 0 is none.
+local function refilled(used, perMinute, elapsed)
+  if perMinute < 0 then return 0 end
+  return math.max(0, (tonumber(used) or 0) - elapsed * perMinute)
+end
+
+local function read(key, now, requestsPerMinute, tokensPerMinute)
+  local stored = redis.call('HMGET', key, 'requests', 'tokens', 'at')
+  local at = tonumber(stored[3]) or now
+  -- A clock that was set back must not empty or fill anything.
+  local elapsed = math.max(0, now - at)
+  return {
+    key = key,
+    at = at,
+    requests = refilled(stored[1], requestsPerMinute, elapsed),
+    tokens = refilled(stored[2], tokensPerMinute, elapsed),
+    requestsPerMinute = requestsPerMinute,
+    tokensPerMinute = tokensPerMinute,
+  }
+end
+
+local function fullAfter(used, perMinute)
+  if perMinute <= 0 then return 0 end
+  return math.ceil(used / perMinute)
+end
+
+local function write(bucket, now)
+  if bucket.requests <= 0 and bucket.tokens <= 0 then
+    redis.call('DEL', bucket.key)
+    return
+  end
+  redis.call('HSET', bucket.key, 'at', string.format('%.0f', now),
+    'requests', string.format('%.0f', bucket.requests), 'tokens', string.format('%.0f', bucket.tokens))
+  local full = math.max(
+    fullAfter(bucket.requests, bucket.requestsPerMinute), fullAfter(bucket.tokens, bucket.tokensPerMinute))
+  redis.call('PEXPIRE', bucket.key, string.format('%.0f', full + ${minuteMs}))
+end
+`
+
+/**
+ * KEYS: for each scope its hash and its set. ARGV: time, request, lease in ms; for each scope requests and tokens a
+ * minute and concurrency, -1 for none, and the tokens to hold. Returns the scope that refuses, from 1, or 0; which of its
+ * limits, from 1; the wait in ms; then each scope's levels.
+ */
+export const takeScript = script(`
+local now = clock(ARGV[1])
+local lease = tonumber(ARGV[3])
+local scope, limit, wait = 0, 0, 0
+
+local function consider(index, name, used, amount, perMinute)
+  local ms = 0
+  if perMinute == 0 then
+    ms = ${minuteMs}
+  elseif perMinute > 0 then
+    ms = math.max(0, math.ceil((used + (amount - perMinute) * ${unitsPerOne}) / perMinute))
+  end
+  if ms > wait then scope, limit, wait = index, name, ms end
+end
+
+local buckets = {}
+for index = 1, #KEYS / 2 do
+  local first = index * 4
+  local bucket = read(KEYS[index * 2 - 1], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
+  bucket.hold = tonumber(ARGV[first + 3])
+  consider(index, 1, bucket.requests, 1, bucket.requestsPerMinute)
+  consider(index, 2, bucket.tokens, bucket.hold, bucket.tokensPerMinute)
+  buckets[index] = bucket
+end
+
+if scope == 0 then
+  for index = 1, #buckets do
+    local concurrency = tonumber(ARGV[index * 4 + 2])
+    if concurrency >= 0 then
+      redis.call('ZREMRANGEBYSCORE', KEYS[index * 2], '-inf', string.format('%.0f', now))
+      if redis.call('ZCARD', KEYS[index * 2]) >= concurrency then
+        scope, limit, wait = index, 3, ${placeWaitMs}
+        break
+      end
+    end
+  end
+end
+
+local answer = { scope, limit, wait }
+for index = 1, #buckets do
+  local bucket = buckets[index]
+  if scope == 0 then
+    if bucket.requestsPerMinute >= 0 then bucket.requests = bucket.requests + ${unitsPerOne} end
+    bucket.tokens = bucket.tokens + bucket.hold * ${unitsPerOne}
+    if bucket.requestsPerMinute >= 0 or bucket.tokensPerMinute >= 0 then write(bucket, now) end
+    if tonumber(ARGV[index * 4 + 2]) >= 0 then
+      redis.call('ZADD', KEYS[index * 2], string.format('%.0f', now + lease), ARGV[2])
+      redis.call('PEXPIRE', KEYS[index * 2], string.format('%.0f', lease + ${minuteMs}))
+    end
+  elseif now < bucket.at then
+    write(bucket, now)
+  end
+  answer[#answer + 1] = bucket.requests
+  answer[#answer + 1] = bucket.tokens
+end
+return answer
+`)
+
+/**
+ * KEYS as above. ARGV: time, request, requests to charge (-1 takes one back); for each scope requests and tokens a minute
+ * and the tokens to charge, which may be below 0.
+ */
+export const settleScript = script(`
+local now = clock(ARGV[1])
+local requests = tonumber(ARGV[3])
+for index = 1, #KEYS / 2 do
+  local first = index * 3 + 1
+  local tokens = tonumber(ARGV[first + 2])
+  redis.call('ZREM', KEYS[index * 2], ARGV[2])
+  if requests ~= 0 or tokens ~= 0 then
+    local bucket = read(KEYS[index * 2 - 1], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
+    bucket.requests = math.max(0, bucket.requests + requests * ${unitsPerOne})
+    bucket.tokens = math.max(0, bucket.tokens + tokens * ${unitsPerOne})
+    write(bucket, now)
+  end
+end
+return {}
+`)
+
+/** KEYS: a set for each request and scope. ARGV: time, lease in ms, the request of each key. */
+export const renewScript = script(`
+local now = clock(ARGV[1])
+local lease = tonumber(ARGV[2])
+for index = 1, #KEYS do
+  redis.call('ZADD', KEYS[index], string.format('%.0f', now + lease), ARGV[index + 2])
+  redis.call('PEXPIRE', KEYS[index], string.format('%.0f', lease + ${minuteMs}))
+end
+return {}
+`)
+
+/** KEYS: the set of processes. ARGV: time, process, for how long it counts as there, in ms. Returns how many there are. */
+export const beatScript = script(`
+local now = clock(ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[3])), ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return { redis.call('ZCARD', KEYS[1]) }
+`)
+
+/** KEYS and ARGV as above. */
+export const leaveScript = script(`
+redis.call('ZREM', KEYS[1], ARGV[2])
+return {}
+`)
+
+export const scripts: readonly Script[] = [takeScript, settleScript, renewScript, beatScript, leaveScript]
+
+function script(body: string): Script {
+  const text = prelude + body
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}

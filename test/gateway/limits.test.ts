@@ -1,0 +1,309 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addLimitHeaders } from '../../src/gateway/limit-headers.ts'
+import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
+import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { chatAnswer, chatStream, errorAnswer } from '../support/upstream-plans.ts'
+
+const keys = {
+  own: 'own-key-for-tests-00001',
+  first: 'first-key-for-tests-001',
+  second: 'second-key-for-tests-01',
+  rapid: 'rapid-key-for-tests-001',
+  tokens: 'tokens-key-for-tests-01',
+  single: 'single-key-for-tests-01',
+  messages: 'messages-key-for-tests1',
+}
+
+function yaml(url: string): string {
+  return `
+models: [ { id: main } ]
+channels:
+  - { name: scripted, protocols: { openai-chat: ${url} }, api_keys: [upstream-credential-1], models: [main], allow_private_address: true }
+groups:
+  - { name: default, models: ['*'], channels: ['*'], limits: { requests_per_minute: 1 } }
+  - { name: pair, models: ['*'], channels: ['*'], limits: { requests_per_minute: 10 }, total_limits: { requests_per_minute: 3 } }
+  - { name: open, models: ['*'], channels: ['*'], client_gone: { policy: abort } }
+tenants:
+  - name: one
+    keys:
+      - { name: own, group: default, secret: ${keys.own}, limits: { requests_per_minute: 2, tokens_per_minute: 6000 } }
+      - { name: messages, group: default, secret: ${keys.messages}, limits: { requests_per_minute: 2, tokens_per_minute: 6000 } }
+      - { name: first, group: pair, secret: ${keys.first} }
+      - { name: rapid, group: open, secret: ${keys.rapid}, limits: { requests_per_minute: 120 } }
+      - { name: tokens, group: open, secret: ${keys.tokens}, limits: { requests_per_minute: 20, tokens_per_minute: 1000 } }
+      - { name: single, group: open, secret: ${keys.single}, limits: { concurrency: 1 } }
+  - name: two
+    limits: { tokens_per_minute: 500 }
+    keys:
+      - { name: second, group: pair, secret: ${keys.second} }
+`
+}
+
+const messages = [{ role: 'user' as const, content: 'Hello' }]
+const body = { model: 'main', messages }
+
+let bed: Testbed
+
+async function refusalOf(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error: { type: string; code: string; message: string } }
+  expect(response.status).toBe(429)
+  expect(error.code).toBe('rate_limit_exceeded')
+  return error.message
+}
+
+function openai(key: string, maxRetries = 0): OpenAI {
+  return new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: key, maxRetries })
+}
+
+/** Asks until it is refused. */
+async function exhaust(ask: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const response = await ask()
+    if (response.status !== 200) return response
+    await response.text()
+  }
+}
+
+describe('one process', () => {
+  beforeAll(async () => {
+    bed = await startTestbed({ yaml })
+  })
+  afterAll(() => bed.close())
+  beforeEach(() => {
+    bed.upstream.script(() => chatAnswer())
+    bed.upstream.requests.length = 0
+  })
+
+  test("a key with limits of its own has these and not its group's; the refusal says whose limit, which and how long", async () => {
+    for (let i = 0; i < 2; i++) expect((await bed.chat(body, { key: keys.own })).status).toBe(200)
+    const refused = await bed.chat(body, { key: keys.own })
+    const { headers } = refused
+    expect(await refusalOf(refused)).toBe(
+      'This key has used up the 2 requests per minute that are allowed. Wait as long as retry-after says.',
+    )
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(25)
+    expect(headers.get('x-ratelimit-limit-requests')).toBe('2')
+    expect(headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^(5\d(\.\d)?s|1m0s)$/)
+    expect(headers.get('x-ratelimit-limit-tokens')).toBe('6000')
+    expect(await bed.row(headers.get('x-request-id'))).toMatchObject({
+      status: 429,
+      outcome: 'refused',
+      error_kind: 'rate_limited',
+    })
+    expect(bed.upstream.requests).toHaveLength(2)
+  })
+
+  test("keys of a group share its total, keys of a tenant share the tenant's, and headers tell of what is scarcest", async () => {
+    const answer = await bed.chat(body, { key: keys.first })
+    expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('3')
+    expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('2')
+    expect(answer.headers.get('x-ratelimit-limit-tokens')).toBeNull()
+    const large = { ...body, max_completion_tokens: 490 }
+    const held = await bed.chat(large, { key: keys.second })
+    expect(held.status).toBe(200)
+    expect(Number(held.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(10)
+    expect((await bed.chat(body, { key: keys.second })).status).toBe(200)
+    expect(await refusalOf(await bed.chat(body, { key: keys.second }))).toContain(
+      "The keys of this key's group together have used up the 3 requests per minute",
+    )
+    expect(await refusalOf(await bed.chat(body, { key: keys.first }))).toContain("this key's group together")
+  })
+
+  test('tokens are held by the estimate and charged by what was used; a refused request charges nothing, a failed one its request', async () => {
+    const ask = (more = {}) => bed.chat({ ...body, ...more }, { key: keys.tokens })
+    const left = (response: Response, what: string) =>
+      Number(response.headers.get(`x-ratelimit-remaining-${what}`))
+    expect(left(await ask({ max_completion_tokens: 900 }), 'tokens')).toBeLessThan(100)
+    // 18 were used of 900 and some.
+    const refused = await ask({ max_completion_tokens: 985 })
+    expect(await refusalOf(refused)).toContain('used up the 1000 tokens per minute')
+    expect(left(refused, 'tokens')).toBeGreaterThan(980 - 1)
+    expect(left(refused, 'requests')).toBe(19)
+
+    bed.upstream.script(() => errorAnswer(400, { message: 'No.' }))
+    const failed = await ask({ max_completion_tokens: 800 })
+    expect(failed.status).toBe(400)
+    expect(left(failed, 'requests')).toBe(18)
+    bed.upstream.script(() => chatAnswer())
+    const next = await ask({ max_completion_tokens: 900 })
+    expect(next.status).toBe(200)
+    expect(left(next, 'requests')).toBe(17)
+  })
+
+  test('a running answer has its place until it ends or its client leaves', async () => {
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    bed.upstream.script(async (request) => {
+      if (request.stream) return chatStream(request, { tokens: 10_000, paceMs: 20 })
+      await ended
+      return chatAnswer()
+    })
+    const key = keys.single
+    const running = bed.chat(body, { key })
+    await bed.upstream.arrived(1)
+    const refused = await bed.chat(body, { key })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refusalOf(refused)).toBe(
+      'This key has as many requests running as are allowed, 1. Wait for one of them to end.',
+    )
+    end()
+    expect((await running).status).toBe(200)
+    expect((await bed.chat(body, { key })).status).toBe(200)
+
+    const leaving = new AbortController()
+    await bed.chat({ ...body, stream: true }, { key, signal: leaving.signal })
+    expect((await bed.chat(body, { key })).status).toBe(429)
+    leaving.abort()
+    await expect.poll(async () => (await bed.chat(body, { key })).status, { timeout: 60_000 }).toBe(200)
+  })
+
+  test("OpenAI's SDK raises RateLimitError, reads how long, and its own retry succeeds", async () => {
+    await exhaust(() => bed.chat(body, { key: keys.rapid }))
+    const error = await openai(keys.rapid)
+      .chat.completions.create(body)
+      .catch((raised: unknown) => raised)
+    if (!(error instanceof OpenAI.RateLimitError)) throw error
+    expect(error.headers.get('retry-after')).toBe('1')
+    const afterMs = Number(error.headers.get('retry-after-ms'))
+    expect(afterMs).toBeGreaterThan(0)
+    expect(afterMs).toBeLessThanOrEqual(500)
+    const { data, response } = await openai(keys.rapid, 1).chat.completions.create(body).withResponse()
+    expect(data.choices[0]?.message.content).toBe('Hello there.')
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('120')
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+  })
+
+  test("Anthropic's SDK raises RateLimitError and finds the headers of its vendor", async () => {
+    const client = new Anthropic({ baseURL: bed.tollgate.url, apiKey: keys.messages, maxRetries: 0 })
+    const ask = () => client.messages.create({ model: 'main', max_tokens: 10, messages }).withResponse()
+    const { response } = await ask()
+    const { headers } = response
+    expect(headers.get('anthropic-ratelimit-requests-limit')).toBe('2')
+    expect(headers.get('anthropic-ratelimit-requests-remaining')).toBe('1')
+    expect(headers.get('anthropic-ratelimit-tokens-limit')).toBe('6000')
+    expect(headers.get('x-ratelimit-limit-requests')).toBeNull()
+    const reset = headers.get('anthropic-ratelimit-requests-reset') ?? ''
+    expect(reset).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    expect(Date.parse(reset) - Date.now()).toBeGreaterThan(10_000)
+    expect(Date.parse(reset) - Date.now()).toBeLessThanOrEqual(31_000)
+    await client.messages.countTokens({ model: 'main', messages })
+    const error = await ask().catch((raised: unknown) => raised)
+    if (!(error instanceof Anthropic.RateLimitError)) throw error
+    expect(error.message).toContain('rate_limit_error')
+    expect(error.message).toContain('This key has used up the 2 requests per minute')
+    expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(1)
+    expect(error.headers.get('anthropic-ratelimit-requests-remaining')).toBe('0')
+  })
+
+  test('without Redis the limits are said to be local', async () => {
+    const ready = await fetch(`${bed.tollgate.url}/readyz`)
+    expect(await ready.json()).toMatchObject({ status: 'ready', limits: 'local' })
+  })
+})
+
+test.each([
+  [0, '0ms'],
+  [6, '6ms'],
+  [999, '999ms'],
+  [1_000, '1s'],
+  [1_201, '1.3s'],
+  [59_900, '59.9s'],
+  [59_901, '1m0s'],
+  [62_000, '1m2s'],
+  [7_205_000, '2h0m5s'],
+])('a reset in %i ms is written %s', (resetMs, written) => {
+  const headers: Record<string, string> = {}
+  const standing = { requests: { limit: 1, remaining: 0, resetMs }, tokens: undefined }
+  addLimitHeaders(headers, 'openai-chat', standing, 0)
+  expect(headers['x-ratelimit-reset-requests']).toBe(written)
+})
+
+describe.runIf(queueBackends().includes('redis'))('two processes on one Redis', () => {
+  let redis: RedisServer
+  let other: TollgateProcess
+  beforeAll(async () => {
+    redis = await startRedis()
+    const env = { REDIS_URL: redis.url, ROLE: 'api', LIMITS_MS: '1000' }
+    bed = await startTestbed({ yaml, env })
+    other = await startTollgate({
+      databaseUrl: bed.databaseUrl,
+      gatewayYaml: yaml(bed.upstream.url),
+      env: { SECRET_KEY: secretKey, ...env },
+    })
+  })
+  afterAll(async () => {
+    redis.resume()
+    await other.stop()
+    await bed.close()
+    await redis.stop()
+  })
+  const ask = (url: string, key: string) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    })
+  const limitsOf = async (url: string) => {
+    const ready = await fetch(`${url}/readyz`)
+    const { limits } = (await ready.json()) as { limits: string }
+    return `${ready.status} ${limits}`
+  }
+
+  test('a thousand requests at once of one key: as many pass as its limit allows, and the upstream sees no more', async () => {
+    const urls = [bed.tollgate.url, other.url]
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    const since = Date.now()
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, turn) => {
+        const response = await ask(turn % 2 === 0 ? bed.tollgate.url : other.url, keys.rapid)
+        await response.arrayBuffer()
+        return response.status
+      }),
+    )
+    // Two a second come back while they are asked.
+    const refilled = Math.floor(((Date.now() - since) * 120) / 60_000)
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThanOrEqual(120)
+    expect(passed).toBeLessThanOrEqual(120 + refilled)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - passed)
+    expect(bed.upstream.requests).toHaveLength(passed)
+    expect(await limitsOf(bed.tollgate.url)).toBe('200 shared')
+  })
+
+  test('Redis frozen: each process goes on with its half, nobody gets a 500 or waits long, and both share again', async () => {
+    const urls = [bed.tollgate.url, other.url]
+    for (const url of urls) expect(await limitsOf(url)).toBe('200 shared')
+    redis.pause()
+    const passed = await Promise.all(
+      urls.map(async (url) => {
+        let passed = 0
+        for (;;) {
+          const since = performance.now()
+          const response = await ask(url, keys.tokens)
+          expect(performance.now() - since).toBeLessThan(4_000)
+          await response.arrayBuffer()
+          if (response.status === 429) return passed
+          expect(response.status).toBe(200)
+          passed++
+        }
+      }),
+    )
+    for (const own of passed) {
+      expect(own).toBeGreaterThanOrEqual(9)
+      expect(own).toBeLessThanOrEqual(12)
+    }
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 local')
+    redis.resume()
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    expect((await ask(other.url, keys.tokens)).status).toBe(200)
+    const log = other.stdout() + other.stderr()
+    expect(log.match(/Redis does not answer in time/g)).toHaveLength(1)
+    expect(log.match(/Redis is back/g)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Decision, Limits, Scope } from '../../src/limits/limits.ts'
+import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
+import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
+import { granted, openShared, quiet, refused, scopeOf } from './backends.ts'
+
+/** Limits that processes share, and what they do while Redis does not answer. A busy machine is not to look like that. */
+
+const waitMs = 250
+const atOneMoment = () => 1_800_000_000_000
+
+describe.runIf(queueBackends().includes('redis'))('limits on Redis', () => {
+  let redis: RedisServer
+  let ask: Redis
+  let said: string[]
+  const opened: Limits[] = []
+  let asked = 0
+
+  beforeEach(async () => {
+    redis = await startRedis()
+    ask = new Redis(redis.url)
+    ask.on('error', () => {})
+    said = []
+  })
+  afterEach(async () => {
+    redis.resume()
+    ask.disconnect()
+    for (const limits of opened.splice(0)) await limits.close()
+    await redis.stop()
+  })
+
+  const log = {
+    info: (_: object, message: string) => void said.push(`info: ${message}`),
+    warn: (_: object, message: string) => void said.push(`warn: ${message}`),
+  }
+  async function open(options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
+    const limits = await openShared(redis.url, { log, ...options })
+    opened.push(limits)
+    return limits
+  }
+  const take = (limits: Limits, scope: Scope, tokens = 0) => limits.take([scope], tokens, `r${++asked}`)
+  const count = (decisions: readonly Decision[]) => decisions.filter((decision) => decision.granted).length
+  const shared = (limits: Limits) =>
+    expect.poll(() => limits.state().mode, { timeout: 20_000, interval: 10 }).toBe('shared')
+  const local = (limits: Limits) =>
+    expect.poll(() => limits.state().mode, { timeout: 20_000, interval: 10 }).toBe('local')
+
+  test.each([
+    ['600 requests a minute', { requestsPerMinute: 600 }, 0, 600],
+    ['6,000 tokens a minute', { tokensPerMinute: 6_000 }, 10, 600],
+    ['50 at once', { concurrency: 50 }, 0, 50],
+  ])(
+    'of 1,000 requests at once in two processes exactly as many pass as %s allow',
+    async (_, limits, tokens, most) => {
+      const two = [await open({ clock: atOneMoment }), await open({ clock: atOneMoment })]
+      const scope = scopeOf(limits)
+      const decisions = await Promise.all(
+        Array.from({ length: 500 }, () => two.map(async (one) => await take(one, scope, tokens))).flat(),
+      )
+      expect(decisions).toHaveLength(1_000)
+      expect(count(decisions)).toBe(most)
+    },
+  )
+
+  test('without a clock of the test, that of Redis counts, and every key expires by itself', async () => {
+    const limits = await open()
+    const scope = scopeOf({ requestsPerMinute: 1, tokensPerMinute: 100, concurrency: 5 })
+    const lease = await granted(take(limits, scope, 10))
+    const { retryAfterMs } = await refused(take(limits, scope))
+    expect(retryAfterMs).toBeGreaterThan(50_000)
+    lease.settle(500)
+    expect((await refused(take(limits, scope))).retryAfterMs).toBeGreaterThan(200_000)
+    const keys = await ask.keys('*')
+    expect(keys.length).toBeGreaterThanOrEqual(2)
+    for (const key of keys) {
+      expect(await ask.pttl(key), key).toBeGreaterThan(0)
+      // One slot of a cluster, or no script could have them all.
+      expect(key).toMatch(/^\{tollgate:limits\}:/)
+    }
+    const fast = scopeOf({ requestsPerMinute: 60_000 })
+    await granted(take(limits, fast))
+    expect(await ask.pttl(`{tollgate:limits}:key:${fast.id}`)).toBeLessThan(61_000)
+  })
+
+  test('a place is held as long as its process lives, and becomes free when that is killed', async () => {
+    const leaseMs = 1_000
+    const limits = await open({ leaseMs })
+    const scope = scopeOf({ concurrency: 1 })
+    const holder = spawn(process.execPath, ['test/support/limits-process.ts'], {
+      env: { ...process.env, REDIS_URL: redis.url, LEASE_MS: String(leaseMs), SCOPE: JSON.stringify(scope) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(holder, 'exit')
+    try {
+      expect(String(await once(holder.stdout, 'data'))).toBe('held\n')
+      for (const until = Date.now() + 3 * leaseMs; Date.now() < until; await sleep(100)) {
+        expect(await take(limits, scope)).toMatchObject({ granted: false, limit: 'concurrency' })
+      }
+    } finally {
+      holder.kill('SIGKILL')
+      await ended
+    }
+    const free = async () => (await take(limits, scope)).granted
+    await expect.poll(free, { timeout: 20_000, interval: 50 }).toBe(true)
+  })
+
+  test('Redis frozen under load: nobody waits long, each process goes on with its part, and nothing is counted twice when it is back', async () => {
+    const clock = atOneMoment
+    const two = [await open({ waitMs, clock }), await open({ waitMs, clock })] as const
+    await expect.poll(() => two[0].state().processes, { timeout: 10_000 }).toBe(2)
+    const scope = scopeOf({ requestsPerMinute: 101, tokensPerMinute: 1_020 })
+    for (const limits of two) await granted(take(limits, scope, 10))
+
+    redis.pause()
+    const waits: number[] = []
+    const client = async (limits: Limits) => {
+      const decisions: Decision[] = []
+      for (let turn = 0; turn < 20; turn++) {
+        const since = performance.now()
+        decisions.push(await take(limits, scope, 10))
+        waits.push(performance.now() - since)
+      }
+      return decisions
+    }
+    const decisions = await Promise.all(
+      two.map((one) => Promise.all(Array.from({ length: 8 }, () => client(one)))),
+    )
+    expect(Math.max(...waits)).toBeLessThan(waitMs + 1_000)
+    expect(waits.filter((wait) => wait >= waitMs - 1).length).toBeLessThanOrEqual(2 * 8 * 4)
+    // 160 were asked of each, whose half is 51, and one of it was used before.
+    for (const own of decisions) expect(count(own.flat())).toBe(50)
+    expect(take(two[0], scope)).not.toBeInstanceOf(Promise)
+    expect(two[0].state()).toMatchObject({ mode: 'local', processes: 2 })
+    for (const { granted, ...decision } of decisions.flat(2)) {
+      if (granted && 'settle' in decision) decision.settle(0)
+    }
+
+    redis.resume()
+    for (const limits of two) await shared(limits)
+    // What Redis had been asked and did too late is taken back.
+    const left = async () => (await granted(take(two[0], scope, 0))).requests?.remaining
+    let taken = 2
+    await expect.poll(async () => (await left()) === 101 - ++taken, { timeout: 10_000 }).toBe(true)
+    expect((await granted(take(two[1], scope, 0))).tokens).toMatchObject({ limit: 1_020, remaining: 1_000 })
+    expect(said.filter((line) => line.startsWith('warn'))).toHaveLength(2)
+    expect(said.filter((line) => line.startsWith('info'))).toHaveLength(2)
+  })
+
+  test('Redis killed and started again: limits are local at once, and shared again by themselves, with what they knew', async () => {
+    const limits = await open({ clock: atOneMoment })
+    const scope = scopeOf({ requestsPerMinute: 5, concurrency: 3 })
+    const leases = [await granted(take(limits, scope)), await granted(take(limits, scope))]
+    await redis.kill9()
+    await local(limits)
+    // Its own running requests count, wherever they were granted.
+    leases.push(await granted(take(limits, scope)))
+    expect(await take(limits, scope)).toMatchObject({ limit: 'concurrency' })
+    leases[0]?.settle(0)
+    await granted(take(limits, scope))
+    expect(await take(limits, scope)).toMatchObject({ limit: 'concurrency', requests: { remaining: 1 } })
+    expect(limits.state().localDecisions).toBe(4)
+
+    await redis.restart()
+    await shared(limits)
+    expect(await take(await open({ clock: atOneMoment }), scope)).toMatchObject({
+      granted: false,
+      limit: 'concurrency',
+      requests: { remaining: 3 },
+    })
+    expect(said.map((line) => line.slice(0, 4))).toEqual(['warn', 'info'])
+  })
+
+  test('Redis that lost everything: counts begin anew, running requests have their places again, and nothing goes below 0', async () => {
+    const leaseMs = 600
+    const limits = await open({ leaseMs, clock: () => Date.now() })
+    const scope = scopeOf({ tokensPerMinute: 1_000, concurrency: 2 })
+    const leases = [await granted(take(limits, scope, 500)), await granted(take(limits, scope, 500))]
+    await redis.flush()
+    const standing = () => ask.zcard(`{tollgate:limits}:key:${scope.id}:running`)
+    await expect.poll(standing, { timeout: 10_000, interval: 20 }).toBe(2)
+    expect(await take(limits, scope)).toMatchObject({ limit: 'concurrency', tokens: { remaining: 1_000 } })
+    for (const lease of leases) lease.settle(0)
+    expect(await take(limits, scope, 1_000)).toMatchObject({ granted: true, tokens: { remaining: 0 } })
+    await ask.script('FLUSH')
+    expect(await take(limits, scope, 1_000)).toMatchObject({ granted: false, limit: 'tokens' })
+    expect(limits.state()).toMatchObject({ mode: 'shared', localDecisions: 0 })
+  })
+
+  test('a start while Redis is away is a start with local limits, which are shared once it is there', async () => {
+    await redis.kill9()
+    const limits = await openRedisLimits({ url: redis.url, waitMs, leaseMs: 30_000, log })
+    opened.push(limits)
+    const scope = scopeOf({ requestsPerMinute: 1 })
+    await granted(take(limits, scope))
+    expect(await take(limits, scope)).toMatchObject({ granted: false, limit: 'requests' })
+    expect(said).toEqual([expect.stringContaining('warn: Redis does not answer')])
+    await redis.restart()
+    await shared(limits)
+    await granted(take(limits, scope))
+    expect(said[1]).toContain('info: Redis is back')
+  })
+
+  test('Redis that refuses to write is as good as away', async () => {
+    const limits = await open({ waitMs })
+    await ask.config('SET', 'maxmemory', '1')
+    const scope = scopeOf({ requestsPerMinute: 2 })
+    const decisions = []
+    for (let turn = 0; turn < 5; turn++) decisions.push(await take(limits, scope))
+    expect(count(decisions)).toBe(2)
+    await local(limits)
+    await ask.config('SET', 'maxmemory', '0')
+    await shared(limits)
+    await granted(take(limits, scope))
+  })
+
+  test('a process that has ended is no longer counted among those that share', async () => {
+    const staying = await open()
+    const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: quiet })
+    const processes = () => staying.state().processes
+    await expect.poll(processes, { timeout: 10_000 }).toBe(2)
+    await leaving.close()
+    await expect.poll(processes, { timeout: 10_000 }).toBe(1)
+  })
+})

@@ -1,13 +1,15 @@
-import { createHash, randomUUIDv7, timingSafeEqual } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
+import { inTime } from '../db/in-time.ts'
 import type { Pages, Queues } from '../queue/queue.ts'
+import { isAdminToken } from './admin-token.ts'
 
 /** Where the pages are. */
 export const queuesPath = '/admin/queues'
 
 /**
  * Pages that show the queues, for who has the admin token: as a bearer token, or as the password that a browser asks
- * for, with any name. They change nothing.
+ * for, with any name. They change nothing. While the queue's backend is away they are a 503 within five seconds.
  */
 export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
   let pages: Promise<Pages> | undefined
@@ -22,16 +24,32 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
         })
       return
     }
-    pages ??= queues()
-      .then((open) => open.board(queuesPath))
-      .catch((error: unknown) => {
-        // The queue's backend may be away just now.
-        pages = undefined
-        throw error
-      })
-    ;(await pages)(request, response, next)
+    let shown: Pages
+    try {
+      shown = await inTime(reached(), answerMs)
+    } catch {
+      response
+        .status(503)
+        .set('retry-after', String(retryAfterSeconds))
+        .set('x-request-id', randomUUIDv7())
+        .json({ error: { message: 'The queue does not answer just now. Try again shortly.' } })
+      return
+    }
+    shown(request, response, next)
+  }
+
+  /** The pages themselves say nothing of use when they cannot reach the queue. */
+  async function reached(): Promise<Pages> {
+    const open = await queues()
+    await open.images.counts()
+    pages ??= open.board(queuesPath)
+    return await pages
   }
 }
+
+/** Opening the queues waits longer, in the background. */
+const answerMs = 5_000
+const retryAfterSeconds = 2
 
 function isAdmin(authorization: string | undefined, adminToken: string): boolean {
   const [scheme = '', value = ''] = (authorization ?? '').split(/\s+/)
@@ -43,10 +61,5 @@ function isAdmin(authorization: string | undefined, adminToken: string): boolean
       : scheme.toLowerCase() === 'bearer'
         ? value
         : ''
-  // Digests have one length, so that the comparison tells nothing of the token's.
-  return timingSafeEqual(digest(given), digest(adminToken))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return isAdminToken(given, adminToken)
 }

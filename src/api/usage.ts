@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { inTime } from '../db/in-time.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
 import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
@@ -29,7 +30,7 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
 
   async function read<T>(query: Promise<T>): Promise<T> {
     try {
-      return await query
+      return await inTime(query, answerMs)
     } catch (cause) {
       if (isOwnFault(cause)) throw cause
       database.renew()
@@ -87,6 +88,9 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
     },
   }
 }
+
+/** A sum over some millions of rows takes as long. A Postgres that is away is found out much sooner, by others. */
+const answerMs = 20_000
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

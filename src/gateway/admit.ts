@@ -1,24 +1,29 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
-import { worstCaseNano } from '../ledger/price.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import { redactBody, redactText } from '../ledger/redact.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
-import { addLimitHeaders } from './limit-headers.ts'
-import { largestTranslation } from './prepare.ts'
-import type { Target } from './route.ts'
+import { isMoneyLimited, reserve } from './reserve.ts'
+import type { Candidate } from './route.ts'
+import { takeLimits } from './take-limits.ts'
 
 export interface Admission {
   identity: Identity
   group: Group
-  model: Model
   facts: RequestFacts
   body: Buffer
+  /** All that may answer: the model that was asked for first, then its fallbacks. */
+  models: readonly Answering[]
+}
+
+/** A model that may answer a request. */
+export interface Answering {
+  model: Model
   /** Those of its targets that do not speak the client's format. */
-  translated: readonly Target[]
+  translated: readonly Candidate[]
 }
 
 const userAgentCharactersMax = 256
@@ -36,8 +41,8 @@ export async function admit(
   admission: Admission,
 ): Promise<void> {
   const { identity, group, facts, body } = admission
-  takeLimits(gateway, call, identity, group, Math.ceil(body.length / 4) + (facts.maxOutputTokens ?? 0))
-  if (snapshot.tenants.get(identity.tenantId)?.limited === true) {
+  await takeLimits(gateway, call, identity, group, Math.ceil(body.length / 4) + (facts.maxOutputTokens ?? 0))
+  if (isMoneyLimited(snapshot, identity, group)) {
     gateway.ledger.requireRoom()
     await reserve(gateway, call, admission)
   }
@@ -60,24 +65,6 @@ export function requireCapacity({ draining, calls, bounds }: Gateway): void {
       { retryAfterSeconds: 1 },
     )
   }
-}
-
-/** Charge the limits of a key, until the call is settled. Throws `rate_limited`. */
-export function takeLimits(
-  gateway: Gateway,
-  call: Call,
-  identity: Identity,
-  group: Group,
-  tokensEstimate: number,
-): void {
-  const lease = gateway.limits.take(identity.keyId, group.limits, tokensEstimate, call.startedAt)
-  addLimitHeaders(call.headers, lease)
-  if (!lease.granted) {
-    throw new GatewayError('rate_limited', refusalText[lease.limit], {
-      retryAfterSeconds: lease.retryAfterSeconds,
-    })
-  }
-  call.lease = lease
 }
 
 /** Resolves once the call has a row even if this process dies. `body`: what was read of it, or null. */
@@ -118,65 +105,6 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
             exact: call.token === null ? [] : [call.token],
           }),
   }
-}
-
-const refusalText = {
-  requests: 'This key has used up its requests per minute. Wait as long as retry-after says.',
-  tokens: 'This key has used up its tokens per minute. Wait as long as retry-after says, or send less.',
-  concurrency: 'This key has as many requests running as it may have. Wait for one of them to end.',
-} as const
-
-/** A smaller bound is raised to this where a format takes none below it. */
-const leastOutputTokens = 16
-
-async function reserve(
-  gateway: Gateway,
-  call: Call,
-  { identity, group, model, facts, body, translated }: Admission,
-): Promise<void> {
-  const { hidesCost } = facts
-  if (hidesCost !== undefined) {
-    throw new GatewayError(
-      'permission_denied',
-      `${hidesCost}: this key has a spending limit, and what an answer costs that is made in the background is not seen here. Leave "${hidesCost}" out.`,
-      { field: hidesCost },
-    )
-  }
-  const amount = worstCaseNano(
-    {
-      bodyBytes: Math.max(body.length, largestTranslation(gateway, call, translated)),
-      hasMedia: facts.hasMedia,
-      maxOutputTokens:
-        facts.maxOutputTokens === undefined || translated.length === 0
-          ? facts.maxOutputTokens
-          : Math.max(facts.maxOutputTokens, leastOutputTokens),
-      choices: facts.choices,
-    },
-    model,
-    group.priceMultiplier,
-  )
-  if (amount === undefined) {
-    throw new GatewayError(
-      'permission_denied',
-      `This key has a spending limit and what model "${facts.model}" may cost is not bounded: it has no price, or neither max_completion_tokens nor a limit of the model bounds its answer.`,
-      { field: 'model' },
-    )
-  }
-  call.reservedAccountId = identity.tenantId
-  if (await gateway.reservations.reserve(call.id, identity.tenantId, amount)) return
-  // What ended moments ago may still be held: ship it, and ask once more.
-  await gateway.ledger.shipNow()
-  if (await gateway.reservations.reserve(call.id, identity.tenantId, amount)) return
-  throw new GatewayError(
-    'insufficient_credit',
-    `This request could cost up to $${usd(amount)}, which the balance cannot bear beside what is running. Lower max_completion_tokens, wait for running requests, or add credit.`,
-  )
-}
-
-/** A plain decimal. */
-export function usd(nano: bigint): string {
-  const digits = nano.toString().padStart(10, '0')
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/0+$/, '').replace(/\.$/, '')
 }
 
 function headerText(value: string | string[] | undefined, charactersMax: number): string | null {

@@ -2,12 +2,13 @@ import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
+import { modelIdOf } from '../catalog/catalog.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
 import type { NewJob } from '../jobs/jobs.ts'
 import { worstCaseImagesNano } from '../ledger/price.ts'
 import { redactText } from '../ledger/redact.ts'
 import { imageClient } from '../protocols/index.ts'
-import { openRecordOf, requireCapacity, takeLimits, usd } from './admit.ts'
+import { openRecordOf, requireCapacity } from './admit.ts'
 import { readBody } from './body.ts'
 import type { Call } from './call.ts'
 import { endpointOf } from './endpoints.ts'
@@ -16,8 +17,10 @@ import { canBeSaid } from './generate.ts'
 import { answeredBefore, answerIsJob, isKeyed } from './idempotency.ts'
 import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
 import { journey, requireModel } from './journey.ts'
-import { groupOf, planImageRoute, type Target } from './route.ts'
+import { holdMoney, isMoneyLimited } from './reserve.ts'
+import { type Candidate, groupOf, planImageRoute } from './route.ts'
 import { leftBeforeSending, settle } from './settle.ts'
+import { takeLimits } from './take-limits.ts'
 
 /**
  * An image request's journey: read, authenticate, validate, keep it as a job with the money it may cost; then wait for
@@ -54,9 +57,9 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const unsaid = canBeSaid(targets, wanted)
   if (unsaid !== undefined) throw unsaid
   const wish = { wanted, model, group, identity, targets, webhook: webhookOf(gateway, call), limited: false }
-  wish.limited = snapshot.tenants.get(identity.tenantId)?.limited === true
-  takeLimits(gateway, call, identity, group, Math.ceil(body.bytes.length / bytesPerToken))
-  await accept(gateway, call, wish)
+  wish.limited = isMoneyLimited(snapshot, identity, group)
+  await takeLimits(gateway, call, identity, group, Math.ceil(body.bytes.length / bytesPerToken))
+  if ((await accept(gateway, call, wish)) === 'left') return await settle(gateway, call, leftBeforeSending)
   if (/\brespond-async\b/.test(String(call.request.headers.prefer ?? ''))) await answerAtOnce(gateway, call)
   else if (wanted.stream) await answerStream(gateway, call, group.clientGone.policy)
   else await answerWhenDone(gateway, call, group.clientGone.policy)
@@ -67,7 +70,7 @@ interface Wish {
   model: Model
   group: Group
   identity: Identity
-  targets: readonly Target[]
+  targets: readonly Candidate[]
   webhook: NewJob['webhook']
   limited: boolean
 }
@@ -75,14 +78,16 @@ interface Wish {
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4
 
-/** From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us. */
-async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
+/**
+ * From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us.
+ * `left`: the client did not wait for its money, and there is no job.
+ */
+async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<'accepted' | 'left'> {
   const { images, bounds } = gateway
   const { wanted, model, group, identity } = wish
   const body = call.body ?? Buffer.alloc(0)
   const amountNano = wish.limited ? worstCase(wish, body.length) : undefined
   const opened = openRecordOf(gateway, call, body)
-  if (amountNano !== undefined) call.reservedAccountId = identity.tenantId
   const job: NewJob = {
     opened: { ...opened, stream: wanted.stream, body: null },
     // At once: the memory of redaction, and of the request, is used again.
@@ -91,7 +96,7 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
     keyId: identity.keyId,
     groupId: identity.groupId,
     priority: group.imagePriority,
-    model: wanted.model,
+    model: modelIdOf(model, wanted.model),
     quote: {
       price: model.price,
       multiplier: group.priceMultiplier,
@@ -105,13 +110,13 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
     webhook: wish.webhook,
     amountNano,
   }
-  let { verdict, enqueue } = await keep(gateway, job)
-  if (verdict === 'insufficient') {
-    // What ended moments ago may still be held: ship it, and ask once more.
-    await gateway.ledger.shipNow()
-    ;({ verdict, enqueue } = await keep(gateway, job))
+  if (amountNano !== undefined) {
+    const advice = 'Ask for fewer, smaller or cheaper images'
+    if (!(await holdMoney(gateway, call, identity, amountNano, advice))) return 'left'
   }
-  if (verdict === 'insufficient') throw insufficient(amountNano ?? 0n)
+  const { verdict, enqueue } = await keep(gateway, job)
+  // This process was taken for dead, and what it held was released.
+  if (verdict === 'insufficient') throw databaseAway()
   if (verdict === 'full') throw tooManyWait(bounds.imageWaitingMax)
   answerIsJob(call)
   handOver(gateway, call)
@@ -123,6 +128,7 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<void> {
       )
     })
   }
+  return 'accepted'
 }
 
 /** Asked again where the answer was lost at once: the same job is kept once. Rejects `unavailable`. */
@@ -183,13 +189,6 @@ function webhookOf(gateway: Gateway, call: Call): NewJob['webhook'] {
     'invalid_request',
     `${webhookHeader}: expected an http:// or https:// URL of at most 2048 characters without credentials`,
     { field: webhookHeader },
-  )
-}
-
-function insufficient(amount: bigint): GatewayError {
-  return new GatewayError(
-    'insufficient_credit',
-    `These images could cost up to $${usd(amount)}, which the balance cannot bear beside what is running. Ask for fewer, smaller or cheaper ones, wait for running requests, or add credit.`,
   )
 }
 

@@ -22,8 +22,8 @@ export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo) 
       total_ms: totalMs,
     })),
     latency_ms: {
-      queue: job.startedAt === null ? null : job.startedAt.getTime() - job.createdAt.getTime(),
-      total: job.finishedAt === null ? null : job.finishedAt.getTime() - job.createdAt.getTime(),
+      queue: job.startedAt === null ? null : Math.max(0, job.startedAt.getTime() - job.createdAt.getTime()),
+      total: job.finishedAt === null ? null : Math.max(0, job.finishedAt.getTime() - job.createdAt.getTime()),
     },
     partial_images: job.partials.map(({ file, index }) => ({ index, url: linkTo(file) })),
     result: job.result === null ? null : resultJson(job.result, linkTo),

@@ -295,6 +295,13 @@ export class ImageJobs {
       WHERE id = ${id} AND webhook_state = 'pending'`
   }
 
+  /** The moment on the clock of Postgres: that of a process may be wrong, and then nothing may be deleted by it. */
+  async now(): Promise<Date> {
+    const [answer] = await this.#ask<{ now: Date }[]>`SELECT now()`
+    if (answer === undefined) throw new Error('Postgres does not know what time it is')
+    return answer.now
+  }
+
   /** Delete ended jobs of before this moment. Answers how many. */
   async removeBefore(moment: Date): Promise<number> {
     const removed = await this.#askAside`

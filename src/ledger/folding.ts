@@ -57,7 +57,7 @@ export class Folding {
   }
 
   #watch(name: string, kind: string | undefined): Watched {
-    const now = Date.now()
+    const now = performance.now()
     const known = this.#watched.get(name)
     if (known !== undefined && now < known.windowEndsAt) return known
     if (known?.folded !== undefined) return known

@@ -65,7 +65,7 @@ export class Journal {
     this.#options = options
     this.#disk = options.disk ?? fs
     this.#fd = this.#openSegment()
-    this.#layBallast()
+    if (!this.#layBallast()) this.#waitForRoom('no room for what is held ready')
   }
 
   /** Bytes written and not yet shipped and deleted. */
@@ -86,7 +86,7 @@ export class Journal {
   /** Why no request could be opened now, if so. */
   refusal(): GatewayError | undefined {
     if (this.bytes >= this.#options.bytesMax) return boundReached()
-    return this.#stuck.length > 0 ? diskFull() : undefined
+    return this.#retry === undefined ? undefined : diskFull()
   }
 
   /** Resolves when the request stands in the journal; rejects `unavailable` when it cannot: then nothing may be sent. */
@@ -114,7 +114,7 @@ export class Journal {
   async end(): Promise<void> {
     this.#flush()
     clearTimeout(this.#retry)
-    if (this.#stuck.length > 0) this.#writeStuck()
+    if (this.#stuck.length > 0) this.#write(Buffer.concat(this.#stuck))
     this.#closed = true
     await new Promise<void>((resolve) => fs.fdatasync(this.#fd, () => resolve()))
     fs.closeSync(this.#fd)
@@ -152,7 +152,11 @@ export class Journal {
     if (this.#options.sync === 'disk' && failure === undefined) this.#synced.push(settle)
     else settle()
     this.#scheduleSync()
-    if (this.#offset >= this.#options.segmentBytes) this.#rotate()
+    if (this.#isSegmentFull) this.#rotate()
+  }
+
+  get #isSegmentFull(): boolean {
+    return this.#offset >= this.#options.segmentBytes
   }
 
   /** The frames that may not be refused wait in memory until the disk takes them. */
@@ -163,28 +167,31 @@ export class Journal {
       this.#stuck.push(copy)
       this.#stuckBytes += copy.length
     }
-    // Even with nothing to keep, new requests are refused until a write has worked again.
-    if (this.#stuck.length === 0) this.#stuck.push(Buffer.alloc(0))
-    this.#retry ??= setInterval(() => this.#writeStuck(), retryMs).unref()
-  }
-
-  #writeStuck(): void {
-    const bytes = Buffer.concat(this.#stuck)
-    if (this.#write(bytes) !== undefined) return
-    this.#stuck = []
-    this.#stuckBytes = 0
-    clearInterval(this.#retry)
-    this.#retry = undefined
-    this.#layBallast()
-    this.#options.onTrouble(undefined)
   }
 
   #writeOrFreeBallast(bytes: Buffer): GatewayError | undefined {
     const failure = this.#write(bytes)
     if (failure === undefined) return undefined
-    this.#options.onTrouble(`The journal cannot be written: ${String(failure)}`)
     fs.rmSync(this.#ballastPath(), { force: true })
+    this.#waitForRoom(String(failure))
     return this.#write(bytes) === undefined ? undefined : diskFull(failure)
+  }
+
+  /** Until the ballast has room again nothing new is admitted: what there is belongs to the ends of what runs. */
+  #waitForRoom(why: string): void {
+    this.#options.onTrouble(`The journal cannot be written: ${why}`)
+    this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref()
+  }
+
+  #tryAgain(): void {
+    if (this.#stuck.length > 0 && this.#write(Buffer.concat(this.#stuck)) !== undefined) return
+    this.#stuck = []
+    this.#stuckBytes = 0
+    if (this.#isSegmentFull && !this.#rotate()) return
+    if (!this.#layBallast()) return
+    clearInterval(this.#retry)
+    this.#retry = undefined
+    this.#options.onTrouble(undefined)
   }
 
   /** All of the bytes or none: a part that was written before a failure is cut off again. */
@@ -235,30 +242,34 @@ export class Journal {
     })
   }
 
-  #rotate(): void {
+  /** False: there is no room for a new file, and the long segment goes on. */
+  #rotate(): boolean {
     const old = this.#fd
     this.#segment += 1
     try {
       this.#fd = this.#openSegment()
     } catch (error) {
-      // Stay on the long segment until the disk takes a new file.
       this.#segment -= 1
-      this.#options.onTrouble(`A new journal segment cannot be opened: ${String(error)}`)
-      return
+      this.#waitForRoom(`a new segment cannot be opened: ${String(error)}`)
+      return false
     }
     this.#offset = 0
     fs.fdatasync(old, () => fs.close(old, () => {}))
+    return true
   }
 
   #openSegment(): number {
     return this.#disk.openSync(join(this.#options.directory, segmentName(this.#segment)), 'wx', 0o600)
   }
 
-  #layBallast(): void {
+  /** False: there is no room for it, nor is any taken. */
+  #layBallast(): boolean {
     try {
       fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
+      return true
     } catch {
-      // A disk without room for the ballast will say so again at the first frame.
+      fs.rmSync(this.#ballastPath(), { force: true })
+      return false
     }
   }
 

@@ -55,7 +55,8 @@ export class Ledger {
   #workerGone: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  #shipping: Promise<boolean> | undefined
+  /** Who asks in one turn of the event loop asks together; who comes later may have written something since. */
+  #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
   #alarmed = false
@@ -89,6 +90,7 @@ export class Ledger {
       intervalMs: options.bounds.shipIntervalMs,
       batchBytes: options.bounds.shipBatchBytes,
       instanceDeadMs: options.bounds.instanceDeadMs,
+      onQueryMs: options.bounds.shipOnQueryMs,
     }
     this.#worker = this.#startWorker()
   }
@@ -127,10 +129,12 @@ export class Ledger {
    * is away: then the log is behind.
    */
   shipNow(): Promise<boolean> {
-    this.#shipping ??= this.#ship().finally(() => {
-      this.#shipping = undefined
-    })
-    return this.#shipping
+    return this.#shipTogether('own')
+  }
+
+  /** The same for what all processes have written so far. A process that died counts as behind only at first. */
+  shipAll(): Promise<boolean> {
+    return this.#shipTogether('everyone')
   }
 
   health(): LedgerHealth {
@@ -153,9 +157,16 @@ export class Ledger {
     clearTimeout(late)
   }
 
-  async #ship(): Promise<boolean> {
+  #shipTogether(whose: 'own' | 'everyone'): Promise<boolean> {
+    const shipping = this.#shipping.get(whose) ?? this.#ship(whose)
+    this.#shipping.set(whose, shipping)
+    return shipping
+  }
+
+  async #ship(whose: 'own' | 'everyone'): Promise<boolean> {
     // Frames of this turn are written when it ends; only then can they be shipped.
     await new Promise((resolve) => setImmediate(resolve))
+    this.#shipping.delete(whose)
     const token = this.#nextToken++
     return new Promise<boolean>((resolve) => {
       const late = setTimeout(() => settle(false), this.#options.bounds.shipOnQueryMs)
@@ -165,7 +176,7 @@ export class Ledger {
         resolve(shipped)
       }
       this.#waiting.set(token, () => settle(true))
-      this.#post({ type: 'ship', token })
+      this.#post({ type: 'ship', token, everyone: whose === 'everyone' })
     })
   }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { forgetBudgetPeriods } from './budgets.ts'
 
 /** How far the usage log reaches, in days (UTC). Payloads have a retention of their own: they are most of the bytes. */
 export interface PartitionPlan {
@@ -24,6 +25,7 @@ export function keepPartitions(
       const { made, dropped } = await rollPartitions(database.sql, plan)
       if (made + dropped > 0) log(`usage log: ${made} daily partitions made, ${dropped} dropped`)
       await forgetHeldAnswers(database.sql, plan.payloadRetentionDays)
+      await forgetBudgetPeriods(database.sql)
     } catch (error) {
       if (stopped) return
       log(`usage log: cannot roll partitions: ${error instanceof Error ? error.message : String(error)}`)

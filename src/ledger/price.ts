@@ -229,3 +229,10 @@ function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): 
 function ceilDivide(amount: bigint, divisor: bigint): bigint {
   return (amount + divisor - 1n) / divisor
 }
+
+/** USD as a plain decimal, exactly: 2500000000n is `2.5`. */
+export function usd(nano: bigint): string {
+  if (nano < 0n) return `-${usd(-nano)}`
+  const digits = nano.toString().padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
+}

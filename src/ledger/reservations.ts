@@ -1,95 +1,209 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { type Pot, potOf } from './budgets.ts'
+import { MoneyLine } from './money-line.ts'
 
-interface Wish {
+/** Money that a request may cost, to be held before it is sent. */
+export interface Wish {
   requestId: string
   accountId: string
+  keyId: string
+  groupId: string
   amountNano: bigint
+  /** Its client has left: it need not wait for money any more. */
+  gone(): boolean
+}
+
+export type Verdict =
+  | { kind: 'granted' }
+  /** Its client left while it waited. Nothing is held. */
+  | { kind: 'left' }
+  | Refusal
+
+/**
+ * `busy`: running requests held the money for as long as it could be waited for. `insufficient`: without them there
+ * would not be enough either.
+ */
+export interface Refusal {
+  kind: 'busy' | 'insufficient'
+  /** The one that is fullest. */
+  pot: Pot
+  /** Nano-USD that nothing was spent of yet. */
+  leftNano: bigint
+  /** The part of it that no running request holds. Either is below 0 when more was spent than the pot has. */
+  freeNano: bigint
+}
+
+/** A wish on its way. */
+export interface Pending extends Wish {
+  /** In the order of arrival. */
+  readonly place: number
+  /** Milliseconds since the epoch: how long it waits for money that running requests hold. */
+  readonly waitsUntil: number
+  /** Asked for after what had ended by then was shipped: what is not free now is held by what runs. */
+  shipped: boolean
   /** The request has given up waiting: what is granted to it now must be given back. */
   abandoned: boolean
-  settle: (granted: boolean | GatewayError) => void
+  settle(verdict: Verdict | GatewayError): void
+  /** Called when one transaction has decided, whatever it said. */
+  answered: () => void
+}
+
+export interface ReservationOptions {
+  database: Pick<Database, 'sql' | 'renew'>
+  instanceId: string
+  /** How long Postgres may take to answer. */
+  waitMs: number
+  /** How long a request waits for money that running requests hold. */
+  moneyWaitMs: number
+  /** Ship what has ended, so that it holds nothing any more. Never rejects. */
+  ship(): Promise<unknown>
 }
 
 /** Most reservations asked for in one transaction; the rest wait for the next. */
 const batchMax = 1_000
+
+/** More than any account or budget can have, and little enough that Postgres can add it up. */
+const nanoMax = 10n ** 18n + 1n
 
 /**
  * Admission of requests whose money is limited. All that arrived while the last transaction was committing go
  * into the next one (group commit, no timer); each waits only for its own. What is granted is durable.
  */
 export class Reservations {
-  readonly #database: Pick<Database, 'sql' | 'renew'>
-  readonly #instanceId: string
-  readonly #waitMs: number
-  #waiting: Wish[] = []
+  readonly #options: ReservationOptions
+  readonly #line: MoneyLine
+  #waiting: Pending[] = []
   #running = false
+  #arrivals = 0
 
-  constructor(options: { database: Pick<Database, 'sql' | 'renew'>; instanceId: string; waitMs: number }) {
-    this.#database = options.database
-    this.#instanceId = options.instanceId
-    this.#waitMs = options.waitMs
+  constructor(options: ReservationOptions) {
+    this.#options = options
+    this.#line = new MoneyLine({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
   }
 
   /**
-   * Hold `amountNano` of the account for the request: true when it is held, false when the account cannot bear it.
-   * Throws `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so
-   * the request's row must be written with its account as reserved.
+   * Hold money for a request in its account, where that is limited, and in all budgets of its key and group, or in none.
+   * Where running requests hold what is there, it waits for them to end, in the order of arrival.
+   * Rejects `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so the
+   * request's row must be written with its account as reserved.
    */
-  reserve(requestId: string, accountId: string, amountNano: bigint): Promise<boolean> {
+  hold(wish: Wish): Promise<Verdict> {
+    const { moneyWaitMs } = this.#options
     return new Promise((resolve, reject) => {
-      const wish: Wish = {
-        requestId,
-        accountId,
-        amountNano,
+      const pending: Pending = {
+        ...wish,
+        place: this.#arrivals++,
+        waitsUntil: Date.now() + moneyWaitMs,
+        shipped: false,
         abandoned: false,
-        settle: (granted) => {
-          clearTimeout(late)
-          if (granted instanceof GatewayError) reject(granted)
-          else resolve(granted)
+        settle: (verdict) => {
+          if (verdict instanceof GatewayError) reject(verdict)
+          else resolve(verdict)
         },
+        answered: () => {},
       }
-      const late = setTimeout(() => {
-        wish.abandoned = true
-        this.#database.renew()
-        wish.settle(databaseAway())
-      }, this.#waitMs)
-      this.#waiting.push(wish)
-      if (!this.#running) void this.#run()
+      if (!this.#line.takesBehind(pending)) this.#enqueue([pending], 'back')
     })
+  }
+
+  /** A request of this process that held money has its row: whoever waits for money can be asked for again. */
+  ended(): void {
+    this.#line.wake()
+  }
+
+  #enqueue(batch: Pending[], where: 'front' | 'back'): void {
+    for (const pending of batch) this.#limitTime(pending)
+    if (where === 'front') this.#waiting.unshift(...batch)
+    else this.#waiting.push(...batch)
+    if (!this.#running) void this.#run()
+  }
+
+  #limitTime(pending: Pending): void {
+    const { answered } = pending
+    const late = setTimeout(() => {
+      pending.abandoned = true
+      this.#options.database.renew()
+      this.#line.leave(pending)
+      pending.settle(databaseAway())
+    }, this.#options.waitMs)
+    pending.answered = () => {
+      clearTimeout(late)
+      answered()
+    }
   }
 
   async #run(): Promise<void> {
     this.#running = true
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, batchMax).filter((wish) => !wish.abandoned)
-      if (batch.length === 0) continue
+      const taken = this.#waiting.splice(0, batchMax)
+      // Those of this asking: who waits on may be asked again before it is over.
+      const answers = taken.map(({ answered }) => answered)
+      const batch = taken.filter((pending) => !pending.abandoned)
       try {
-        const granted = await this.#ask(batch)
-        for (const wish of batch) wish.settle(granted.has(wish.requestId))
-        await this.#giveBack(batch.filter((wish) => wish.abandoned && granted.has(wish.requestId)))
+        const verdicts = batch.length === 0 ? new Map<string, Verdict>() : await this.#ask(batch)
+        for (const pending of batch) if (!pending.abandoned) this.#decide(pending, verdicts)
+        await this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
       } catch (error) {
-        for (const wish of batch) wish.settle(databaseAway(error))
+        for (const pending of batch) {
+          this.#line.leave(pending)
+          pending.settle(databaseAway(error))
+        }
       }
+      for (const answered of answers) answered()
     }
     this.#running = false
   }
 
-  async #giveBack(batch: Wish[]): Promise<void> {
-    if (batch.length === 0) return
-    await this.#database
-      .sql`SELECT settle_accounts(${batch.map((wish) => wish.requestId)}::uuid[], '{}', '{}')`
+  #decide(pending: Pending, verdicts: Map<string, Verdict>): void {
+    const verdict = verdicts.get(pending.requestId)
+    if (verdict === undefined) throw new Error(`reserve_money did not answer for ${pending.requestId}`)
+    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#line.takes(pending, verdict))
+      return
+    this.#line.leave(pending)
+    pending.settle(verdict)
   }
 
-  async #ask(batch: Wish[]): Promise<Set<string>> {
-    const rows = await this.#database.sql<{ id: string }[]>`
-      SELECT reserve_accounts(
-        ${this.#instanceId}::uuid,
-        ${batch.map((wish) => wish.requestId)}::uuid[],
-        ${batch.map((wish) => wish.accountId)}::uuid[],
-        ${batch.map((wish) => wish.amountNano.toString())}::bigint[]
-      ) AS id`
-    return new Set(rows.map((row) => row.id))
+  async #giveBack(batch: Pending[]): Promise<void> {
+    if (batch.length === 0) return
+    await this.#options.database
+      .sql`SELECT release_reservations(${batch.map(({ requestId }) => requestId)}::uuid[])`
   }
+
+  async #ask(batch: Pending[]): Promise<Map<string, Verdict>> {
+    const rows = await this.#options.database.sql<VerdictRow[]>`
+      SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(
+        ${this.#options.instanceId}::uuid,
+        ${batch.map(({ requestId }) => requestId)}::uuid[],
+        ${batch.map(({ accountId }) => accountId)}::uuid[],
+        ${batch.map(({ keyId }) => keyId)}::uuid[],
+        ${batch.map(({ groupId }) => groupId)}::uuid[],
+        ${batch.map(({ amountNano }) => String(amountNano < nanoMax ? amountNano : nanoMax))}::bigint[]
+      )`
+    return new Map(rows.map((row) => [row.request, verdictOf(row)]))
+  }
+}
+
+interface VerdictRow {
+  request: string
+  verdict: 'granted' | 'busy' | 'insufficient'
+  pot: string | null
+  left_nano: string | null
+  free_nano: string | null
+}
+
+function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict {
+  if (verdict === 'granted') return { kind: verdict }
+  return {
+    kind: verdict,
+    pot: potOf(pot ?? ''),
+    leftNano: BigInt(left_nano ?? 0),
+    freeNano: BigInt(free_nano ?? 0),
+  }
+}
+
+function isGranted({ requestId }: Pending, verdicts: Map<string, Verdict>): boolean {
+  return verdicts.get(requestId)?.kind === 'granted'
 }
 
 function databaseAway(cause?: unknown): GatewayError {

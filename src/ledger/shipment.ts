@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { addCharge, type Charges, settlementOf } from './charges.ts'
 import { type CloseFrame, openRecordOf, readFrame } from './frame.ts'
 import { listSegments, segmentName } from './journal-directory.ts'
 import { orphanOf } from './orphan.ts'
@@ -43,7 +44,7 @@ interface Batch {
   opened: Map<string, Location>
   closed: string[]
   released: string[]
-  charges: Map<string, bigint>
+  charges: Charges
 }
 
 /** Another process ships, or has adopted, this journal. */
@@ -275,8 +276,7 @@ export class Shipment {
     if (frame.attemptTuples.length > 0) batch.tuples.attempts.push(frame.attemptTuples)
     if (frame.reservedAccount !== undefined) batch.released.push(uuidText(frame.id))
     if (frame.charge === 0n) return
-    const account = uuidText(frame.account)
-    batch.charges.set(account, (batch.charges.get(account) ?? 0n) + frame.charge)
+    addCharge(batch.charges, frame)
     const start = this.#charges.length
     writeChargeTuple(this.#charges, frame.id, frame.account, frame.charge)
     batch.tuples.entries.push(Buffer.from(this.#charges.buffer.subarray(start, this.#charges.length)))
@@ -297,13 +297,8 @@ export class Shipment {
     await copy(client, 'attempts', batch.tuples.attempts)
     await copy(client, 'entries', batch.tuples.entries)
     // Last, because it locks accounts that admissions wait for.
-    if (batch.released.length > 0 || batch.charges.size > 0) {
-      await client.query('SELECT settle_accounts($1::uuid[], $2::uuid[], $3::bigint[])', [
-        batch.released,
-        [...batch.charges.keys()],
-        [...batch.charges.values()].map(String),
-      ])
-    }
+    const settlement = settlementOf(batch.released, batch.charges)
+    if (settlement !== undefined) await client.query(settlement)
     await client.query('COMMIT')
   }
 

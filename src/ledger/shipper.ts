@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { listInstances, ownerState } from './journal-directory.ts'
+import { ShipCalls } from './ship-calls.ts'
 import { FencedError, Shipment } from './shipment.ts'
 
-/** What the API process tells its shipper thread. */
-export type ToShipper = { type: 'ship'; token: number } | { type: 'end'; deadlineMs: number }
+/** What the API process tells its shipper thread. `everyone`: all other processes are to ship as well. */
+export type ToShipper =
+  | { type: 'ship'; token: number; everyone: boolean }
+  | { type: 'end'; deadlineMs: number }
 
 /** What the thread tells back. `shipped` answers `ship`: everything written before it is in Postgres. */
 export type FromShipper =
@@ -28,6 +31,8 @@ export interface ShipperData {
   intervalMs: number
   batchBytes: number
   instanceDeadMs: number
+  /** How long whoever asked for shipping waits. */
+  onQueryMs: number
 }
 
 const heartbeatMs = 5_000
@@ -35,6 +40,8 @@ const adoptMs = 5_000
 /** Also how long other processes have to be heard of again after Postgres was away for long. */
 const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
+/** A statement that is not answered for so long has lost its connection, and another is made. */
+const answerMs = { least: 1_000, most: 300_000 }
 
 if (parentPort !== null) void run(parentPort, workerData as ShipperData)
 
@@ -47,12 +54,13 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const log = (level: 'info' | 'warn' | 'error', message: string, fields: object = {}) =>
     tell({ type: 'log', level, message, fields })
   const own = new Shipment({ ...data, growing: true, log })
-  let tokens: number[] = []
+  let asked: { token: number; everyone: boolean }[] = []
+  /** On the clock of performance.now(), as all times here: that of the day may jump. */
   let ending: number | undefined
   let wake = () => {}
   port.on('message', (message: ToShipper) => {
-    if (message.type === 'ship') tokens.push(message.token)
-    else ending = Date.now() + message.deadlineMs
+    if (message.type === 'ship') asked.push(message)
+    else ending = performance.now() + message.deadlineMs
     wake()
   })
   const nap = (ms: number) =>
@@ -64,12 +72,28 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       }
     })
 
+  const tellShipped = (tokens: readonly number[]) => {
+    for (const token of tokens) tell({ type: 'shipped', token })
+  }
+  const calls = new ShipCalls({
+    instanceId: data.instanceId,
+    waitMs: data.onQueryMs,
+    deadMs: heartbeatMs * 3,
+    onCall: () => wake(),
+    onShipped: tellShipped,
+  })
+
   let away = false
+  let lost: Session | undefined
+  // Heard of again before others take this process for dead. What is only slow gets twice as long the next time.
+  const patience = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
+  let patienceMs = patience
   let wait: number = reconnectMs.least
   for (; ; wait = Math.min(wait * 2, reconnectMs.most)) {
     const client = new Client({
       connectionString: data.databaseUrl,
       connectionTimeoutMillis: 5_000,
+      query_timeout: patienceMs,
       keepAlive: true,
       application_name: 'tollgate shipper',
     })
@@ -77,6 +101,9 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     client.on('error', () => {})
     try {
       await client.connect()
+      if (lost !== undefined) await endSession(client, lost)
+      lost = await sessionOf(client)
+      await calls.listen(client)
       await register(client, data)
       await own.resume(client)
       await shipUntilEnd(client)
@@ -92,51 +119,58 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       }
       if (!away) tell({ type: 'away', message: String(error) })
       away = true
-      if (ending !== undefined && Date.now() >= ending) {
+      if (String(error).includes('Query read timeout')) patienceMs = Math.min(patienceMs * 2, answerMs.most)
+      if (ending !== undefined && performance.now() >= ending) {
         log('warn', 'Postgres was away at the end: the journal stays on disk for the next process')
         port.close()
         return
       }
-      await nap(ending === undefined ? wait : Math.min(wait, Math.max(0, ending - Date.now())))
+      await nap(ending === undefined ? wait : Math.min(wait, Math.max(0, ending - performance.now())))
     }
   }
 
   async function shipUntilEnd(client: Client): Promise<void> {
-    let nextHeartbeat = Date.now() + heartbeatMs
+    let nextHeartbeat = performance.now() + heartbeatMs
     let nextAdoption = 0
-    let nextRetirement = Date.now() + retireMs
+    let nextRetirement = performance.now() + retireMs
     const beatWhenDue = async () => {
-      if (Date.now() < nextHeartbeat) return
+      if (performance.now() < nextHeartbeat) return
       await heartbeat(client, data.instanceId)
-      nextHeartbeat = Date.now() + heartbeatMs
+      nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
-      const answering = [...tokens]
+      const answering = [...asked]
+      const called = calls.takeCalls()
       const end = own.end()
       while (own.isBefore(end) && (await own.shipNext(client))) {
-        if (ending !== undefined && Date.now() > ending) break
+        if (ending !== undefined && performance.now() > ending) break
         // Catching up may take longer than others wait before they take this process for dead.
         await beatWhenDue()
       }
       if (away) tell({ type: 'back' })
       away = false
+      patienceMs = patience
       wait = reconnectMs.least
-      for (const token of answering) tell({ type: 'shipped', token })
-      tokens = tokens.filter((token) => !answering.includes(token))
+      asked = asked.slice(answering.length)
+      const tokensOf = (everyone: boolean) =>
+        answering.filter((one) => one.everyone === everyone).map(({ token }) => token)
+      tellShipped(tokensOf(false))
+      await calls.answer(client, called)
+      await calls.call(client, tokensOf(true))
       const freed = await own.deleteShipped(client)
       if (freed > 0) tell({ type: 'freed', bytes: freed })
       if (ending !== undefined) return finishOwn(client)
       await beatWhenDue()
-      if (Date.now() >= nextAdoption) {
+      if (performance.now() >= nextAdoption) {
         await adoptDead(client)
         await client.query('SELECT sweep_reservations()')
-        nextAdoption = Date.now() + adoptMs
+        nextAdoption = performance.now() + adoptMs
       }
-      if (Date.now() >= nextRetirement) {
+      if (performance.now() >= nextRetirement) {
         await retireLost(client)
-        nextRetirement = Date.now() + retireMs
+        nextRetirement = performance.now() + retireMs
       }
-      if (tokens.length === 0 && ending === undefined) await nap(data.intervalMs)
+      if (asked.length === 0 && !calls.isCalled && ending === undefined) await nap(data.intervalMs)
     }
   }
 
@@ -197,6 +231,35 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     }
   }
 }
+
+/** A backend of Postgres; its pid alone may be another's by now. */
+interface Session {
+  pid: number
+  startedAt: string
+}
+
+async function sessionOf(client: Client): Promise<Session | undefined> {
+  const found = await client.query<Session>(
+    `SELECT pid, backend_start::text AS "startedAt" FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
+  )
+  return found.rows[0]
+}
+
+/**
+ * Whatever a lost connection was about to commit is committed, or never will be: a Postgres that was stopped, or that
+ * does not know that its client is gone, could still commit it behind the back of who asks where the journal stands.
+ */
+async function endSession(client: Client, { pid, startedAt }: Session): Promise<void> {
+  const found = await client.query<{ gone: boolean }>(
+    `SELECT pg_terminate_backend(pid, $3) AS gone FROM pg_stat_activity
+     WHERE pid = $1 AND backend_start = $2::timestamptz`,
+    [pid, startedAt, terminateMs],
+  )
+  if (found.rows.some(({ gone }) => !gone)) throw new Error('a lost connection to Postgres has not ended yet')
+}
+
+/** Less than any statement may take. */
+const terminateMs = answerMs.least / 2
 
 async function register(client: Client, data: ShipperData): Promise<void> {
   await client.query(

@@ -29,7 +29,7 @@ test('what a process held is released once nobody has heard of it for a day, and
   const [lost, silent, live, caller] = [30, 23, 0, 30].map((hours) => ({ id: randomUUIDv7(), hours }))
   for (const { id, hours } of [lost, silent, live, caller].flatMap((one) => one ?? [])) {
     await anInstance(id, hours)
-    await database.sql`SELECT reserve_accounts(${id}, ${[randomUUIDv7()]}::uuid[], ${[account]}::uuid[], ${['100']}::bigint[])`
+    await database.sql`SELECT reserve_money(${id}, ${[randomUUIDv7()]}::uuid[], ${[account]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${['100']}::bigint[])`
   }
   const retire = () => database.sql`SELECT retire_lost_instances(${caller?.id ?? ''}) AS id`
   expect(await retire()).toMatchObject([{ id: lost?.id }])

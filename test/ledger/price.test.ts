@@ -25,6 +25,8 @@ const price: Price = {
 }
 const model: Model = {
   id: 'm',
+  aliases: [],
+  fallbacks: [],
   contextLength: 128_000,
   maxOutputTokens: 16_384,
   price,

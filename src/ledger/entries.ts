@@ -1,0 +1,86 @@
+import type postgres from 'postgres'
+
+/** A movement of money by hand. */
+export interface NewEntry {
+  id: string
+  accountId: string
+  /** A top-up brings money; an adjustment may take it as well. */
+  kind: 'top_up' | 'adjustment'
+  /** Nano-USD. */
+  amountNano: bigint
+  note: string | null
+}
+
+/** An account as it stands. */
+export interface Balance {
+  /** Its requests are admitted by reservation; else they are only recorded. */
+  limited: boolean
+  balanceNano: bigint
+  /** What running requests hold of it. */
+  heldNano: bigint
+}
+
+/**
+ * `repeated`: this very entry stood already, and nothing changed. `conflict`: the id is another's. `unknown`: no such
+ * account. `held`: a limited account would have less than running requests hold. `excessive`: no number holds the sum.
+ */
+export type Booking =
+  | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }
+  | { verdict: 'held'; balance: Balance }
+  | { verdict: 'conflict' | 'unknown' | 'excessive' }
+
+/** Book an entry, once for each id. */
+export async function bookEntry(sql: postgres.Sql, entry: NewEntry): Promise<Booking> {
+  const { id, accountId, kind, amountNano, note } = entry
+  const [row] = await sql<BookingRow[]>`
+    SELECT verdict, booked_at, balance, held, is_limited
+    FROM book_entry(${id}, ${accountId}, ${kind}, ${String(amountNano)}::bigint, ${note})`
+  if (row === undefined) throw new Error('book_entry answered nothing')
+  const { verdict } = row
+  if (verdict === 'conflict' || verdict === 'unknown' || verdict === 'excessive') return { verdict }
+  const balance = {
+    limited: row.is_limited ?? false,
+    balanceNano: BigInt(row.balance ?? 0),
+    heldNano: BigInt(row.held ?? 0),
+  }
+  return verdict === 'held'
+    ? { verdict, balance }
+    : { verdict, createdAt: row.booked_at ?? new Date(0), balance }
+}
+
+/** Undefined when there is no tenant of this name. */
+export async function findAccount(
+  sql: postgres.Sql,
+  tenantName: string,
+): Promise<(Balance & { id: string }) | undefined> {
+  const [row] = await sql<AccountRow[]>`
+    SELECT a.id, a.limited, a.balance_nano, a.reserved_nano
+    FROM tenants t JOIN accounts a ON a.id = t.id WHERE t.name = ${tenantName}`
+  return row === undefined ? undefined : { id: row.id, ...balanceOf(row) }
+}
+
+/** Undefined when there is no such account. */
+export async function readBalance(sql: postgres.Sql, accountId: string): Promise<Balance | undefined> {
+  const [row] = await sql<AccountRow[]>`
+    SELECT id, limited, balance_nano, reserved_nano FROM accounts WHERE id = ${accountId}`
+  return row === undefined ? undefined : balanceOf(row)
+}
+
+interface AccountRow {
+  id: string
+  limited: boolean
+  balance_nano: string
+  reserved_nano: string
+}
+
+function balanceOf({ limited, balance_nano, reserved_nano }: AccountRow): Balance {
+  return { limited, balanceNano: BigInt(balance_nano), heldNano: BigInt(reserved_nano) }
+}
+
+interface BookingRow {
+  verdict: Booking['verdict']
+  booked_at: Date | null
+  balance: string | null
+  held: string | null
+  is_limited: boolean | null
+}

@@ -1,0 +1,168 @@
+import type { Pending, Refusal } from './reservations.ts'
+
+export interface MoneyLineOptions {
+  /** Ship what has ended, so that it holds nothing any more. Never rejects. */
+  ship(): Promise<unknown>
+  /** Ask for these again, before whatever else is to be asked. */
+  ask(turn: Pending[]): void
+}
+
+/** More that wait than this are refused at once. */
+const lengthMax = 2_000
+/** How many of those that wait for one pot are asked for at a time: the rest would not be granted before them. */
+const turnMax = 50
+/** What ends in other processes, and jobs that end in workers, are noticed by asking again. */
+const askAgainMs = 100
+
+/**
+ * Requests that wait for money that running requests hold, in the order of arrival. They are asked for again whenever
+ * a request of this process has ended and is shipped, else every 100 ms. One that fits goes before one that does not:
+ * nobody waits for money that is there.
+ */
+export class MoneyLine {
+  readonly #options: MoneyLineOptions
+  /** Those that no transaction is asked for just now, by place. */
+  #line: Pending[] = []
+  /** Whose pot each of those that wait needs, also while it is asked for. */
+  readonly #owners = new Map<Pending, string>()
+  /** How many wait for a pot of this owner, and what was left of it when it was last asked. */
+  readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
+  #moving = false
+  #woken = false
+  #wake = () => {}
+
+  constructor(options: MoneyLineOptions) {
+    this.#options = options
+  }
+
+  /** True: others wait for a pot that this one needs too, and now it waits behind them. */
+  takesBehind(pending: Pending): boolean {
+    const owners = [pending.accountId, pending.keyId, pending.groupId]
+    const owner = owners.find((id) => this.#blocked.has(id))
+    if (owner === undefined || this.#owners.size >= lengthMax) return false
+    // That can be told at once.
+    if (owners.some((id) => this.#isTooMuch(pending, id))) return false
+    // The next turn has it, whoever wakes it.
+    this.#join(pending, owner)
+    return true
+  }
+
+  /** True: it is not refused yet, but waits. */
+  takes(pending: Pending, refusal: Refusal): boolean {
+    if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
+    if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
+    // What is insufficient only waits to be told from what was shipped: nobody has to wait behind it.
+    const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
+    this.#join(pending, owner)
+    const blocked = this.#blocked.get(owner ?? '')
+    if (blocked !== undefined) blocked.leftNano = refusal.leftNano
+    if (!pending.shipped) this.wake()
+    return true
+  }
+
+  /** It waits no more. */
+  leave(pending: Pending): void {
+    this.#block(pending, undefined)
+    this.#owners.delete(pending)
+    this.#line = this.#line.filter((other) => other !== pending)
+  }
+
+  /** Something may be free now. */
+  wake(): void {
+    this.#woken = true
+    this.#wake()
+  }
+
+  #join(pending: Pending, owner: string | undefined): void {
+    this.#block(pending, owner)
+    const behind = this.#line.findLastIndex(({ place }) => place < pending.place)
+    this.#line.splice(behind + 1, 0, pending)
+    if (!this.#moving) void this.#move()
+  }
+
+  #block(pending: Pending, owner: string | undefined): void {
+    const before = this.#owners.get(pending) ?? ''
+    const blocked = this.#blocked.get(before)
+    if (blocked !== undefined && --blocked.count === 0 && before !== owner) this.#blocked.delete(before)
+    this.#owners.set(pending, owner ?? '')
+    if (owner === undefined) return
+    const now = this.#blocked.get(owner)
+    if (now === undefined) this.#blocked.set(owner, { count: 1, leftNano: pending.amountNano })
+    else now.count++
+  }
+
+  #isTooMuch({ amountNano }: Pending, owner: string): boolean {
+    const blocked = this.#blocked.get(owner)
+    return blocked !== undefined && amountNano > blocked.leftNano
+  }
+
+  async #move(): Promise<void> {
+    this.#moving = true
+    while (this.#line.length > 0) {
+      this.#woken = false
+      // Those that join from now on may need what ends from now on.
+      const shippable = [...this.#line]
+      await this.#options.ship()
+      for (const pending of shippable) pending.shipped = true
+      const turn = this.#nextTurn()
+      const waiting = new Set(turn)
+      this.#line = this.#line.filter((pending) => !waiting.has(pending))
+      if (turn.length > 0) {
+        const answers = turn.map(answerOf)
+        this.#options.ask(turn)
+        await Promise.all(answers)
+      }
+      const granted = turn.some((pending) => !this.#owners.has(pending))
+      if (!granted && !this.#woken && this.#line.length > 0) await this.#nap()
+    }
+    this.#moving = false
+  }
+
+  /**
+   * The first of each owner's, and those that are asked for the last time because of their time, or because too little is
+   * left by now. Those whose clients have left are let go.
+   */
+  #nextTurn(): Pending[] {
+    const counts = new Map<string, number>()
+    const now = Date.now()
+    const gone = this.#line.filter((pending) => pending.gone())
+    for (const pending of gone) {
+      this.leave(pending)
+      pending.settle({ kind: 'left' })
+    }
+    return this.#line.filter((pending) => {
+      if (!pending.shipped) return false
+      const owner = this.#owners.get(pending) ?? ''
+      const count = counts.get(owner) ?? 0
+      counts.set(owner, count + 1)
+      return count < turnMax || owner === '' || now >= pending.waitsUntil || this.#isTooMuch(pending, owner)
+    })
+  }
+
+  #nap(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, askAgainMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+function answerOf(pending: Pending): Promise<void> {
+  return new Promise((resolve) => {
+    pending.answered = resolve
+  })
+}
+
+function ownerOf({ accountId, keyId, groupId }: Pending, { pot }: Refusal): string {
+  switch (pot.owner) {
+    case 'balance':
+      return accountId
+    case 'key':
+      return keyId
+    case 'group':
+      return groupId
+  }
+}

@@ -1,0 +1,288 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { freshDatabase } from '../support/database.ts'
+import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTollgate } from '../support/tollgate.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { chatAnswer } from '../support/upstream-plans.ts'
+
+const messages = [{ role: 'user', content: 'Hello' }]
+/** Worst case: its bytes as tokens, and ten of output; it then costs 23,500,000 nano-USD. */
+const body = { model: 'main', max_tokens: 10, messages }
+const costNano = 23_500_000n
+
+const keys = {
+  five: 'five-dollars-key-for-tests',
+  daily: 'daily-budget-key-for-tests',
+  both: 'both-budgets-key-for-tests',
+  team: 'team-budget-key-for-tests1',
+  mate: 'team-budget-key-for-tests2',
+}
+
+const tenants = `
+  - name: five
+    balance_usd: "5.00"
+    keys:
+      - { name: five, group: default, secret: ${keys.five} }
+  - name: unlimited
+    keys:
+      - { name: daily, group: default, secret: ${keys.daily}, budget: { day: "2.00" } }
+      - { name: both, group: team, secret: ${keys.both}, budget: { day: "0.15", month: "1.00" } }
+      - { name: team, group: team, secret: ${keys.team} }
+  - name: mate
+    balance_usd: "100.00"
+    keys:
+      - { name: mate, group: team, secret: ${keys.mate} }
+`
+
+function yaml(upstreamUrl: string): string {
+  const group = "  - { name: team, models: ['*'], channels: ['*'], budget: { total: \"2.00\" } }\n"
+  return gatewayYaml(upstreamUrl, tenants).replace('tenants:\n', `${group}tenants:\n`)
+}
+
+interface Answered {
+  status: number
+  message: string
+}
+
+async function ask(url: string, key: string): Promise<Answered> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const said = (await response.json()) as { error?: { message: string } }
+  return { status: response.status, message: said.error?.message ?? '' }
+}
+
+/** Of a refusal: what the request may cost, and what was left. */
+function amountsIn(message: string): { wanted: number; left: number } {
+  const [, wanted, left] = /could cost up to \$([\d.]+), and \$([\d.]+) is left of/.exec(message) ?? []
+  return { wanted: Number(wanted), left: Number(left) }
+}
+
+describe('two processes on one Postgres', () => {
+  let stop: (() => Promise<void>) | undefined
+  afterEach(async () => {
+    await stop?.()
+    stop = undefined
+  })
+
+  async function start() {
+    const [{ url: databaseUrl, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
+    const options = {
+      databaseUrl,
+      gatewayYaml: yaml(upstream.url),
+      // Nobody is refused for waiting too long, however slow the machine is.
+      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', BUDGET_WAIT_MS: '240000', ADMIT_MS: '60000' },
+    }
+    const processes = [await startTollgate(options), await startTollgate(options)]
+    const database = openDatabase(databaseUrl)
+    stop = async () => {
+      await Promise.all(processes.map((process) => process.stop()))
+      await upstream.close()
+      await database.close()
+      await drop()
+    }
+    return { processes, upstream, database }
+  }
+
+  const cases = [
+    {
+      what: 'a balance of $5',
+      count: 1_000,
+      limitNano: 5_000_000_000n,
+      callers: [keys.five],
+      pot: 'the balance',
+    },
+    {
+      what: "a key's daily budget of $2",
+      count: 300,
+      limitNano: 2_000_000_000n,
+      callers: [keys.daily],
+      pot: "this key's daily budget",
+    },
+    {
+      what: "a group's total budget of $2, by keys of two tenants",
+      count: 300,
+      limitNano: 2_000_000_000n,
+      callers: [keys.team, keys.mate],
+      pot: "the total budget of this key's group",
+    },
+  ]
+
+  test.each(cases)(
+    '$count requests at once never pass $what, and spend all of it that a request can be had for',
+    {
+      timeout: 300_000,
+    },
+    async ({ count, limitNano, callers, pot }) => {
+      const { processes, upstream, database } = await start()
+      const answers = await Promise.all(
+        Array.from({ length: count }, (_, n) =>
+          ask(processes[n % 2]?.url ?? '', callers[n % 3 === 0 ? 0 : callers.length - 1] ?? ''),
+        ),
+      )
+      const served = answers.filter(({ status }) => status === 200).length
+      const refused = answers.filter(({ status }) => status !== 200)
+      expect(upstream.requests).toHaveLength(served)
+      const spent = BigInt(served) * costNano
+      expect(spent).toBeLessThanOrEqual(limitNano)
+      // Nobody is refused while there is money: of each refusal, what was left had not been enough.
+      expect(refused.filter(({ status }) => status !== 402)).toEqual([])
+      for (const { message } of refused) {
+        const { wanted, left } = amountsIn(message)
+        expect(wanted).toBeGreaterThan(left)
+        expect(message).toContain(pot)
+      }
+      const worstNano = BigInt(Math.round(amountsIn(refused[0]?.message ?? '').wanted * 1e9))
+      expect(spent).toBeGreaterThan(limitNano - worstNano)
+      await expect
+        .poll(async () => (await database.sql`SELECT count(*)::int AS n FROM requests`)[0]?.n, {
+          timeout: 20_000,
+        })
+        .toBe(count)
+      const [charged] =
+        await database.sql`SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM entries WHERE kind = 'charge'`
+      expect(BigInt(charged?.nano)).toBe(spent)
+      expect(await database.sql`SELECT 1 FROM reservations`).toEqual([])
+      const { findings } = await verifyLedger(database.sql)
+      expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+    },
+  )
+})
+
+describe('one process', () => {
+  let bed: Testbed | undefined
+  afterEach(async () => {
+    await bed?.close()
+    bed = undefined
+  })
+
+  /** What the upstream is asked is answered once `release` is called. */
+  async function start(env: Record<string, string> = {}) {
+    bed = await startTestbed({ yaml, env })
+    const { promise: gate, resolve: release } = Promise.withResolvers<void>()
+    bed.upstream.script(async () => {
+      await gate
+      return chatAnswer()
+    })
+    return { bed, release, ask: (key: string) => ask(bed?.tollgate.url ?? '', key) }
+  }
+
+  test('a request that would do once others have ended waits for them, and is served', async () => {
+    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '60000' })
+    const first = ask(keys.both)
+    await bed.upstream.arrived(1)
+    const second = ask(keys.both)
+    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(1)
+    // It is asked again many times, and is not granted while the first one runs.
+    await sleep(500)
+    expect(bed.upstream.requests).toHaveLength(1)
+    release()
+    expect((await first).status).toBe(200)
+    // Of fifteen cents, 2.35 are spent: it has room.
+    const { status, message } = await second
+    expect(message).toBe('')
+    expect(status).toBe(200)
+  })
+
+  test('one that waited as long as it may gets 429 with retry-after, and is told what running requests hold', async () => {
+    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '300' })
+    const first = ask(keys.both)
+    await bed.upstream.arrived(1)
+    const begunAt = Date.now()
+    const response = await bed.chat(body, { key: keys.both })
+    expect(Date.now() - begunAt).toBeGreaterThanOrEqual(300)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(await response.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(
+          /^Running requests hold the money: .* of this key's daily budget is free just now/,
+        ),
+      },
+    })
+    release()
+    expect((await first).status).toBe(200)
+  })
+
+  test('a client that leaves while it waits has its row, and nothing is held for it', async () => {
+    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '60000' })
+    const first = ask(keys.both)
+    await bed.upstream.arrived(1)
+    const leaving = new AbortController()
+    const second = bed.chat(body, { key: keys.both, signal: leaving.signal }).catch(() => 'left')
+    await sleep(300)
+    leaving.abort()
+    expect(await second).toBe('left')
+    await expect.poll(async () => (await bed.rows()).length, { timeout: 10_000 }).toBe(1)
+    expect(await bed.rows()).toMatchObject([{ status: 499, outcome: 'cancelled', cost_nano: '0' }])
+    expect(await heldRows(bed)).toBe(1)
+    release()
+    expect((await first).status).toBe(200)
+    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(0)
+    expect(bed.upstream.requests).toHaveLength(1)
+  })
+
+  test('a 402 says which budget, what is left of it and when it resets', async () => {
+    const { bed, release } = await start()
+    release()
+    const spend = async () => {
+      for (;;) {
+        const response = await bed.chat(body, { key: keys.both })
+        if (response.status !== 200) return response
+        await response.text()
+      }
+    }
+    const response = await spend()
+    expect(response.status).toBe(402)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    const { error } = (await response.json()) as { error: { message: string; code: string } }
+    expect(error.code).toBe('insufficient_quota')
+    const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()
+    expect(error.message).toContain(`is left of this key's daily budget, which resets at ${midnight}.`)
+    const { wanted, left } = amountsIn(error.message)
+    expect(wanted).toBeGreaterThan(left)
+    const [row] = await bed.database.sql`
+      SELECT p.spent_nano, p.reserved_nano FROM budget_periods p JOIN keys k ON k.id = p.owner_id
+      WHERE k.name = 'both' AND p.period = 'day'`
+    expect(row?.reserved_nano).toBe('0')
+    expect(BigInt(row?.spent_nano)).toBe(BigInt(Math.round((0.15 - left) * 1e9)))
+  })
+
+  test('what a killed process held is released by the next one', async () => {
+    const { bed, ask } = await start()
+    void ask(keys.both).catch(() => {})
+    await bed.upstream.arrived(1)
+    expect(await heldRows(bed)).toBe(1)
+    await bed.tollgate.kill9()
+    bed.upstream.script(() => chatAnswer())
+    const next = await startTollgate({
+      databaseUrl: bed.databaseUrl,
+      gatewayYaml: yaml(bed.upstream.url),
+      dataDir: bed.tollgate.dataDir,
+      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },
+    })
+    try {
+      await expect.poll(() => heldRows(bed), { timeout: 20_000 }).toBe(0)
+      const response = await fetch(`${next.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys.both}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      expect(response.status).toBe(200)
+      const { findings } = await verifyLedger(bed.database.sql)
+      expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+    } finally {
+      await next.stop()
+    }
+  })
+})
+
+async function heldRows({ database }: { database: Testbed['database'] }): Promise<number> {
+  const [row] = await database.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM reservations`
+  return row?.n ?? 0
+}

@@ -1,0 +1,133 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { Reservations, type Verdict } from '../../src/ledger/reservations.ts'
+import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
+
+let bed: MoneyBed
+let payer: Payer
+beforeEach(async () => {
+  bed = await startMoneyBed()
+  payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { total: 10n })
+})
+afterEach(async () => {
+  expect(await bed.broken()).toEqual([])
+  await bed.close()
+})
+
+function start({ waitMs = 60_000, moneyWaitMs = 60_000, database = bed.database } = {}) {
+  let shipments = 0
+  const ship = async () => {
+    shipments++
+  }
+  const reservations = new Reservations({
+    database,
+    instanceId: instance,
+    waitMs,
+    moneyWaitMs,
+    ship,
+  })
+  return {
+    shipments: () => shipments,
+    hold(amountNano: bigint, gone = () => false): { id: string; verdict: Promise<Verdict> } {
+      const id = randomUUIDv7()
+      const { tenantId: accountId, keyId, groupId } = payer
+      return {
+        id,
+        verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, gone }),
+      }
+    },
+    async end(id: string, cost = 0n): Promise<void> {
+      await bed.settle({ id, payer, cost })
+      reservations.ended()
+    },
+  }
+}
+
+test('those that wait for money get it in the order of arrival', async () => {
+  const { hold, end } = start()
+  const first = hold(10n)
+  expect(await first.verdict).toEqual({ kind: 'granted' })
+  const line = Array.from({ length: 120 }, () => hold(10n))
+  const served: number[] = []
+  for (const [place, { id, verdict }] of line.entries())
+    void verdict.then(async ({ kind }) => {
+      if (kind === 'granted') served.push(place)
+      await end(id)
+    })
+  await end(first.id)
+  await Promise.all(line.map(({ verdict }) => verdict))
+  expect(served).toEqual(line.map((_, place) => place))
+  await expect.poll(() => bed.account(payer.tenantId), { timeout: 20_000 }).toMatchObject({ held: 0n })
+})
+
+test('one that fits does not wait behind one that does not', async () => {
+  const { hold, end } = start()
+  const [running, large] = [hold(8n), hold(10n)]
+  await running.verdict
+  const small = hold(2n)
+  expect(await small.verdict).toEqual({ kind: 'granted' })
+  await end(small.id)
+  await end(running.id)
+  expect(await large.verdict).toEqual({ kind: 'granted' })
+  await end(large.id)
+})
+
+test('what would not do in any case is refused at once, however many wait', async () => {
+  const { hold, end } = start()
+  const running = hold(10n)
+  await running.verdict
+  const line = Array.from({ length: 80 }, () => hold(10n))
+  const pot = { owner: 'key', period: 'total' }
+  expect(await hold(11n).verdict).toEqual({ kind: 'insufficient', pot, leftNano: 10n, freeNano: 0n })
+  // What is spent now is too much for all that wait: they are told, not kept waiting.
+  await end(running.id, 1n)
+  const verdicts = await Promise.all(line.map(({ verdict }) => verdict))
+  expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['insufficient']))
+})
+
+test('whoever waited as long as it may is told what is free; what ended was shipped first, and asked for again', async () => {
+  const { hold, end, shipments } = start({ moneyWaitMs: 0 })
+  const running = hold(8n)
+  await running.verdict
+  expect(shipments()).toBe(0)
+  const pot = { owner: 'key', period: 'total' }
+  expect(await hold(3n).verdict).toEqual({ kind: 'busy', pot, leftNano: 10n, freeNano: 2n })
+  expect(shipments()).toBe(1)
+  await end(running.id)
+})
+
+test('a client that leaves while it waits has nothing held', async () => {
+  const { hold, end } = start()
+  const running = hold(10n)
+  await running.verdict
+  let isGone = false
+  const { verdict } = hold(10n, () => isGone)
+  isGone = true
+  expect(await verdict).toEqual({ kind: 'left' })
+  await end(running.id)
+  expect(await bed.account(payer.tenantId)).toMatchObject({ held: 0n })
+})
+
+test('where Postgres does not answer in time, the request is refused, and what it is granted later is given back', async () => {
+  // Of its own, since its connections are ended when it does not answer.
+  const database = openDatabase(bed.url)
+  const { hold } = start({ waitMs: 300, database })
+  const other = openDatabase(bed.url, { max: 1 })
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const lock = other.sql.begin(async (tx) => {
+    await tx`SELECT 1 FROM accounts WHERE id = ${payer.tenantId} FOR UPDATE`
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  await expect(hold(10n).verdict).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 2 })
+  held.resolve()
+  await lock
+  await other.close()
+  await expect
+    .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), { timeout: 20_000 })
+    .toBe(0)
+  await database.close()
+})

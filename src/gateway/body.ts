@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
+import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 
 /** Bodies above this are joined in a slab that is used again: each would else cost the collector a large buffer. */
 const slabFromBytes = 16 * 1024
@@ -23,27 +24,54 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
 const kept: Buffer[] = []
 const nothingToRelease = () => {}
 
+/** Requests whose clients send the body only when they are asked for it, and the responses to ask with. */
+const askedFor = new WeakMap<IncomingMessage, ServerResponse>()
+
 /**
- * Collect a request's body. Rejects `request_too_large` beyond `bytesMax`, at once where the length is declared;
- * `invalid_request` for an encoded body; undefined when the client went away before the end.
+ * For a server's `checkContinue`: what `handle` answers without a look at the body is final, and the body never comes.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+ */
+export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    askedFor.set(request, response)
+    handle(request, response)
+  }
+}
+
+/**
+ * Collect a request's body, decoded where it came encoded. Rejects `request_too_large` beyond `bytesMax`, encoded or
+ * decoded, at once where the length is declared; `invalid_request` for an encoding that cannot be undone; undefined
+ * when the client went away before the end.
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') {
-    return Promise.reject(
-      new GatewayError(
-        'invalid_request',
-        `Send the body unencoded: content-encoding "${encoding.slice(0, 32)}" is not accepted.`,
-        {
-          field: 'content-encoding',
-        },
-      ),
-    )
+  const encoding = encodingOf(request.headers['content-encoding'])
+  if (encoding === 'identity') return readBytes(request, bytesMax)
+  if (encoding === 'unknown') return Promise.reject(unknownEncoding(request.headers['content-encoding']))
+  return readEncoded(request, encoding, bytesMax)
+}
+
+async function readEncoded(
+  request: IncomingMessage,
+  encoding: Encoding,
+  bytesMax: number,
+): Promise<Body | undefined> {
+  const body = await readBytes(request, bytesMax)
+  if (body === undefined) return undefined
+  try {
+    return { bytes: await decodeWhole(encoding, body.bytes, bytesMax), release: nothingToRelease }
+  } catch (cause) {
+    throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
+  } finally {
+    body.release()
   }
+}
+
+function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
   // Whoever is gone already tells nothing any more.
   if (request.destroyed && !request.complete) return Promise.resolve(undefined)
+  if (request.headers.expect !== undefined) askFor(request)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -76,6 +104,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   })
 }
 
+function askFor(request: IncomingMessage): void {
+  const response = askedFor.get(request)
+  if (response === undefined || response.destroyed) return
+  askedFor.delete(request)
+  response.writeContinue()
+}
+
 /** False for NaN: an undeclared length. */
 function fitsSlab(bytes: number): boolean {
   return bytes > slabFromBytes && bytes <= slabBytes
@@ -102,5 +137,21 @@ function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError(
     'request_too_large',
     `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
+  )
+}
+
+function unknownEncoding(header: string | undefined): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `content-encoding: "${String(header).slice(0, 32)}" is not accepted. Send the body in one of ${encodings.join(', ')}, or unencoded.`,
+    { field: 'content-encoding' },
+  )
+}
+
+function damaged(encoding: Encoding, cause: unknown): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `content-encoding: the body is not whole and sound ${encoding}. Send it unencoded, or encode it anew.`,
+    { field: 'content-encoding', cause },
   )
 }

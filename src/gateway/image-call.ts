@@ -7,6 +7,7 @@ import { Lifter, type LiftStep } from '../protocols/lift.ts'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
 import { type ImageReceiver, type ReceivedImage, receiveImage } from '../storage/receive.ts'
 import type { ImageStorage } from '../storage/storage.ts'
+import { isRedirect, redirected } from './answer-errors.ts'
 import { asGatewayError } from './call.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
 
@@ -69,9 +70,6 @@ export class ImageCall implements Listener {
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
     attempt.upstreamRequestId = textOf(headers['x-request-id'])
-    const encoding = textOf(headers['content-encoding']) ?? 'identity'
-    if (encoding !== 'identity')
-      upstream.abort(upstreamError('The upstream answered in an encoding it was not asked for.'))
     if (!textOf(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { lines: new DataLines(), decoder }
@@ -82,6 +80,7 @@ export class ImageCall implements Listener {
     if (this.#over) return
     if (!this.#isAnswer()) {
       if (this.#textBytes < refusalBytesMax) this.#keep(chunk)
+      else upstream.abort(this.#refusal())
       return
     }
     this.#bytes += chunk.length
@@ -197,8 +196,7 @@ export class ImageCall implements Listener {
   /** Whatever went wrong, the images that can be had count. */
   async #finish(): Promise<CallAnswer> {
     if (!this.#isAnswer()) {
-      const { side } = this.#options
-      throw this.#failure ?? side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
+      throw this.#failure ?? this.#refusal()
     }
     const answers =
       this.#stream === undefined ? [await this.#wholeAnswer()] : await this.#streamed(this.#stream)
@@ -213,6 +211,11 @@ export class ImageCall implements Listener {
       throw this.#failure ?? upstreamError('The upstream answered without an image.')
     // Where each image has an event of its own, the last one knows of them all.
     return { answer: { ...first, usage: answers.at(-1)?.usage }, images, error: this.#failure }
+  }
+
+  #refusal(): GatewayError {
+    if (isRedirect(this.#status)) return redirected(this.#status)
+    return this.#options.side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
   }
 
   /** One that is cut off cannot be read. */

@@ -25,6 +25,24 @@ export const nothingMetered: Metered = {
 /** An upstream may have been paid, and nobody can tell how much. */
 export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
 
+/** What was observed of an answer of which nothing came, or nothing that could be read. */
+export const nothingObserved: Observation = {
+  usage: undefined,
+  finishReason: undefined,
+  servedModel: undefined,
+  error: undefined,
+  complete: false,
+  outputTokensEstimate: 0,
+}
+
+/** What was observed of an upstream that was sent nothing, or that refused: there is nothing to pay for. */
+export const nothingSent: Observation = { ...nothingObserved }
+
+/** What is observed of an answer that is only counted. */
+export function weighed(bytes: number): Observation {
+  return { ...nothingObserved, outputTokensEstimate: Math.ceil(bytes / bytesPerToken) }
+}
+
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4
 
@@ -39,6 +57,7 @@ export function meter(
   model: Model,
   multiplier: string,
 ): Metered {
+  if (observation === nothingSent) return nothingMetered
   const usage =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
   if (usage === undefined) return unknownMetered

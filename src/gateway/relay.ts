@@ -1,11 +1,15 @@
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import { endedEarly, isRedirect, notWhole, redirected, tooLong } from './answer-errors.ts'
+import { answerHeaders, headerText } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import type { Call } from './call.ts'
+import { nothingObserved, nothingSent, weighed } from './meter.ts'
 import type { Target } from './route.ts'
 import { shown } from './secrets.ts'
+import { cutWhenStalled, isWaitedFor } from './stalled-client.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
 
 /** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
@@ -37,15 +41,13 @@ export interface RelayOptions {
   heldAnswerBytesMax: number
   watchedAnswerBytesMax: number
   keepAliveMs: number
+  clientStallMs: number
   /** Write the row; the last bytes wait for it. */
   settle(answer: Answer): Promise<void>
   done(attempted: Attempted): void
 }
 
 const refusalBytesMax = 64 * 1024
-
-/** Upstream answer headers that mean something to a client of the same format. */
-const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
 /**
  * Carries one upstream answer to the client as it comes, while the protocol's watcher reads it. Backpressure,
@@ -55,13 +57,18 @@ export class Relay implements Listener {
   readonly #options: RelayOptions
   readonly #sentAt = Date.now()
   #reader: AnswerReader
+  #upstream: UpstreamCall | undefined
   #status = 0
   #headers: ResponseHeaders = {}
   #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
+  /** The answer was larger on its way here than it is for the upstream: it is held to the bound. */
+  #decoded = false
   #begun = false
+  /** The client has yet to take what was written. */
+  #blocked = false
   #finished = false
   #keepAliveTimer: NodeJS.Timeout | undefined
 
@@ -70,25 +77,24 @@ export class Relay implements Listener {
     this.#reader = options.reader
   }
 
+  isWanted(): boolean {
+    return !this.#options.call.clientGone
+  }
+
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
     const { attempt } = this.#options
+    this.#upstream = upstream
+    this.#decoded = upstream.decodes === true
     this.#status = status
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = textOf(headers['x-request-id'])
-    const encoding = textOf(headers['content-encoding'])
-    if (encoding !== null && encoding !== 'identity') {
-      upstream.abort(
-        new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'),
-      )
-      return
-    }
+    attempt.upstreamRequestId = headerText(headers['x-request-id'])
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return
     }
-    const contentType = textOf(headers['content-type']) ?? ''
+    const contentType = headerText(headers['content-type']) ?? ''
     const isStream = contentType.startsWith('text/event-stream')
     const { facts } = this.#options.call
     if (facts?.stream === true ? contentType.includes('json') : isStream)
@@ -107,7 +113,8 @@ export class Relay implements Listener {
         this.#pushStream(upstream, chunk)
         return
       case 'refusal':
-        if (this.#length < refusalBytesMax) this.#hold(chunk)
+        this.#hold(chunk)
+        if (this.#length >= refusalBytesMax) this.#refuse(upstream)
         return
       case 'whole':
         this.#hold(chunk)
@@ -115,7 +122,8 @@ export class Relay implements Listener {
         return
       case 'passing':
         this.#keep(chunk)
-        this.#write(upstream, chunk)
+        if (this.#decoded && this.#length > this.#options.watchedAnswerBytesMax) this.#cutOff(upstream)
+        else this.#write(upstream, chunk)
         return
     }
   }
@@ -147,8 +155,12 @@ export class Relay implements Listener {
       this.#unanswered(error, sent ? 'unknown' : 'no')
       return
     }
-    const observation = this.#watcher?.observe() ?? nothingObserved
-    this.#finish(observation, endOf(error), error, call.clientGone ? undefined : this.#watcher?.fail?.(error))
+    this.#finish(
+      sent ? this.#observeSoFar() : nothingSent,
+      endOf(error),
+      error,
+      call.clientGone ? undefined : this.#watcher?.fail?.(error),
+    )
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
@@ -181,6 +193,7 @@ export class Relay implements Listener {
       this.#unanswered(error, 'unknown')
       return
     }
+    if (error !== undefined) this.#noteEnd(error)
     // Half a frame is nothing to send; what the upstream said of its error is.
     const last = error === undefined || observation.error !== undefined ? rest : undefined
     this.#finish(observation, endingOf(observation), error ?? null, last)
@@ -196,11 +209,20 @@ export class Relay implements Listener {
     this.#unanswered(observation.error ?? notWhole(), 'unknown')
   }
 
-  #refuse(): void {
+  /** `upstream`: where it would go on with its refusal, which nobody reads. */
+  #refuse(upstream?: UpstreamCall): void {
     const body = this.#held()
-    const error = this.#options.side.decodeError(this.#status, this.#headers, body)
+    const error = isRedirect(this.#status)
+      ? redirected(this.#status)
+      : this.#options.side.decodeError(this.#status, this.#headers, body)
+    this.#noteEnd(error)
+    if (this.#options.call.clientGone) {
+      this.#finish(nothingSent, 'complete', error, undefined)
+      upstream?.abort(error)
+      return
+    }
     this.#finished = true
-    const contentType = textOf(this.#headers['content-type']) ?? ''
+    const contentType = headerText(this.#headers['content-type']) ?? ''
     this.#options.attempt.error = { kind: error.kind, message: error.message }
     this.#options.done({
       kind: 'unanswered',
@@ -208,6 +230,7 @@ export class Relay implements Listener {
       refusal: { status: this.#status, contentType, body },
       paid: 'no',
     })
+    upstream?.abort(error)
   }
 
   /** The upstream's own signs of life do not pass through a translation. */
@@ -243,6 +266,8 @@ export class Relay implements Listener {
     const { call } = this.#options
     const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
     const status = this.#begun || !call.clientGone ? this.#status : 499
+    // What an upstream that answers too early has not taken of the request must not become that of somebody else.
+    if (this.#upstream?.hasRequest !== true) call.slabs.length = 0
     void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
       this.#sendLast(error, last)
       this.#options.done({ kind: 'answered' })
@@ -261,41 +286,33 @@ export class Relay implements Listener {
     this.#begin(last?.length)
     if (inStream) call.response.end(call.endpoint.client.encodeStreamError(shown(call, error), call.id))
     else call.response.end(last)
+    if (isWaitedFor(call.response)) cutWhenStalled(call.response, this.#options.clientStallMs)
   }
 
   #write(upstream: UpstreamCall, chunk: Buffer): void {
     const { call } = this.#options
     if (call.clientGone) return
     this.#begin(undefined)
-    if (call.response.write(chunk)) return
+    if (call.response.write(chunk) || this.#blocked) return
+    this.#blocked = true
     upstream.pause()
-    call.response.once('drain', () => upstream.resume())
+    call.response.once('drain', () => {
+      this.#blocked = false
+      upstream.resume()
+    })
+    cutWhenStalled(call.response, this.#options.clientStallMs)
   }
 
   #begin(wholeBytes: number | undefined): void {
     if (this.#begun) return
     this.#begun = true
     const { call } = this.#options
-    const headers: Record<string, string | number> = { 'x-request-id': call.id, ...call.headers }
-    const { requestIdHeader } = call.endpoint.client
-    if (requestIdHeader !== undefined) headers[requestIdHeader] = call.id
-    const { contentType } = this.#reader
-    if (contentType !== undefined) headers['content-type'] = contentType
-    else {
-      for (const name of forwardedHeaders) {
-        const value = textOf(this.#headers[name])
-        if (value !== null) headers[name] = value
-      }
-    }
-    if (contentType === undefined ? this.#mode === 'stream' : contentType.startsWith('text/event-stream')) {
-      headers['cache-control'] = 'no-cache'
-      headers['x-accel-buffering'] = 'no'
-    } else if (wholeBytes !== undefined) {
-      headers['content-length'] = wholeBytes
-    } else {
-      const declared = textOf(this.#headers['content-length'])
-      if (declared !== null) headers['content-length'] = declared
-    }
+    const headers = answerHeaders(call, {
+      contentType: this.#reader.contentType,
+      streams: this.#mode === 'stream',
+      wholeBytes,
+      upstream: this.#headers,
+    })
     call.response.writeHead(this.#status, headers)
   }
 
@@ -316,17 +333,28 @@ export class Relay implements Listener {
 
   #passHeld(upstream: UpstreamCall): void {
     if (this.#reader.contentType !== undefined) {
-      const error = tooLong(this.#options.watchedAnswerBytesMax)
-      this.#noteEnd(error)
-      if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
-      else this.#finish(nothingObserved, 'upstream_cut', error, undefined)
-      upstream.abort(error)
+      this.#cutOff(upstream)
       return
     }
     const held = this.#chunks
     this.#mode = 'passing'
     this.#options.call.firstTokenAt ??= Date.now()
     for (const chunk of held) this.#write(upstream, chunk)
+  }
+
+  /** The answer is too long to be gone on with. */
+  #cutOff(upstream: UpstreamCall): void {
+    const error = tooLong(this.#options.watchedAnswerBytesMax)
+    this.#noteEnd(error)
+    if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
+    else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
+    upstream.abort(error)
+  }
+
+  /** What an answer that has no end gave until now. */
+  #observeSoFar(): Observation {
+    if (this.#mode === 'passing') return weighed(this.#length)
+    return this.#watcher?.observe() ?? nothingObserved
   }
 
   /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
@@ -338,7 +366,7 @@ export class Relay implements Listener {
 
   #watchPassed(): Observation {
     if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
-    return { ...nothingObserved, outputTokensEstimate: Math.ceil(this.#length / 4) }
+    return weighed(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {
@@ -348,32 +376,8 @@ export class Relay implements Listener {
   }
 }
 
-const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: false,
-  outputTokensEstimate: 0,
-}
-
 function endingOf(observation: Observation): StreamEnd {
   return observation.complete ? 'complete' : 'upstream_cut'
-}
-
-function endedEarly(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
-}
-
-function notWhole(): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    'The upstream answered with something that is not a whole JSON document.',
-  )
-}
-
-function tooLong(bytesMax: number): GatewayError {
-  return new GatewayError('upstream_error', `The upstream answered with more than ${bytesMax} bytes.`)
 }
 
 function endOf(error: GatewayError): StreamEnd {
@@ -383,9 +387,4 @@ function endOf(error: GatewayError): StreamEnd {
 /** The pieces as one buffer, without a copy where there is one only; undefined where there is none. */
 function whole(pieces: Buffer[]): Buffer | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null
-  return typeof header === 'string' ? header : (header[0] ?? null)
 }

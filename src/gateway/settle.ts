@@ -2,13 +2,16 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
+import { callsIn } from '../ledger/record.ts'
 import { redactText } from '../ledger/redact.ts'
 import { openRecordOf } from './admit.ts'
 import { type Asked, type Call, closeRecordOf, type Ending, type Endpoint, refusalOf } from './call.ts'
+import { clientAddressOf } from './client-address.ts'
 import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { UpstreamRefusal } from './relay.ts'
 import { secretsOf, shown } from './secrets.ts'
+import { cutWhenStalled, isWaitedFor } from './stalled-client.ts'
 
 /** The newest call of each connection, until its request has come whole and its answer is gone. */
 const newestCalls = new WeakMap<Duplex, Call>()
@@ -28,7 +31,7 @@ export function beginCall(
     request,
     response,
     startedAt: Date.now(),
-    clientAddress: request.socket.remoteAddress ?? '',
+    clientAddress: clientAddressOf(request),
     token: null,
     credentials: new Set(),
     identity: null,
@@ -106,7 +109,8 @@ export async function settle(gateway: Gateway, call: Call, ending: Ending): Prom
  * still wait in a socket, and must never become another client's.
  */
 function isRead(call: Call, ending: Ending): boolean {
-  return call.attempts.length === 0 || (call.attempts.length === 1 && ending.outcome === 'succeeded')
+  const calls = callsIn(call.attempts)
+  return calls === 0 || (calls === 1 && ending.outcome === 'succeeded')
 }
 
 /** What is known of a request that no upstream answered. */
@@ -160,6 +164,7 @@ export async function refuse(
     ...rendered.headers,
   })
   response.end(body)
+  if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
 }
 
 /** The client is gone: its group's policy says whether the upstream is read to its end, and for how long. */

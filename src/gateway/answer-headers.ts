@@ -1,0 +1,49 @@
+import type { Call } from './call.ts'
+import type { ResponseHeaders } from './upstream-call.ts'
+
+/** What the head of an answer is made of. */
+interface AnswerHead {
+  /** What the client gets, where that is not what the upstream said. */
+  contentType: string | undefined
+  /** Whether the upstream streams. */
+  streams: boolean
+  /** Of an answer that is sent at once. */
+  wholeBytes: number | undefined
+  upstream: ResponseHeaders
+}
+
+/** The only headers of an upstream that a client gets: they mean something to one of the same format, and name nobody. */
+const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
+
+/** The headers of an upstream's answer as its client gets them. */
+export function answerHeaders(
+  { id, headers: own, endpoint }: Pick<Call, 'id' | 'headers' | 'endpoint'>,
+  { contentType, streams, wholeBytes, upstream }: AnswerHead,
+): Record<string, string | number> {
+  const headers: Record<string, string | number> = { 'x-request-id': id, ...own }
+  const { requestIdHeader } = endpoint.client
+  if (requestIdHeader !== undefined) headers[requestIdHeader] = id
+  if (contentType !== undefined) headers['content-type'] = contentType
+  else {
+    for (const name of forwardedHeaders) {
+      const value = headerText(upstream[name])
+      if (value !== null) headers[name] = value
+    }
+  }
+  if (contentType === undefined ? streams : contentType.startsWith('text/event-stream')) {
+    headers['cache-control'] = 'no-cache'
+    headers['x-accel-buffering'] = 'no'
+  } else if (wholeBytes !== undefined) {
+    headers['content-length'] = wholeBytes
+  } else {
+    const declared = headerText(upstream['content-length'])
+    if (declared !== null) headers['content-length'] = declared
+  }
+  return headers
+}
+
+/** The first value of a header; null where there is none. */
+export function headerText(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  return typeof header === 'string' ? header : (header[0] ?? null)
+}

@@ -1,0 +1,104 @@
+import { GatewayError } from '../canonical/error.ts'
+import { type Decoder, type Encoding, openDecoder } from './encoding.ts'
+
+/** Where an answer comes from, and where what is in it goes. After `end` or `fail` there is nothing more. */
+export interface Decoding {
+  pause(): void
+  resume(): void
+  data(chunk: Buffer): void
+  end(): void
+  fail(error: GatewayError): void
+}
+
+/**
+ * Undoes the encoding of an answer that came in one although none was asked for. What is in a piece goes on with it, a
+ * few kilobytes at a time however much that is, and the upstream waits while nobody takes it.
+ */
+export class AnswerDecoder {
+  readonly #encoding: Encoding
+  readonly #decoding: Decoding
+  #stream: Decoder | undefined
+  #paused = false
+  #bytes = 0
+  #broken: GatewayError | undefined
+  #over = false
+
+  constructor(encoding: Encoding, decoding: Decoding) {
+    this.#encoding = encoding
+    this.#decoding = decoding
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#stream?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#stream?.resume()
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#over) return
+    this.#bytes += chunk.length
+    this.#stream ??= this.#open(chunk)
+    if (!this.#stream.write(chunk)) this.#decoding.pause()
+  }
+
+  /** The upstream's answer is whole. */
+  end(): void {
+    if (this.#over) return
+    const stream = this.#stream
+    if (stream === undefined) this.#decoding.end()
+    // At the end of what is cut off zlib would throw away all that was in the last piece.
+    else stream.flush(() => stream.end())
+  }
+
+  /** The upstream's answer is cut. What came of it goes on first. */
+  breakOff(error: GatewayError): void {
+    if (this.#over) return
+    this.#broken = error
+    const stream = this.#stream
+    if (stream === undefined) this.#decoding.fail(error)
+    else stream.flush(() => stream.push(null))
+  }
+
+  close(): void {
+    this.#over = true
+    this.#stream?.destroy()
+  }
+
+  #open(first: Buffer) {
+    const stream = openDecoder(this.#encoding, first)
+    stream.on('data', (chunk: Buffer) => {
+      if (this.#over) return
+      try {
+        this.#decoding.data(chunk)
+      } catch (cause) {
+        this.#fail(new GatewayError('internal', 'The answer could not be handled.', { cause }))
+      }
+    })
+    stream.on('drain', () => this.#decoding.resume())
+    stream.on('end', () => {
+      if (this.#broken !== undefined) this.#fail(this.#broken)
+      else if (stream.bytesWritten !== this.#bytes) this.#fail(damaged(this.#encoding))
+      else if (!this.#over) this.#decoding.end()
+    })
+    stream.on('error', (cause) => this.#fail(this.#broken ?? damaged(this.#encoding, cause)))
+    if (this.#paused) stream.pause()
+    return stream
+  }
+
+  #fail(error: GatewayError): void {
+    if (this.#over) return
+    this.#decoding.fail(error)
+  }
+}
+
+function damaged(encoding: Encoding, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    `The upstream's answer is damaged or cut off in its encoding (${encoding}).`,
+    { cause },
+  )
+}

@@ -1,0 +1,290 @@
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createDeflate,
+  createDeflateRaw,
+  createGzip,
+  createZstdCompress,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  answerBytes,
+  chunkBytes,
+  chunkedHead,
+  type RawRequest,
+  type RawUpstream,
+  startRawUpstream,
+} from '../support/raw-upstream.ts'
+import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
+
+/** Bodies that come encoded: from upstreams that nobody asked for it, and from clients. */
+
+const messages = [{ role: 'user', content: 'Hello' }]
+const json = String(chatAnswer().body)
+const events = [...(chatStream({ includeUsage: true }).chunks as Iterable<string>)]
+const bodyBytesMax = 200_000
+const answerBytesMax = 300_000
+
+const encoders = {
+  gzip: { name: 'gzip', whole: gzipSync, stream: () => createGzip() },
+  'x-gzip': { name: 'X-GZip', whole: gzipSync, stream: () => createGzip() },
+  deflate: { name: 'deflate', whole: deflateSync, stream: () => createDeflate() },
+  'deflate without its frame': { name: 'deflate', whole: deflateRawSync, stream: () => createDeflateRaw() },
+  br: { name: 'br', whole: brotliCompressSync, stream: () => createBrotliCompress() },
+  zstd: { name: 'zstd', whole: zstdCompressSync, stream: () => createZstdCompress() },
+} as const
+const names = Object.keys(encoders) as (keyof typeof encoders)[]
+
+let raw: RawUpstream
+let bed: Testbed
+let act: (request: RawRequest) => void
+
+beforeAll(async () => {
+  raw = await startRawUpstream({ onRequest: (request) => act(request) })
+  bed = await startTestbed({
+    yaml: () => `
+models: [ { id: '*' } ]
+channels: [ { name: raw, protocols: { openai-chat: "${raw.url}/v1" }, api_keys: [ k ], models: '*', allow_private_address: true } ]
+groups: [ { name: default, models: ['*'], channels: ['*'] } ]
+tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] } ]
+`,
+    env: {
+      BODY_BYTES_MAX: String(bodyBytesMax),
+      WATCHED_ANSWER_BYTES_MAX: String(answerBytesMax),
+      UPSTREAM_IDLE_MS: '3000',
+      BREAKER_FAILURES: '1000',
+    },
+  })
+})
+afterAll(async () => {
+  await bed.close()
+  await raw.close()
+})
+beforeEach(() => {
+  raw.requests.length = 0
+  act = ({ socket }) => void socket.write(answerBytes(json))
+})
+
+test.for(names)('an answer in %s reaches its client decoded, with its usage on the row', async (name) => {
+  const { name: said, whole } = encoders[name]
+  act = ({ socket }) =>
+    void socket.write(answerBytes(whole(json), { headers: `content-encoding: ${said}\r\n` }))
+  const response = await bed.chat({ model: 'm', messages })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-encoding')).toBeNull()
+  expect(response.headers.get('content-length')).toBe(String(json.length))
+  expect(await response.text()).toBe(json)
+  expect(raw.requests[0]?.head.toLowerCase()).toContain('accept-encoding: identity')
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'succeeded',
+    usage_source: 'upstream',
+    output_tokens: 5,
+  })
+})
+
+test.for(names)('a stream in %s reaches its client event by event, as it comes', async (name) => {
+  const { name: said, stream } = encoders[name]
+  const seen = events.map(() => Promise.withResolvers<void>())
+  act = async ({ socket }) => {
+    socket.write(chunkedHead('text/event-stream', `content-encoding: ${said}\r\n`))
+    const encoder = stream()
+    encoder.on('data', (bytes: Buffer) => void socket.write(chunkBytes(bytes)))
+    encoder.on('end', () => void socket.write('0\r\n\r\n'))
+    for (const [index, event] of events.entries()) {
+      encoder.write(event)
+      await new Promise<void>((resolve) => encoder.flush(resolve))
+      // The next one is not made before the client has this one; the last two are let out together.
+      if (index < events.length - 3) await seen[index]?.promise
+    }
+    encoder.end()
+  }
+  const response = await bed.chat({
+    model: 'm',
+    messages,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  expect(response.headers.get('content-encoding')).toBeNull()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += Buffer.from(bytes).toString()
+    for (const [index] of events.entries()) {
+      if (text.length >= events.slice(0, index + 1).join('').length) seen[index]?.resolve()
+    }
+  }
+  expect(text).toBe(events.join(''))
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'succeeded',
+    stream_end: 'complete',
+    usage_source: 'upstream',
+  })
+})
+
+const broken: [how: string, bytes: (whole: Buffer) => Buffer][] = [
+  ['cut off', (whole) => whole.subarray(0, -9)],
+  ['damaged', (whole) => Buffer.concat([whole.subarray(0, 20), Buffer.from('!!!!!!!!'), whole.subarray(28)])],
+  ['with something behind its end', (whole) => Buffer.concat([whole, Buffer.from('behind')])],
+]
+
+test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, bytes }))))(
+  'an answer in $name, $how, is an upstream that failed',
+  async ({ name, bytes }) => {
+    const { name: said, whole } = encoders[name]
+    act = ({ socket }) =>
+      void socket.write(answerBytes(bytes(whole(json)), { headers: `content-encoding: ${said}\r\n` }))
+    const response = await bed.chat({ model: 'm', messages })
+    expect(response.status).toBe(502)
+    expect(await response.text()).toMatch(/damaged or cut off in its encoding/)
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+      status: 502,
+      outcome: 'failed',
+      error_kind: 'upstream_error',
+    })
+  },
+)
+
+test('a connection that breaks within an encoded stream gives the client what came, and an error', async () => {
+  act = ({ socket }) => {
+    const encoder = createGzip()
+    encoder.on('data', (bytes: Buffer) => void socket.write(chunkBytes(bytes)))
+    socket.write(chunkedHead('text/event-stream', 'content-encoding: gzip\r\n'))
+    encoder.write(events.slice(0, 3).join(''))
+    encoder.flush(() => socket.end())
+  }
+  const response = await bed.chat({ model: 'm', messages, stream: true })
+  const text = await response.text()
+  expect(text).toContain('token-1')
+  expect(text).toMatch(/"error":\{"message":"The connection to the upstream broke/)
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'failed',
+    stream_end: 'upstream_cut',
+    usage_source: 'estimated',
+  })
+})
+
+test.for(['gzip, gzip', 'br, gzip', 'compress', 'aes128gcm'])(
+  'an answer in "%s" is an upstream that failed',
+  async (encoding) => {
+    act = ({ socket }) =>
+      void socket.write(answerBytes(json, { headers: `content-encoding: ${encoding}\r\n` }))
+    const response = await bed.chat({ model: 'm', messages })
+    expect(response.status).toBe(502)
+    expect(await response.text()).toMatch(/encoding it was not asked for/)
+  },
+)
+
+test.for(names)(
+  'an answer that swells in %s beyond what is watched is cut, and so is its upstream',
+  async (name) => {
+    const { name: said, whole } = encoders[name]
+    const swollen = whole(JSON.stringify({ ...JSON.parse(json), padding: ' '.repeat(50_000_000) }))
+    expect(swollen.length).toBeLessThan(answerBytesMax)
+    act = ({ socket }) =>
+      void socket.write(answerBytes(swollen, { headers: `content-encoding: ${said}\r\n` }))
+    const response = await bed.chat({ model: 'm', messages })
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow(/terminated/)
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+      outcome: 'failed',
+      stream_end: 'upstream_cut',
+      error_message: `The upstream answered with more than ${answerBytesMax} bytes.`,
+    })
+  },
+)
+
+test('an error in an encoding is read as any other', async () => {
+  const error = { message: 'No such thing.', type: 'invalid_request_error', param: 'x', code: null }
+  act = ({ socket }) =>
+    void socket.write(
+      answerBytes(gzipSync(JSON.stringify({ error })), {
+        status: '400 Bad Request',
+        headers: 'content-encoding: gzip\r\n',
+      }),
+    )
+  const response = await bed.chat({ model: 'm', messages })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error })
+})
+
+test.for(names)('a request in %s goes up decoded, and is kept decoded', async (name) => {
+  const { name: said, whole } = encoders[name]
+  const sent = JSON.stringify({ model: 'm', messages, user: 'é'.repeat(30_000) })
+  const response = await bed.chat(whole(sent), { headers: { 'content-encoding': said } })
+  expect(response.status).toBe(200)
+  await response.text()
+  const [seen] = raw.requests
+  expect(seen?.body.toString()).toBe(sent)
+  expect(seen?.head).not.toMatch(/content-encoding/i)
+  expect(seen?.head).toContain(`content-length: ${Buffer.byteLength(sent)}`)
+  const id = response.headers.get('x-request-id')
+  expect(await bed.row(id)).toMatchObject({ requested_model: 'm', outcome: 'succeeded' })
+  const [payload] = await bed.database.sql`SELECT body FROM request_payloads WHERE request_id = ${id}`
+  expect(payload?.body).toContain('"messages":[{"role":"user","content":"Hello"}]')
+})
+
+test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, bytes }))))(
+  'a request in $name, $how, is a 400 that says so, and a row',
+  async ({ name, bytes }) => {
+    const { name: said, whole } = encoders[name]
+    const body = bytes(whole(JSON.stringify({ model: 'm', messages, user: 'abcdefghijklmnopqrstuvwxyz' })))
+    const response = await bed.chat(body, { headers: { 'content-encoding': said } })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringMatching(/not whole and sound/) },
+    })
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+      status: 400,
+      outcome: 'refused',
+      error_kind: 'invalid_request',
+    })
+    expect(raw.requests).toHaveLength(0)
+  },
+)
+
+test.for(names)('a request that swells in %s beyond the bound is a 413, and a row', async (name) => {
+  const { name: said, whole } = encoders[name]
+  const body = whole(JSON.stringify({ model: 'm', messages, user: 'x'.repeat(100_000_000) }))
+  expect(body.length).toBeLessThan(bodyBytesMax)
+  const response = await bed.chat(body, { headers: { 'content-encoding': said } })
+  expect(response.status).toBe(413)
+  expect(await response.text()).toContain(`${bodyBytesMax} bytes`)
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    status: 413,
+    outcome: 'refused',
+    error_kind: 'request_too_large',
+  })
+})
+
+test('a frame that demands more memory than the web may is refused', async () => {
+  const body = zstdCompressSync(Buffer.from(JSON.stringify({ model: 'm', messages })), {
+    params: { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 },
+    pledgedSrcSize: undefined,
+  })
+  const header = Buffer.from(body)
+  // The byte behind the magic number and the descriptor: a window of 2^27 bytes.
+  header[4] = 0
+  header[5] = (27 - 10) << 3
+  const response = await bed.chat(header, { headers: { 'content-encoding': 'zstd' } })
+  expect(response.status).toBe(400)
+  await response.text()
+})
+
+test.for(['gzip, gzip', 'br,gzip', 'compress', 'gzip;q=1', 'identity, gzip'])(
+  'a request in "%s" is a 400 that says what is accepted',
+  async (encoding) => {
+    const response = await bed.chat(gzipSync('{}'), { headers: { 'content-encoding': encoding } })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(/gzip, deflate, br, zstd, or unencoded/),
+        param: 'content-encoding',
+      },
+    })
+  },
+)

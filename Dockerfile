@@ -1,4 +1,5 @@
-# The gateway without its embedded Postgres: DATABASE_URL and SECRET_KEY must be set.
+# The gateway without its embedded Postgres: DATABASE_URL and SECRET_KEY must be set, and one of TLS_CERT with TLS_KEY,
+# TRUSTED_PROXIES, PLAIN_HTTP=allow: whoever calls a container calls from another address than its own.
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
@@ -12,5 +13,6 @@ RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node
 EXPOSE 8787
-HEALTHCHECK CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8787}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# The certificate is for the name that clients call, which is not this address.
+HEALTHCHECK CMD ["node", "-e", "require(process.env.TLS_CERT ? 'https' : 'http').get({ port: process.env.PORT || 8787, path: '/healthz', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "src/server.ts"]

@@ -1,42 +1,213 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import type { Channel } from '../catalog/snapshot.ts'
 
-/** Never an upstream, whatever a channel allows: cloud metadata and other link-local services, nobody, everybody. */
-const neverRanges = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast'])
+/** Which addresses beside public ones may be called: none, all private ones, or those within these CIDR blocks. */
+export type AllowedAddresses = Channel['allowPrivateAddress']
 
-/** Why an upstream address is refused; undefined when it may be called. */
-export function refusalOf(address: string, allowPrivate: boolean): string | undefined {
-  const range = ipaddr.process(address).range()
-  if (neverRanges.has(range)) return `${address} is a ${range} address, which is never called`
-  if (range === 'unicast' || allowPrivate) return undefined
-  return `${address} is a ${range} address; the channel needs allow_private_address: true to call it`
+/** The system's resolver, or what stands for it in tests. Answers with every address of a name. */
+export type Lookup = (
+  hostname: string,
+  options: { all: true; family?: number | 'IPv4' | 'IPv6' | undefined },
+  done: (error: NodeJS.ErrnoException | null, addresses: { address: string; family: number }[]) => void,
+) => void
+
+/**
+ * Why an upstream address is refused; undefined when it may be called. An address that stands for another, as
+ * `::ffff:127.0.0.1` does, is judged by both.
+ */
+export function refusalOf(address: string, allowed: AllowedAddresses): string | undefined {
+  for (const { ip, place } of placesOf(address)) {
+    if (place === 'never') return `${address} is an address that is never called: ${nameOf(ip)}`
+    if (place === 'public' || allowed === true) continue
+    if (allowed === false) {
+      return `${address} is a ${nameOf(ip)} address; the channel needs allow_private_address: true to call it`
+    }
+    if (!blocksOf(allowed).some((block) => contains(block, ip))) {
+      return `${address} is a ${nameOf(ip)} address outside of the blocks in the channel's allow_private_address`
+    }
+  }
+  return undefined
 }
 
-/** A host given as an address is checked here; names are checked when they resolve. */
-export function checkHost(hostname: string, allowPrivate: boolean): void {
+/** A host given as an address is checked here; names are checked when they resolve. Throws an Error. */
+export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   const bare = hostname.replace(/^\[|\]$/g, '')
   if (isIP(bare) === 0) return
-  const refusal = refusalOf(bare, allowPrivate)
+  const refusal = refusalOf(bare, allowed)
   if (refusal !== undefined) throw new Error(`upstream address refused: ${refusal}`)
 }
 
 /** A resolver for connections: what it answers is what is connected to, so a name cannot change in between. */
-export function guardedLookup(allowPrivate: boolean): LookupFunction {
+export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {
   return (hostname, options, done) => {
-    systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, [])
-      const refusals = addresses.map(({ address }) => refusalOf(address, allowPrivate))
-      const allowed = addresses.filter((_, i) => refusals[i] === undefined)
-      const first = allowed[0]
+      const refusals = addresses.map(({ address }) => refusalOf(address, allowed))
+      const kept = addresses.filter((_, i) => refusals[i] === undefined)
+      const first = kept[0]
       if (first === undefined) {
-        return done(
-          new Error(`upstream address refused: ${refusals.find((refusal) => refusal !== undefined)}`),
-          [],
-        )
+        const refusal = refusals.find((text) => text !== undefined) ?? `${hostname} has no address`
+        return done(new Error(`upstream address refused: ${refusal}`), [])
       }
-      if (options.all === true) done(null, allowed)
+      if (options.all === true) done(null, kept)
       else done(null, first.address, first.family)
     })
   }
 }
+
+/** Whether an address is in one of these CIDR blocks. IPv4 addresses on an IPv6 socket count as IPv4. */
+export function isWithin(address: string, cidrs: readonly string[]): boolean {
+  if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
+  const ip = ipaddr.process(address)
+  return blocksOf(cidrs).some((block) => contains(block, ip))
+}
+
+/** Names a policy: connections that were checked by one are never used by another. */
+export function policyOf(allowed: AllowedAddresses): string {
+  if (typeof allowed === 'boolean') return allowed ? '+' : '-'
+  return `[${allowed.join(',')}]`
+}
+
+/** What is wrong with base URLs of channels that name an address which will be refused at every call. */
+export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
+  return [...channels].flatMap(({ name, protocols, allowPrivateAddress }) =>
+    Object.entries(protocols).flatMap(([protocol, baseUrl]) => {
+      try {
+        checkHost(new URL(baseUrl).hostname, allowPrivateAddress)
+        return []
+      } catch (error) {
+        return [`channel ${name}, ${protocol}: ${error instanceof Error ? error.message : String(error)}`]
+      }
+    }),
+  )
+}
+
+type Ip = ipaddr.IPv4 | ipaddr.IPv6
+type Block = [network: Ip, bits: number]
+type Place = 'public' | 'private' | 'never'
+
+/** What an address is, and what each address is that it stands for. */
+function placesOf(address: string): { ip: Ip; place: Place }[] {
+  // A zone says through which interface, which is no part of the address.
+  const ip = ipaddr.parse(address.replace(/%.*$/, ''))
+  if (ip instanceof ipaddr.IPv4) return [{ ip, place: placeOf4(ip) }]
+  const inner = embeddedIn(ip).map((own) => ({ ip: own, place: placeOf4(own) }))
+  const outer = isAlias(ip) ? [] : [{ ip, place: placeOf6(ip) }]
+  return [...outer, ...inner]
+}
+
+function placeOf4(ip: ipaddr.IPv4): Place {
+  if (never4.some((block) => contains(block, ip))) return 'never'
+  return ip.range() === 'unicast' && !private4.some((block) => contains(block, ip)) ? 'public' : 'private'
+}
+
+function placeOf6(ip: ipaddr.IPv6): Place {
+  if (never6.some((block) => contains(block, ip))) return 'never'
+  if (private6.some((block) => contains(block, ip))) return 'private'
+  // https://www.iana.org/assignments/ipv6-address-space: all else is reserved.
+  if (!contains(global6, ip)) return 'never'
+  return ip.range() === 'unicast' ? 'public' : 'private'
+}
+
+/** Of addresses that are nothing but another way to write, or to reach, the IPv4 address in them. */
+function isAlias(ip: ipaddr.IPv6): boolean {
+  return contains(mapped, ip) || contains(nat64, ip)
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6052#section-2.2 for NAT64; RFC 3056, 4380 and 5214 for the tunnels. */
+function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
+  const bytes = ip.toByteArray()
+  const at = (...places: number[]) => new ipaddr.IPv4(places.map((place) => bytes[place] ?? 0))
+  const last = at(12, 13, 14, 15)
+  if (contains(mapped, ip) || contains(translated, ip) || contains(nat64, ip)) return [last]
+  if (contains(compatible, ip)) return isLow(ip) ? [] : [last]
+  if (contains(localNat64, ip)) return [at(6, 7, 9, 10), at(9, 10, 11, 12), last]
+  if (contains(sixToFour, ip)) return [at(2, 3, 4, 5)]
+  if (contains(teredo, ip)) {
+    return [at(4, 5, 6, 7), new ipaddr.IPv4(last.toByteArray().map((byte) => byte ^ 0xff))]
+  }
+  const [, , , , high, low] = ip.parts
+  const isIsatap = (high === 0 || high === 0x0200) && low === 0x5efe
+  return isIsatap ? [last] : []
+}
+
+/** `::` and `::1`, which embed nothing. */
+function isLow(ip: ipaddr.IPv6): boolean {
+  return ip.parts.slice(0, 7).every((part) => part === 0) && (ip.parts[7] ?? 0) <= 1
+}
+
+function contains([network, bits]: Block, ip: Ip): boolean {
+  if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
+  return ip instanceof ipaddr.IPv6 && ip.match(network, bits)
+}
+
+function nameOf(ip: Ip): string {
+  const range = ip.range()
+  return range === 'unicast' ? 'special' : range
+}
+
+/** By the list itself, so that its blocks are parsed once. */
+const parsedBlocks = new WeakMap<readonly string[], Block[]>()
+
+function blocksOf(cidrs: readonly string[]): Block[] {
+  const parsed = parsedBlocks.get(cidrs)
+  if (parsed !== undefined) return parsed
+  const blocks = cidrs.map((cidr): Block => {
+    const [network, bits] = ipaddr.parseCIDR(cidr)
+    const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
+    return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
+  })
+  parsedBlocks.set(cidrs, blocks)
+  return blocks
+}
+
+const block = (cidr: string): Block => ipaddr.parseCIDR(cidr)
+
+/**
+ * Never an upstream, whatever a channel allows: nobody, everybody, reserved, and where clouds keep their metadata,
+ * which hands out the machine's own credentials.
+ */
+const never4 = [
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // Alibaba's metadata, Azure's, Oracle's.
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+].map(block)
+
+/** Beside what the library does not call unicast. */
+const private4 = ['192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'].map(block)
+
+const never6 = [
+  '::/128',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+  '100::/64',
+  // Amazon's services on the link, its metadata among them; Google's metadata; Oracle's.
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  'fd00:c1::a9fe:a9fe/128',
+].map(block)
+
+const mapped = block('::ffff:0:0/96')
+const translated = block('::ffff:0:0:0/96')
+const compatible = block('::/96')
+const nat64 = block('64:ff9b::/96')
+const localNat64 = block('64:ff9b:1::/48')
+const sixToFour = block('2002::/16')
+const teredo = block('2001::/32')
+const global6 = block('2000::/3')
+
+const private6 = [
+  compatible,
+  translated,
+  localNat64,
+  sixToFour,
+  ...['fc00::/7', '2001::/23', '2001:db8::/32', '3fff::/20'].map(block),
+]

@@ -8,6 +8,7 @@ import { imageClient } from '../protocols/index.ts'
 import type { StoredImage } from '../storage/storage.ts'
 import type { Call } from './call.ts'
 import { cancelJob } from './cancel-job.ts'
+import { calledOrigin } from './client-address.ts'
 import { EventStream, endAnswer, writeTo } from './event-stream.ts'
 import { followJob, hasEnded } from './follow-job.ts'
 import type { Gateway } from './gateway.ts'
@@ -279,8 +280,8 @@ export function linkerFor(gateway: Pick<Gateway, 'images' | 'publicUrl'>, reques
 }
 
 /** Links are absolute: to the address that the operator says is ours, else to the one the client called. */
-export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, { headers }: IncomingMessage): string {
-  return (publicUrl ?? `http://${headers.host ?? 'localhost'}`).replace(/\/+$/, '')
+export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: IncomingMessage): string {
+  return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
 }
 
 /** What a failed or cancelled job's client gets. */

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
@@ -6,8 +7,12 @@ import type { OpenRecord } from '../ledger/record.ts'
 import { clientSide } from '../protocols/index.ts'
 import type { RenderedError } from '../protocols/protocol.ts'
 import { type Call, closeRecordOf, refusalOf } from './call.ts'
+import { peerAddressOf } from './client-address.ts'
 import type { Gateway } from './gateway.ts'
 import { newestCallOn, settle } from './settle.ts'
+
+/** Of one request. Node's parser refuses more. */
+export const headersMax = 1000
 
 /** Of Node's parser: the connection's end, where more of a request had to come. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
@@ -18,8 +23,8 @@ const endedEarly = 'HPE_INVALID_EOF_STATE'
  */
 export function refuseUnparsed(gateway: Gateway) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
-    // A connection that broke between requests asked for nothing.
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // A connection that broke, or on which nothing ever came, asked for nothing more.
+    if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
       socket.destroy()
       return
     }
@@ -28,11 +33,42 @@ export function refuseUnparsed(gateway: Gateway) {
       socket.destroy()
       return
     }
-    refuseOn(gateway, socket, explain(error.code, gateway), statusOf(error.code)).catch((cause: unknown) => {
-      gateway.log.error({ cause: String(cause) }, 'a refused connection has no row')
-      socket.destroy()
-    })
+    refuseAndLog(gateway, socket, explain(error.code, socket, gateway), statusOf(error.code))
   }
+}
+
+/** `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. */
+export function refuseTunnel(gateway: Gateway) {
+  return (_request: IncomingMessage, socket: Duplex): void => {
+    socket.on('error', () => {})
+    refuseAndLog(
+      gateway,
+      socket,
+      new GatewayError('invalid_request', 'This is no proxy: CONNECT is not served.'),
+      400,
+    )
+  }
+}
+
+/** Anything else is a connection that broke, in TLS or below it. */
+function isOfRequest(code: string | undefined): boolean {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' || code?.startsWith('HPE_') === true
+}
+
+function isSilent(socket: Duplex): boolean {
+  return (socket as Socket).bytesRead === 0
+}
+
+function refuseAndLog(
+  gateway: Gateway,
+  socket: Duplex,
+  refusal: GatewayError,
+  status: number | undefined,
+): void {
+  refuseOn(gateway, socket, refusal, status).catch((cause: unknown) => {
+    gateway.log.error({ cause: String(cause) }, 'a refused connection has no row')
+    socket.destroy()
+  })
 }
 
 async function refuseOn(
@@ -44,8 +80,8 @@ async function refuseOn(
   const call = newestCallOn(socket)
   const unread = unreadOn(socket)
   if (unread?.settled === true) {
-    // It was answered before it had come whole, and has its row.
-    socket.destroy()
+    // It was answered before it had come whole, or is about to be, and has its row.
+    endBehind(unread.response, socket, '')
     return
   }
   const id = unread?.id ?? randomUUIDv7()
@@ -54,12 +90,27 @@ async function refuseOn(
   const ending = refusalOf(refusal, status)
   if (unread !== undefined) await settle(gateway, unread, ending)
   else await gateway.ledger.refuseUnknown(nobodysRecord(id, socket), closeRecordOf(nothingRead, ending))
-  const { response } = call ?? {}
+  const bytes = answerBytes(status, rendered)
+  const response = call?.response
+  if (response === undefined) socket.end(bytes)
+  else if (unread === undefined) endBehind(response, socket, bytes)
+  else if (response.socket !== null && !response.headersSent) socket.end(bytes)
   // In the middle of an answer these bytes would be read as part of it.
-  const mayAnswer =
-    response === undefined || (unread !== undefined && response.socket !== null && !response.headersSent)
-  if (mayAnswer) socket.end(answerBytes(status, rendered))
   else socket.destroy()
+}
+
+/** A request before this one is still being answered: its client gets that answer whole. */
+function endBehind(response: ServerResponse, socket: Duplex, bytes: string): void {
+  if (response.writableFinished || response.destroyed) {
+    socket.destroy()
+    return
+  }
+  // What comes now is no request any more.
+  socket.pause()
+  response.once('close', () => {
+    if (socket.writable) socket.end(bytes)
+    else socket.destroy()
+  })
 }
 
 /** The call whose request has begun and has not come whole. */
@@ -78,7 +129,7 @@ function nobodysRecord(id: string, socket: Duplex): OpenRecord {
     clientProtocol: null,
     requestedModel: null,
     stream: false,
-    clientAddress: (socket as Socket).remoteAddress ?? null,
+    clientAddress: peerAddressOf(socket) || null,
     userAgent: null,
     idempotencyKey: null,
     reservedAccountId: null,
@@ -110,17 +161,19 @@ function answerBytes(status: number, rendered: RenderedError): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
 }
 
-function explain(code: string | undefined, gateway: Gateway): GatewayError {
+function explain(code: string | undefined, socket: Duplex, { bounds }: Gateway): GatewayError {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new GatewayError(
       'request_too_large',
-      `The request's headers are larger than ${gateway.bounds.headerBytesMax} bytes.`,
+      `The request's headers are larger than ${bounds.headerBytesMax} bytes, or more than ${headersMax}.`,
     )
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError(
       'invalid_request',
-      `The request did not arrive within ${gateway.bounds.requestReadMs} ms.`,
+      unreadOn(socket) === undefined
+        ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
+        : `The request did not arrive within ${bounds.requestReadMs} ms.`,
     )
   }
   return new GatewayError('invalid_request', 'These bytes are not an HTTP/1.1 request.')

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../canonical/error.ts'
 import { closingQuote, wordsOf } from './json-quote.ts'
-import { isWord, nameAt, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
+import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
 export interface Span {
@@ -34,8 +34,8 @@ export interface ScanOptions<Name extends string = string> {
  * The grammar of JSON is checked as JSON.parse does, with one exception: in documents over 32 KB long strings are
  * hopped over, so that a stray control character or escape in them is left to the upstream. UTF-8 is `checkText`'s.
  * Throws GatewayError `invalid_request` for what is not JSON (with line and column, never quoting the body, which may
- * hold a secret), for nesting over `depthMax`, for more keys and values than `valuesMax`, and for a named member that is given twice, because readers disagree
- * about which one counts.
+ * hold a secret), for nesting over `depthMax`, for more keys and values than `valuesMax`, and for a named member that
+ * is given twice, or in other letters, because readers disagree about which one counts.
  */
 export function scanMembers<Name extends string>(
   bytes: Buffer,
@@ -59,6 +59,7 @@ export function scanMembers<Name extends string>(
     const keyEnd = endOfKey(text, keyStart)
     countOne(text)
     const name = nameAt(bytes, keyStart, keyEnd, names)
+    if (name === undefined) refuseLike(bytes, keyStart, keyEnd, names, path)
     const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
     text.watch = options.watch && options.watch.member === name ? options.watch : undefined
     const end = endOfValue(text, start)
@@ -210,6 +211,16 @@ function tooMany({ valuesMax }: Text): GatewayError {
   return invalid(
     'body',
     `more than ${valuesMax} JSON keys and values; send fewer, or have the operator raise JSON_VALUES_MAX`,
+  )
+}
+
+/** One reader would pass over such a member, and another take it in place of the one that is named so. */
+function refuseLike(bytes: Buffer, start: number, end: number, names: readonly string[], path: string): void {
+  const name = nameLike(bytes, start, end, names)
+  if (name === undefined) return
+  throw invalid(
+    path ? `${path}.${name}` : name,
+    'written in other letters, which upstreams read differently; write it in small ones',
   )
 }
 

@@ -54,6 +54,30 @@ export function nameAt<Name extends string>(
   return undefined
 }
 
+/**
+ * The name that a key, which is none of them, could be taken for: readers written in Go do not tell small letters from
+ * large ones (https://pkg.go.dev/encoding/json#Unmarshal), and those written in C may stop at a NUL.
+ */
+export function nameLike<Name extends string>(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  names: readonly Name[],
+): Name | undefined {
+  const length = end - start - 2
+  for (let i = start + 1; i < end - 1; i++) {
+    const byte = bytes[i] ?? 0
+    if (byte === backslash || byte >= 0x80) return nameFolded(bytes.toString('utf8', start, end), names)
+  }
+  for (const name of names) {
+    if (name.length !== length) continue
+    let i = 0
+    while (i < length && isLetterLike(bytes[start + 1 + i] ?? 0, name.charCodeAt(i))) i++
+    if (i === length) return name
+  }
+  return undefined
+}
+
 /** What a JSON text says; undefined when it is none. */
 export function parsedOrNothing(text: string): unknown {
   try {
@@ -64,3 +88,16 @@ export function parsedOrNothing(text: string): unknown {
 }
 
 const backslash = 0x5c
+
+function nameFolded<Name extends string>(literal: string, names: readonly Name[]): Name | undefined {
+  const key = parsedOrNothing(literal)
+  if (typeof key !== 'string') return undefined
+  // A long s and the sign for kelvin are letters of such names too: the one by upper case, the other by lower.
+  const folded = key.replace(/\0.*$/s, '').toUpperCase().toLowerCase()
+  return names.find((name) => name === folded)
+}
+
+/** Names are small letters and `_`. */
+function isLetterLike(byte: number, letter: number): boolean {
+  return byte === letter || (byte >= 0x41 && byte <= 0x5a && byte + 0x20 === letter)
+}

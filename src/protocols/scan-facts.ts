@@ -64,6 +64,13 @@ export function readInteger(
   return value
 }
 
+/** The span where a string stands that is not empty; else undefined. */
+export function stringAt(raw: Buffer, span: Span | undefined): Span | undefined {
+  if (span === undefined || kindAt(raw, span.start) !== 'string' || span.end - span.start <= 2)
+    return undefined
+  return span
+}
+
 /** A GatewayError `invalid_request` that tells what kind of value stands there instead. */
 export function wrongKind(raw: Buffer, span: Span, path: string, expected: string): GatewayError {
   return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)

@@ -43,6 +43,29 @@ describe('scanMembers', () => {
     expect(scan('{"other":1,"other":2,"n":1}')).toEqual({ n: '1' })
   })
 
+  it.each([
+    ['capitals', 'Model'],
+    ['capitals only', 'MODEL'],
+    ['an escaped capital', '\\u004dodel'],
+    ['capitals beside escapes', 'M\\u006fdel'],
+    ['NUL behind it', 'model\\u0000x'],
+    ['a long s', '\u017ftream'],
+    ['an escaped long s', '\\u017ftream'],
+    ['the sign for kelvin', 'max_to\u212aens'],
+    ['an escaped sign for kelvin', 'max_to\\u212aens'],
+  ])('refuses a member that some readers take for one of these: %s', (_, key) => {
+    const names = ['model', 'stream', 'max_tokens'] as const
+    const run = (text: string) => () =>
+      scanMembers(Buffer.from(text), { start: 0, end: Buffer.byteLength(text) }, names, { depthMax: 16 })
+    for (const text of [`{"${key}":"a"}`, `{"model":"b","${key}":"a"}`, `{"${key}":"a","model":"b"}`]) {
+      const { field = '', message } = refusalOf(run(text))
+      expect(names).toContain(field)
+      expect(message).toMatch(/other letters/)
+    }
+    const inside = `{"a":{"${key}":"b"},"b":"${key}","models":1,"Modell":1,"_model":1,"m\u00f6del":1}`
+    expect(run(inside)()).toEqual({})
+  })
+
   it('is not led astray by quotes and backslashes in strings', () => {
     expect(scan('{"a":"\\\\","model":"\\"","b":"\\\\\\",\\"n\\":5"}')).toEqual({ model: '"\\""' })
     const long = '\\"{['.repeat(5000)

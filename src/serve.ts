@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { makeApp } from './app.ts'
-import { type Config, configFromEnvironment } from './config.ts'
+import { setImmediate } from 'node:timers/promises'
+import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
 import { drain } from './gateway/drain.ts'
-import { refuseUnparsed } from './gateway/unparsed.ts'
+import { listen, makeServer } from './http-server.ts'
+import type { Supervisor } from './supervised.ts'
 import { makeLog } from './telemetry/log.ts'
 
 const endMs = 25_000
@@ -12,81 +12,69 @@ const endMs = 25_000
 /** Runs the jobs of the queues in this process. */
 export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
 
-/** A process: config, context, then what its role is: the app, listening until it drains; workers; or both. */
-export async function serve(startWorkers: StartWorkers): Promise<void> {
-  try {
-    await start(startWorkers)
-  } catch (error) {
-    const causes: string[] = []
-    for (let at: unknown = error; at instanceof Error; at = at.cause) causes.push(at.message)
-    process.stderr.write(`Tollgate cannot start: ${causes.join(': ') || String(error)}\n`)
-    process.exit(1)
-  }
-}
-
-async function start(startWorkers: StartWorkers): Promise<void> {
+/**
+ * A process: config, context, then what its role is: the app, listening until it drains; workers; or both. Resolves
+ * once it serves; rejects with an Error for the operator. `supervisor`: it is one of several that share the port.
+ */
+export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor): Promise<void> {
   const { config, environment } = configFromEnvironment()
-  const log = makeLog(config.logLevel)
-  const context = await openContext(config, environment, log, (message) => {
+  const ownLog = makeLog(config.logLevel)
+  const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
+  const fenced = (message: string) => {
     log.fatal(message)
     process.exit(1)
-  })
+  }
+  const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
   // Before anybody can know that this process serves: who is told so may end it at once.
   const ends: End[] = []
-  onSignal((signal) => void end(context, ends, signal))
+  onSignal((reason) => void end(context, ends, reason), supervisor)
   const work = async () => {
     const workers = await startWorkers(context)
     ends.push(() => workers.close())
   }
   if (config.role === 'worker') {
     await work()
-    process.stdout.write(['Tollgate works.', ...newKeysOf(context), ''].join('\n'))
+    supervisor?.serves(0)
+    print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context)])
     return
   }
   const server = makeServer(context)
-  ends.push(() => drain(context, server))
-  await listen(server, config)
+  ends.push(async () => {
+    // Whoever waits to be accepted is reset when the port closes: accept them first, and refuse them in their format.
+    await setImmediate()
+    await drain(context, server)
+  })
+  const { host } = config
+  await listen(server, { host, port: supervisor?.port ?? config.port, reusePort: supervisor !== undefined })
   // A process that cannot have its port takes no job.
   if (config.role === 'all') await work()
   const { port } = server.address() as AddressInfo
-  const base =
-    config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  log.info({ host: config.host, port }, 'listening')
-  greet(context, base)
+  log.info({ host, port }, 'listening')
+  supervisor?.serves(port)
+  print(supervisor?.greets === false ? newKeysOf(context) : greetingOf(context, port))
 }
 
 type End = () => Promise<void>
 
-function makeServer(context: Context): Server {
-  const { bounds } = context
-  const server = createServer(
-    {
-      maxHeaderSize: bounds.headerBytesMax,
-      requestTimeout: bounds.requestReadMs,
-      headersTimeout: bounds.requestReadMs,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: 75_000,
-    },
-    makeApp(context),
-  )
-  server.on('clientError', refuseUnparsed(context))
-  return server
-}
-
-function onSignal(end: (signal: string) => void): void {
+function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefined): void {
   let ending = false
+  const endOnce = (reason: string) => {
+    if (!ending) end(reason)
+    ending = true
+  }
+  supervisor?.onGone(() => endOnce('the supervisor has ended'))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      // A second signal means now.
-      if (ending) process.exit(1)
-      ending = true
-      end(signal)
+      // A second signal means now. A terminal and a service manager reach every process, and the supervisor passes on
+      // what it got: there, a second one is the first, and only the supervisor hurries.
+      if (ending && supervisor === undefined) process.exit(1)
+      endOnce(signal)
     })
   }
 }
 
-async function end(context: Context, ends: readonly End[], signal: string): Promise<void> {
-  context.log.info({ signal }, 'draining')
+async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
+  context.log.info({ reason }, 'draining')
   context.draining = true
   // Whatever hangs on the way out, the process ends; its journal is adopted, and its jobs are taken, by others.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
@@ -97,19 +85,6 @@ async function end(context: Context, ends: readonly End[], signal: string): Prom
   process.exit(0)
 }
 
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Port ${config.port} is taken by another program. Set PORT to a free one.`)
-          : error,
-      )
-    })
-    server.listen(config.port, config.host, resolve)
-  })
-}
-
 function newKeysOf({ generatedKeys }: Context): string[] {
   return generatedKeys.map(
     ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
@@ -117,11 +92,14 @@ function newKeysOf({ generatedKeys }: Context): string[] {
 }
 
 /** What a person needs to make the first call. */
-function greet(context: Context, base: string): void {
+function greetingOf(context: Context, port: number): string[] {
+  const { host, publicUrl, tlsCert } = context.config
+  const scheme = tlsCert === undefined ? 'http' : 'https'
+  const base = publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
   const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
   const demo = context.catalog.snapshot.models.has('demo-chat')
-  const lines = [
+  return [
     '',
     `Tollgate serves.${demo ? ' Its demo answers as models demo-chat and demo-image: canned text and pictures, no model behind them.' : ''}`,
     `base URL: ${base}/v1`,
@@ -130,7 +108,9 @@ function greet(context: Context, base: string): void {
     `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
     `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     `curl ${base}/v1/usage/requests -H 'authorization: Bearer ${secret}'`,
-    '',
   ]
-  process.stdout.write(lines.join('\n'))
+}
+
+function print(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -12,16 +12,22 @@ const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 /** Below the packages, where nobody else may write. A start that finds it skips the TypeScript compiler: 40 MB less. */
 const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 
+/** Told or not, what every serving process is started with. */
+const isTold = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
+const nodeArgs = isTold ? execArgv : [...heapFlags, ...execArgv]
+
 /** Become the same process with these flags, however it was started. Not when the flags are told, nor under `--watch`. */
 function applyHeapFlags(): void {
-  const isTold = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
   // Windows has no execve. A parent that holds a channel to us would lose it.
   if (isTold || process.platform === 'win32' || process.channel) return
-  process.execve?.(process.execPath, [process.execPath, ...heapFlags, ...execArgv, ...process.argv.slice(1)])
+  process.execve?.(process.execPath, [process.execPath, ...nodeArgs, ...process.argv.slice(1)])
 }
 
 applyHeapFlags()
 enableCompileCache(compiledCode)
-const { serve } = await import('./serve.ts')
+const { runProcesses } = await import('./processes.ts')
 // The one place where src knows of the workers: a process that does not run them does not load them.
-await serve(async (context) => (await import('../workers/main.ts')).startWorkers(context))
+await runProcesses(nodeArgs, async (supervisor) => {
+  const { serve } = await import('./serve.ts')
+  await serve(async (context) => (await import('../workers/main.ts')).startWorkers(context), supervisor)
+})

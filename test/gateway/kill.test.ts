@@ -6,86 +6,127 @@ import { openDatabase } from '../../src/db/database.ts'
 import { listInstances } from '../../src/ledger/journal-directory.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startCountingUpstream } from '../support/counting-upstream.ts'
-import { postmasterOf } from '../support/embedded.ts'
+import { postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 
 /** `npm run chaos` kills as often as a release has to bear; the suite of every day has a few of each. */
-const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 6)
-const postgresKills = Number(process.env.POSTGRES_KILLS ?? 2)
+const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 4)
+const postgresKills = Number(process.env.POSTGRES_KILLS ?? 1)
 
-test(`after kill -9 of the gateway ${gatewayKills} times and of Postgres ${postgresKills} times under load, every call that the upstream saw has exactly one row`, {
-  timeout: 60_000 + (gatewayKills + postgresKills) * 20_000,
-}, async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
-  const upstream = await startCountingUpstream()
-  onTestFinished(async () => {
-    await upstream.stop()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
-  const yaml = gatewayYaml(upstream.url)
-  const start = () =>
-    startTollgate({
-      gatewayYaml: yaml,
-      dataDir,
-      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', JOURNAL_SEGMENT_BYTES: '65536' },
+/** How Tollgate runs: how many are started, in which data directories, and how many processes each is. */
+interface Installation {
+  name: string
+  /** By number, from 0. What has the same one shares journal directory and embedded Postgres. */
+  directories: number[]
+  processes: number
+  /** In directory 0, started by Tollgate; or one of its own, that is no process's to keep. */
+  postgres: 'embedded' | 'own'
+}
+
+const installations: Installation[] = [
+  { name: 'one process', directories: [0], processes: 1, postgres: 'embedded' },
+  { name: 'two processes on one DATA_DIR', directories: [0, 0], processes: 1, postgres: 'embedded' },
+  { name: 'two processes on a DATA_DIR each', directories: [0, 1], processes: 1, postgres: 'own' },
+  { name: 'PROCESSES=2', directories: [0], processes: 2, postgres: 'embedded' },
+]
+
+test.for(installations)(
+  `$name: after kill -9 ${gatewayKills} times and of Postgres ${postgresKills} times under load, every call that the upstream saw has exactly one row`,
+  { timeout: 120_000 + (gatewayKills + postgresKills) * 30_000 },
+  async ({ directories, processes, postgres }) => {
+    const homes = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'tollgate-kill-')))
+    const [postgresHome = ''] = postgres === 'own' ? [temporaryDirectory()] : homes
+    const upstream = await startCountingUpstream()
+    const running: TollgateProcess[] = []
+    onTestFinished(async () => {
+      for (const { child } of running) child.kill('SIGKILL')
+      await upstream.stop()
+      for (const home of homes) rmSync(home, { recursive: true, force: true })
     })
-  const load = startLoad()
+    const own = postgres === 'own' ? await startOwner(postgresHome) : undefined
+    const yaml = gatewayYaml(upstream.url)
+    const start = (directory: number) =>
+      startTollgate({
+        gatewayYaml: yaml,
+        dataDir: homes[directory] ?? '',
+        ...(own && { databaseUrl: own.url }),
+        env: {
+          SECRET_KEY: secretKey,
+          PROCESSES: String(processes),
+          SHIP_INTERVAL_MS: '20',
+          JOURNAL_SEGMENT_BYTES: '65536',
+        },
+      })
+    const load = startLoad()
 
-  let tollgate = await start()
-  load.aim(tollgate)
-  for (const victim of shuffled([
-    ...Array(gatewayKills).fill('gateway'),
-    ...Array(postgresKills).fill('postgres'),
-  ])) {
+    running.push(...(await Promise.all(directories.map(start))))
+    load.aim(running)
+    const victims = shuffled([
+      ...Array(gatewayKills).fill('gateway'),
+      ...Array(postgresKills).fill('postgres'),
+    ])
+    for (const [turn, victim] of victims.entries()) {
+      await load.more(20)
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
+      if (victim === 'postgres') {
+        // The one that was killed before may not have a successor yet.
+        await expect.poll(() => killed(postmasterOf(postgresHome)), { timeout: 30_000 }).toBe(true)
+      } else if (processes > 1 && turn % 3 !== 0) {
+        // The supervisor starts another by itself.
+        const [member = 0] = shuffled(running[0]?.members() ?? [])
+        killed(member)
+      } else {
+        const index = turn % running.length
+        await running[index]?.kill9()
+        // The others go on, and adopt what it left, before it is there again.
+        load.aim(running.filter((_, other) => other !== index))
+        if (running.length > 1) await load.more(20)
+        const again = await start(directories[index] ?? 0)
+        running[index] = again
+        load.aim(running)
+      }
+    }
     await load.more(20)
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
-    if (victim === 'postgres') {
-      // The one that was killed before may not have a successor yet.
-      await expect.poll(() => killed(postmasterOf(dataDir)), { timeout: 30_000 }).toBe(true)
-    } else {
-      await tollgate.kill9()
-      tollgate = await start()
-      load.aim(tollgate)
-    }
-  }
-  await load.more(20)
-  await load.stop()
-  expect(await tollgate.stop()).toBe(0)
+    await load.stop()
+    expect(await Promise.all(running.map((tollgate) => tollgate.stop()))).toEqual(running.map(() => 0))
 
-  // One more start and stop: what the last one left must need no hand.
-  const last = await start()
-  const database = openDatabase(databaseUrlOf(dataDir))
-  try {
-    // A process that died before Postgres knew of it left its journal all the same: count the journals.
-    await expect.poll(() => listInstances(join(dataDir, 'journal')).length, { timeout: 30_000 }).toBe(1)
-    const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
+    // One more start and stop: what the last ones left must need no hand.
+    const last = await Promise.all(directories.map(start))
+    const database = openDatabase(own?.url ?? databaseUrlOf(postgresHome))
+    try {
+      // A process that died before Postgres knew of it left its journal all the same: count the journals.
+      const journals = () => homes.flatMap((home) => listInstances(join(home, 'journal'))).length
+      await expect.poll(journals, { timeout: 60_000 }).toBe(directories.length * processes)
+      const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
         SELECT r.id, p.body, r.outcome FROM requests r JOIN request_payloads p ON p.request_id = r.id AND p.created_at = r.created_at`
-    const byMarker = new Map<string, string[]>()
-    for (const { body, outcome } of rows) {
-      const marker = /"marker":"([^"]+)"/.exec(body)?.[1] ?? 'none'
-      byMarker.set(marker, [...(byMarker.get(marker) ?? []), outcome])
+      const byMarker = new Map<string, string[]>()
+      for (const { body, outcome } of rows) {
+        const marker = /"marker":"([^"]+)"/.exec(body)?.[1] ?? 'none'
+        byMarker.set(marker, [...(byMarker.get(marker) ?? []), outcome])
+      }
+      const { ids: seen } = await upstream.count()
+      expect(seen.length).toBeGreaterThan(gatewayKills * 20)
+      expect(seen.filter((marker) => byMarker.get(marker)?.length !== 1)).toEqual([])
+      expect([...byMarker.values()].filter((outcomes) => outcomes.length !== 1)).toEqual([])
+      // Every answer that a client read whole has a row that says so.
+      expect(load.answered.filter((marker) => byMarker.get(marker)?.[0] !== 'succeeded')).toEqual([])
+      const { findings } = await verifyLedger(database.sql)
+      expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
+      console.log(
+        `${seen.length} calls seen upstream, ${rows.length} rows, ${rows.filter((row) => row.outcome === 'orphaned').length} orphaned`,
+      )
+    } finally {
+      await database.close()
+      await Promise.all(last.map((tollgate) => tollgate.stop()))
+      await own?.stop()
     }
-    const { ids: seen } = await upstream.count()
-    expect(seen.length).toBeGreaterThan(gatewayKills * 20)
-    expect(seen.filter((marker) => byMarker.get(marker)?.length !== 1)).toEqual([])
-    expect([...byMarker.values()].filter((outcomes) => outcomes.length !== 1)).toEqual([])
-    // Every answer that a client read whole has a row that says so.
-    expect(load.answered.filter((marker) => byMarker.get(marker)?.[0] !== 'succeeded')).toEqual([])
-    const { findings } = await verifyLedger(database.sql)
-    expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
-    console.log(
-      `${seen.length} calls seen upstream, ${rows.length} rows, ${rows.filter((row) => row.outcome === 'orphaned').length} orphaned`,
-    )
-  } finally {
-    await database.close()
-    await last.stop()
-  }
-})
+  },
+)
 
 /** Clients that call on and on, streamed and not, limited money and not, and expect nothing of a gateway that dies. */
 function startLoad() {
-  let url = ''
+  let urls: string[] = []
   let running = true
   let calls = 0
   const answered: string[] = []
@@ -94,7 +135,7 @@ function startLoad() {
       const marker = `m-${name}-${turn}`
       const stream = turn % 2 === 0
       try {
-        const response = await fetch(`${url}/v1/chat/completions`, {
+        const response = await fetch(`${urls[(name + turn) % urls.length]}/v1/chat/completions`, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${name % 4 === 0 ? paidKey : freeKey}`,
@@ -119,8 +160,9 @@ function startLoad() {
   const clients = Array.from({ length: 12 }, (_, name) => client(name))
   return {
     answered,
-    aim(tollgate: TollgateProcess) {
-      url = tollgate.url
+    /** Calls go to these in turn. None: to whom they went before. */
+    aim(running: readonly TollgateProcess[]) {
+      if (running.length > 0) urls = running.map(({ url }) => url)
     },
     async more(count: number) {
       const goal = answered.length + count

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,10 +12,14 @@ export interface TollgateProcess {
   port: number
   pid: number
   child: ChildProcess
+  /** Pids of the processes that serve, where PROCESSES asked for several. */
+  members(): number[]
   /** Give it to the next start to go on with the same journal. Removed when this process exits, if made here. */
   dataDir: string
   stdout(): string
   stderr(): string
+  /** The exit code once it has ended, as below. */
+  exited: Promise<number | null>
   /** SIGTERM; the exit code, null when a signal ended it. Rejects when it still runs after 60 s. */
   stop(): Promise<number | null>
   /** SIGKILL; resolves when the process is gone. */
@@ -62,7 +66,9 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
     port: Number(new URL(url).port),
     pid: child.pid ?? 0,
     child,
+    members: () => childrenOf(child.pid).filter((pid) => commandOf(pid).includes('--supervised')),
     dataDir,
+    exited,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     async stop() {
@@ -127,6 +133,23 @@ async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: s
   }
   child.kill('SIGKILL')
   throw new Error(`Tollgate did not become ready.\n${tail(output)}`)
+}
+
+function childrenOf(pid = 0): number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+}
+
+/** What a process was started with, for whoever looks: arguments, with spaces between. Empty when it is no more. */
+export function commandOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 async function isReady(url: string): Promise<boolean> {

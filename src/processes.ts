@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer, type ListenOptions } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, configFromEnvironment } from './config.ts'
+import { startEmbedded } from './db/embedded.ts'
+import {
+  type Orders,
+  type Serves,
+  type Supervisor,
+  supervisedArgument,
+  supervisorOfThisProcess,
+} from './supervised.ts'
+import { type Log, makeLog } from './telemetry/log.ts'
+
+/** Serves in this process, until it is told to end. */
+export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
+
+/**
+ * One process serves by itself. Where PROCESSES asks for several, this one starts them and keeps them: they share the
+ * port, and the kernel spreads connections. `nodeArgs` are what each is started with. A start that fails ends with
+ * exit code 1 and a line that says why.
+ */
+export async function runProcesses(nodeArgs: readonly string[], serve: Serve): Promise<void> {
+  try {
+    const supervisor = await supervisorOfThisProcess()
+    const { config } = configFromEnvironment()
+    if (config.processes > 1 && supervisor === undefined) await supervise(config, nodeArgs)
+    else await serve(supervisor)
+  } catch (error) {
+    const causes: string[] = []
+    for (let at: unknown = error; at instanceof Error; at = at.cause) causes.push(at.message)
+    process.stderr.write(`Tollgate cannot start: ${causes.join(': ') || String(error)}\n`)
+    process.exit(1)
+  }
+}
+
+/** What a serving process holds of Postgres, workers and queues included, and what is left for people. */
+const connections = { each: 32, others: 68 }
+const restartMs = { least: 100, most: 5_000 }
+/** Who served for so long and dies has not died of how it was started. */
+const steadyMs = 30_000
+/** A process ends by itself at its deadline; this is for one that cannot. */
+const killMs = 30_000
+
+async function supervise(config: Config, nodeArgs: readonly string[]): Promise<never> {
+  const log = makeLog(config.logLevel)
+  if (config.role !== 'worker') await requirePort(config)
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbedded({
+          dataDir: resolve(config.dataDir),
+          log: (message) => log.info(message),
+          settings: { max_connections: String(connections.others + config.processes * connections.each) },
+        })
+      : undefined
+  const running = new Set<Kept>()
+  const ending = endOnSignal(running, config.bounds.drainOnShutdownMs, log)
+  const start = (port: number, greets: boolean) =>
+    startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running)
+
+  // One goes before: it migrates, finds the port, and if it cannot serve, none can.
+  const first = start(config.port, true)
+  const port = await first.serves
+  const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
+  await embedded?.stop()
+  process.exit(well || ending.aborted ? 0 : 1)
+
+  async function keepAll(port: number): Promise<boolean> {
+    const others = Array.from({ length: config.processes - 1 }, () => start(port, false))
+    void Promise.all(others.map(({ serves }) => serves)).then((ports) => {
+      if (!ports.includes(undefined)) log.info({ processes: config.processes, port }, 'all processes serve')
+    })
+    const ends = [first, ...others].map((kept) => keep(kept, () => start(port, false), ending, log))
+    return (await Promise.all(ends)).every((well) => well)
+  }
+}
+
+/**
+ * SO_REUSEPORT lets a program join whoever of the same user has the port: only a listener without it finds that out.
+ * Rejects with an Error for the operator.
+ */
+async function requirePort({ host, port }: Config): Promise<void> {
+  await tryToListen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EADDRINUSE') throw cause
+    throw new Error(`Port ${port} is taken by another program. Set PORT to a free one.`)
+  })
+  await tryToListen({ host, port: 0, reusePort: true }).catch((cause: Error) => {
+    throw new Error('PROCESSES must be 1: this system lets no two processes listen on one port', { cause })
+  })
+}
+
+function tryToListen(options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(options, () => server.close(() => resolve()))
+  })
+}
+
+/** A process that the supervisor has started. */
+interface Kept {
+  child: ChildProcess
+  /** Its port once it serves; undefined when it ended before. */
+  serves: Promise<number | undefined>
+  /** True: with exit code 0. */
+  ended: Promise<boolean>
+}
+
+function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>): Kept {
+  const entry = join(import.meta.dirname, 'server.ts')
+  const child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
+  const ended = new Promise<boolean>((resolve) => {
+    child.once('exit', (code) => resolve(code === 0))
+    // It could not be started, or could not be sent its orders and ends for want of them.
+    child.on('error', () => child.pid === undefined && resolve(false))
+  })
+  const serves = new Promise<number | undefined>((resolve) => {
+    child.once('message', (message) => resolve((message as Serves).port))
+    void ended.then(() => resolve(undefined))
+  })
+  child.send(orders, () => {})
+  const kept = { child, serves, ended }
+  running.add(kept)
+  void ended.then(() => running.delete(kept))
+  return kept
+}
+
+/** Where a process ends another is started, until all are to end. Answers whether the last one ended well. */
+async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
+  let waitMs = restartMs.least
+  for (let kept = first; ; kept = again()) {
+    const startedAt = performance.now()
+    const well = await kept.ended
+    if (ending.aborted) return well || (await kept.serves) === undefined
+    if (performance.now() - startedAt > steadyMs) waitMs = restartMs.least
+    const { pid, exitCode, signalCode } = kept.child
+    log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
+    await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
+    if (ending.aborted) return true
+    waitMs = Math.min(waitMs * 2, restartMs.most)
+  }
+}
+
+/** Aborted once this process was told to end, which it has passed on. */
+function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): AbortSignal {
+  const ending = new AbortController()
+  const kill = () => {
+    for (const { child } of running) child.kill('SIGKILL')
+    process.exit(1)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // A second signal means now.
+      if (ending.signal.aborted) kill()
+      log.info({ signal, processes: running.size }, 'ending all processes')
+      ending.abort()
+      for (const { child } of running) child.kill(signal)
+      setTimeout(kill, drainMs + killMs).unref()
+    })
+  }
+  return ending.signal
+}

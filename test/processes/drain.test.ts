@@ -1,0 +1,168 @@
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
+
+const patient = { timeout: 60_000, interval: 20 }
+const messages = [{ role: 'user', content: 'Hello' }]
+
+/** A testbed whose Tollgate is `processes` processes, all of which serve. */
+async function startBed(processes: number, env: Record<string, string>): Promise<Testbed> {
+  const bed = await startTestbed({ env: { PROCESSES: String(processes), ...env } })
+  onTestFinished(() => bed.close(), 120_000)
+  if (processes > 1) await expect.poll(bed.tollgate.stderr, patient).toContain('all processes serve')
+  return bed
+}
+
+/** How many processes have been told to end, by their own logs. */
+const draining = ({ tollgate }: Testbed) => tollgate.stderr().match(/"msg":"draining"/g)?.length ?? 0
+
+/** A connection that has asked for nothing yet. */
+function open({ tollgate }: Testbed): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(tollgate.port, '127.0.0.1', () => resolve(socket)).once('error', reject)
+  })
+}
+
+/** What is answered to a request on a connection that was there before. */
+function askOn(socket: Socket): Promise<string> {
+  const body = JSON.stringify({ model: 'priced', messages })
+  let said = ''
+  return new Promise((resolve, reject) => {
+    socket.on('data', (bytes) => {
+      said += bytes
+      if (said.includes('\r\n\r\n') && said.includes('}')) resolve(said)
+    })
+    socket.on('close', () => reject(new Error(`closed after: ${said}`)))
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+  })
+}
+
+test.for([1, 2])(
+  'SIGTERM to %i process(es) under 200 open streams cuts none, refuses what comes meanwhile, and ends with exit code 0',
+  { timeout: 180_000 },
+  async (processes) => {
+    const bed = await startBed(processes, {
+      DRAIN_ON_SHUTDOWN_MS: '60000',
+      ADMIT_MS: '60000',
+    })
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    bed.upstream.script((request) => ({
+      ...chatStream(request),
+      chunks: [
+        frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] }),
+        { waitFor: finished },
+        ...(chatStream({ includeUsage: true }).chunks as Iterable<string>),
+      ],
+    }))
+    const streams = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        bed.chat(
+          { model: 'priced', messages, stream: true, max_tokens: 10 },
+          { key: index % 4 === 0 ? paidKey : freeKey },
+        ),
+      ),
+    )
+    expect(streams.filter(({ status }) => status !== 200)).toEqual([])
+    const texts = streams.map((stream) => stream.text())
+    const unused = await Promise.all(Array.from({ length: 4 }, () => open(bed)))
+
+    bed.tollgate.child.kill('SIGTERM')
+    await expect.poll(() => draining(bed), patient).toBe(processes)
+    for (const socket of unused) {
+      const refused = await askOn(socket)
+      expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+      expect(refused).toMatch(/retry-after: 1\r\n/i)
+      expect(refused).toContain('shutting down')
+      socket.destroy()
+    }
+    expect(bed.tollgate.child.exitCode).toBeNull()
+    finish()
+    const whole = await Promise.all(texts)
+    expect(whole.filter((text) => !text.trimEnd().endsWith('data: [DONE]'))).toEqual([])
+    expect(await bed.tollgate.exited).toBe(0)
+    expect(
+      await bed.database.sql`SELECT outcome, count(*)::int AS n FROM requests GROUP BY outcome ORDER BY n`,
+    ).toEqual([
+      { outcome: 'failed', n: 4 },
+      { outcome: 'succeeded', n: 200 },
+    ])
+    expect(await bed.database.sql`SELECT 1 FROM reservations`).toEqual([])
+  },
+)
+
+test.for([1, 2])(
+  'streams that outlast DRAIN_ON_SHUTDOWN_MS end in their own format, and their rows say shutdown (%i process(es))',
+  { timeout: 180_000 },
+  async (processes) => {
+    const bed = await startBed(processes, { DRAIN_ON_SHUTDOWN_MS: '1500' })
+    const never = new Promise<void>(() => {})
+    bed.upstream.script((request) =>
+      request.stream
+        ? {
+            ...chatStream(request),
+            chunks: [
+              frame({ id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] }),
+              { waitFor: never },
+            ],
+          }
+        : { ...chatAnswer(), delayMs: 300_000 },
+    )
+    const post = (path: string, body: object) =>
+      fetch(`${bed.tollgate.url}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${freeKey}`,
+          'anthropic-version': '2023-06-01',
+        },
+        body: JSON.stringify({ model: 'priced', stream: true, ...body }),
+      })
+    const [chat, responses, claude] = await Promise.all([
+      post('/v1/chat/completions', { messages }),
+      post('/v1/responses', { input: 'Hello' }),
+      post('/v1/messages', { messages, max_tokens: 10 }),
+    ])
+    const whole = post('/v1/chat/completions', { messages, stream: false })
+    await bed.upstream.arrived(4)
+    const texts = Promise.all([chat.text(), responses.text(), claude.text()])
+    expect(await bed.tollgate.stop()).toBe(0)
+    const [ofChat, ofResponses, ofMessages] = await texts
+    /** The data of the last frame that has any but the mark of the end. */
+    const last = (text: string) =>
+      JSON.parse(
+        text
+          .match(/^data: \{.*$/gm)
+          ?.at(-1)
+          ?.slice('data: '.length) ?? 'null',
+      )
+    const said = expect.stringContaining('shutting down')
+    expect(last(ofChat)).toMatchObject({ error: { message: said } })
+    expect(ofChat).not.toContain('[DONE]')
+    expect(last(ofResponses)).toMatchObject({
+      type: 'response.failed',
+      response: { error: { message: said } },
+    })
+    expect(last(ofMessages)).toMatchObject({ type: 'error', error: { message: said } })
+    const refused = await whole
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toMatchObject({ error: { message: said } })
+    const rows = await bed.database.sql`
+      SELECT client_protocol, stream_end, outcome, error_kind FROM requests ORDER BY client_protocol`
+    expect(rows.map((row) => row.client_protocol)).toEqual([
+      'anthropic-messages',
+      'openai-chat',
+      'openai-chat',
+      'openai-responses',
+    ])
+    for (const row of rows) {
+      expect(row).toMatchObject({ stream_end: 'shutdown', outcome: 'failed', error_kind: 'unavailable' })
+    }
+  },
+)

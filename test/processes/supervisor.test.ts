@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { answers, findPostmaster, isFree } from '../../src/db/postmaster.ts'
+import { freshDatabase } from '../support/database.ts'
+import { clusterOf } from '../support/embedded.ts'
+import { callAnew } from '../support/fresh-connection.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const patient = { timeout: 30_000, interval: 20 }
+const ended = (pid: number) => commandOf(pid) === ''
+
+let tollgate: TollgateProcess | undefined
+afterEach(async () => {
+  if (tollgate?.child.exitCode === null && tollgate.child.signalCode === null) await tollgate.stop()
+  tollgate = undefined
+})
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-processes-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** Several processes with a Postgres of their own, once all of them serve. */
+async function startSeveral(options: { env?: Record<string, string>; databaseUrl?: string } = {}) {
+  const upstream = await startUpstream()
+  onTestFinished(() => upstream.close())
+  tollgate = await startTollgate({
+    gatewayYaml: gatewayYaml(upstream.url),
+    dataDir: temporary(),
+    ...options,
+    env: { SECRET_KEY: secretKey, PROCESSES: '2', SHIP_INTERVAL_MS: '20', ...options.env },
+  })
+  await expect.poll(tollgate.stderr, patient).toContain('all processes serve')
+  return tollgate
+}
+
+const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
+const messages = [{ role: 'user', content: 'x' }]
+
+/** The status of a call on a connection of its own. */
+async function ask({ url }: TollgateProcess): Promise<number> {
+  const body = JSON.stringify({ model: 'priced', messages })
+  return (await callAnew(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).status
+}
+
+/** A stream whose headers are there. */
+function openStream({ url }: TollgateProcess, model: string): Promise<Response> {
+  const body = JSON.stringify({ model, stream: true, messages })
+  return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+}
+
+test('PROCESSES=2: both take requests on one port and one data directory, one greets, and no argument has a secret', async () => {
+  const several = await startSeveral()
+  const members = several.members()
+  expect(members).toHaveLength(2)
+  // That all of these reach one of two processes is as likely as 100 coins that fall alike.
+  const said = await Promise.all(Array.from({ length: 100 }, () => ask(several)))
+  expect(said.filter((status) => status !== 200)).toEqual([])
+  const journals = readdirSync(join(several.dataDir, 'journal'))
+  expect(journals).toHaveLength(2)
+  for (const name of journals) {
+    expect(statSync(join(several.dataDir, 'journal', name, '00000000.log')).size).toBeGreaterThan(0)
+  }
+  expect(several.stdout().match(/base URL/g)).toHaveLength(1)
+  const { password } = JSON.parse(readFileSync(join(several.dataDir, 'postgres.json'), 'utf8'))
+  for (const pid of members) {
+    expect(commandOf(pid)).not.toContain(password)
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(password)
+    expect(commandOf(pid)).toContain('--max-semi-space-size=4 --no-parallel-scavenge')
+  }
+  expect(await several.stop()).toBe(0)
+  expect(members.filter((pid) => !ended(pid))).toEqual([])
+  expect(readdirSync(join(several.dataDir, 'journal'))).toEqual([])
+  expect(findPostmaster(clusterOf(several.dataDir))).toBeUndefined()
+}, 120_000)
+
+test('a process that is killed is replaced, on the same port and without a word to the operator but in the log', async () => {
+  const several = await startSeveral()
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    const before = several.members()
+    const [victim = 0, other = 0] = before
+    process.kill(victim, signal)
+    await expect.poll(() => several.members().filter((pid) => !before.includes(pid)), patient).toHaveLength(1)
+    expect(several.members()).toContain(other)
+    await expect
+      .poll(() => several.stderr().match(/"msg":"listening"/g)?.length, patient)
+      .toBe(signal === 'SIGKILL' ? 3 : 4)
+    const said = await Promise.all(Array.from({ length: 20 }, () => ask(several)))
+    expect(said.filter((status) => status !== 200)).toEqual([])
+    expect(several.stderr()).toMatch(new RegExp(`"process":${victim}.*another is started`))
+  }
+  expect(several.stdout().match(/base URL/g)).toHaveLength(1)
+  expect(await several.stop()).toBe(0)
+}, 120_000)
+
+test('when the supervisor is killed nothing is left: processes and Postgres end, and the next start has the port', async () => {
+  const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '1000' } })
+  const members = several.members()
+  await several.kill9()
+  await expect.poll(() => members.filter((pid) => !ended(pid)), patient).toEqual([])
+  await expect.poll(() => findPostmaster(clusterOf(several.dataDir)), patient).toBeUndefined()
+  expect(await answers(several.port)).toBe(false)
+  expect(await isFree(several.port)).toBe(true)
+}, 120_000)
+
+test('a signal that reaches every process, as from a terminal, ends all of them once and well', async () => {
+  const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '20000' } })
+  const streams = await Promise.all(Array.from({ length: 8 }, () => openStream(several, 'paced-10x100')))
+  for (const pid of several.members()) process.kill(pid, 'SIGINT')
+  several.child.kill('SIGINT')
+  const texts = await Promise.all(streams.map((stream) => stream.text()))
+  expect(texts.filter((text) => !text.trimEnd().endsWith('[DONE]'))).toEqual([])
+  expect(await several.exited).toBe(0)
+}, 120_000)
+
+test('a second signal to the supervisor ends all processes at once', async () => {
+  const several = await startSeveral()
+  const members = several.members()
+  const stream = await openStream(several, 'paced-1000x100')
+  const read = stream.text().catch(() => 'cut')
+  several.child.kill('SIGTERM')
+  await expect.poll(several.stderr, patient).toContain('"msg":"draining"')
+  expect(await several.stop()).toBe(1)
+  await expect.poll(() => members.filter((pid) => !ended(pid)), patient).toEqual([])
+  expect(await read).not.toContain('[DONE]')
+}, 120_000)
+
+test('a port that another program has ends the start, also where that program would share it', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => {
+    other.listen({ host: '127.0.0.1', port: 0, reusePort: true }, resolve)
+  })
+  onTestFinished(() => void other.close())
+  const address = other.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const { status, stderr } = startInVain({ PORT: String(port), DATA_DIR: temporary() })
+  expect(stderr).toBe(
+    `Tollgate cannot start: Port ${port} is taken by another program. Set PORT to a free one.\n`,
+  )
+  expect(status).toBe(1)
+})
+
+test('what no process can start with is said once, and ends the start', async () => {
+  const { url, drop } = await freshDatabase()
+  onTestFinished(drop)
+  const { status, stderr } = startInVain({ PORT: '0', DATABASE_URL: url, DATA_DIR: temporary() })
+  expect(stderr.match(/Tollgate cannot start/g)).toHaveLength(1)
+  expect(stderr).toContain('SECRET_KEY')
+  expect(status).toBe(1)
+}, 60_000)
+
+test('two processes that only work share no port, and end when they are told', async () => {
+  const { url, drop } = await freshDatabase()
+  onTestFinished(drop)
+  const several = await startSeveral({ databaseUrl: url, env: { ROLE: 'worker' } })
+  expect(several.stdout()).toBe('Tollgate works.\n')
+  expect(several.members()).toHaveLength(2)
+  expect(await several.stop()).toBe(0)
+}, 60_000)
+
+function startInVain(env: Record<string, string>) {
+  const { PATH = '', HOME = '' } = process.env
+  return spawnSync(process.execPath, ['src/server.ts'], {
+    env: { PATH, HOME, PROCESSES: '3', ...env },
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
+
+/** Two processes on one database, each shipping only every ten seconds unless it is asked to. */
+async function startTwo(env: Record<string, string> = {}) {
+  const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
+  const database = openDatabase(url)
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
+  const start = () =>
+    startTollgate({
+      databaseUrl: url,
+      gatewayYaml: gatewayYaml(upstream.url),
+      dataDir,
+      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '10000', ...env },
+    })
+  const [one, other] = await Promise.all([start(), start()])
+  onTestFinished(async () => {
+    one.child.kill('SIGCONT')
+    await Promise.all([one.kill9(), other.kill9()])
+    await upstream.close()
+    await database.close()
+    await drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return { one, other, database }
+}
+
+async function chat({ url }: TollgateProcess): Promise<string> {
+  const body = JSON.stringify({ model: 'priced', messages: [{ role: 'user', content: 'x' }] })
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+  await answer.arrayBuffer()
+  expect(answer.status).toBe(200)
+  return answer.headers.get('x-request-id') ?? ''
+}
+
+async function newest({ url }: TollgateProcess): Promise<string | undefined> {
+  const answer = await fetch(`${url}/v1/usage/requests?limit=1`, { headers })
+  const { data } = (await answer.json()) as { data: { id: string }[] }
+  return data[0]?.id
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
+  const began = performance.now()
+  return { value: await work, ms: performance.now() - began }
+}
+
+test('whoever asks any process sees its last request, whichever process that went to', async () => {
+  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '20000' })
+  const took: number[] = []
+  for (let turn = 0; turn < 20; turn++) {
+    const [asked, answering] = turn % 2 === 0 ? [one, other] : [other, one]
+    const id = await chat(asked)
+    const { value, ms } = await timed(newest(answering))
+    expect(value).toBe(id)
+    took.push(ms)
+  }
+  took.sort((a, b) => a - b)
+  console.log(`median ${took[10]?.toFixed(1)} ms, slowest ${took.at(-1)?.toFixed(1)} ms`)
+}, 120_000)
+
+test('many who ask at once each see their own last request', async () => {
+  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '20000' })
+  const client = async (turn: number) => {
+    const [asked, answering] = turn % 2 === 0 ? [one, other] : [other, one]
+    const missing: string[] = []
+    for (let call = 0; call < 10; call++) {
+      const id = await chat(asked)
+      const answer = await fetch(`${answering.url}/v1/usage/requests/${id}`, { headers })
+      await answer.arrayBuffer()
+      if (answer.status !== 200) missing.push(id)
+    }
+    return missing
+  }
+  const missing = await Promise.all(Array.from({ length: 8 }, (_, turn) => client(turn)))
+  expect(missing.flat()).toEqual([])
+}, 120_000)
+
+test('a process that stands still holds up whoever asks once, for SHIP_ON_QUERY_MS, and is asked again when it goes on', async () => {
+  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '8000' })
+  await newest(other)
+  one.child.kill('SIGSTOP')
+  const own = await chat(other)
+  const held = await timed(newest(other))
+  expect(held.value).toBe(own)
+  expect(held.ms).toBeGreaterThan(7_900)
+  const after = await timed(newest(other))
+  expect(after.value).toBe(own)
+  expect(after.ms).toBeLessThan(7_900)
+  one.child.kill('SIGCONT')
+  // It answers the calls it has slept through; from then on it is waited for.
+  await expect
+    .poll(async () => (await chat(one)) === (await newest(other)), { timeout: 30_000, interval: 20 })
+    .toBe(true)
+  for (let turn = 0; turn < 5; turn++) {
+    const id = await chat(one)
+    expect(await newest(other)).toBe(id)
+  }
+}, 120_000)

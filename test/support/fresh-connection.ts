@@ -1,0 +1,24 @@
+import { request } from 'node:http'
+
+/** One call on a connection of its own: of processes that share a port, the kernel chooses one anew. */
+export function callAnew(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<{ status: number; text: string }> {
+  const { body, ...rest } = options
+  return new Promise((resolve, reject) => {
+    request(url, { ...rest, agent: false })
+      .on('response', (answer) => {
+        let text = ''
+        answer
+          .setEncoding('utf8')
+          .on('data', (more: string) => {
+            text += more
+          })
+          .on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+          .on('error', reject)
+      })
+      .on('error', reject)
+      .end(body)
+  })
+}

@@ -22,10 +22,12 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
     const due = await images.jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
-    if (Date.now() < nextRemovalMs) return
-    nextRemovalMs = Date.now() + removeEveryMs
-    await images.jobs.removeBefore(new Date(Date.now() - bounds.requestRetentionDays * 24 * hourMs))
-    await images.storage.removeBefore(new Date(Date.now() - bounds.imageRetentionHours * hourMs))
+    if (performance.now() < nextRemovalMs) return
+    nextRemovalMs = performance.now() + removeEveryMs
+    // A clock of this machine that is wrong deletes nothing.
+    const nowMs = (await images.jobs.now()).getTime()
+    await images.jobs.removeBefore(new Date(nowMs - bounds.requestRetentionDays * 24 * hourMs))
+    await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
   }
   const timer = setInterval(() => {
     if (isWorking) return

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { arrayTypes } from './array-types.ts'
 import * as schema from './schema.ts'
 
 /**
@@ -64,7 +65,7 @@ export function openDatabase(
       return unlisten
     },
     renew() {
-      if (Date.now() - clients.openedAt < renewMs) return
+      if (performance.now() - clients.openedAt < renewMs) return
       const old = clients
       clients = openClients(url, options)
       renewals++
@@ -85,7 +86,7 @@ function openClients(url: string, options: { max?: number; applicationName?: str
   const sql = postgres(url, settings)
   const client = postgres(url, settings)
   return {
-    openedAt: Date.now(),
+    openedAt: performance.now(),
     sql,
     db: drizzle({ client, schema }),
     /** postgres.js may wait for ever for a connection that died at the wrong moment; nobody else does. */
@@ -109,6 +110,8 @@ export function clientSettings({ max = 5, applicationName = 'tollgate' }) {
     // Seconds. The default backs off to 20, which would prolong an outage by as much.
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},
+    fetch_types: false,
+    types: arrayTypes,
     connection: {
       application_name: applicationName,
       // Planning anew over a partition a day takes several times longer than reading a page of the usage log.

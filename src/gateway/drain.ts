@@ -33,6 +33,6 @@ export async function drain(gateway: Gateway, server: Server): Promise<void> {
 }
 
 async function emptied(gateway: Gateway, waitMs: number): Promise<void> {
-  const deadline = Date.now() + waitMs
-  while (gateway.calls.size > 0 && Date.now() < deadline) await sleep(lookMs)
+  const deadline = performance.now() + waitMs
+  while (gateway.calls.size > 0 && performance.now() < deadline) await sleep(lookMs)
 }

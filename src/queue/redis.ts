@@ -22,11 +22,13 @@ export async function openRedis(
     connectTimeout,
     retryStrategy,
     commandTimeout: commandMs,
+    // A connection that the network forgot is made anew.
+    socketTimeout: commandMs,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
   })
   producer.on('error', (error) => log('the queue cannot reach Redis', { error: describe(error) }))
-  const patient = { url, connectTimeout, retryStrategy, maxRetriesPerRequest: null }
+  const patient = { url, connectTimeout, retryStrategy, socketTimeout: silentMs, maxRetriesPerRequest: null }
   return {
     name: 'redis',
     connect(name, options, role) {
@@ -38,6 +40,9 @@ export async function openRedis(
     },
   }
 }
+
+/** BullMQ's workers wait in Redis for ten seconds at a time. */
+const silentMs = 15_000
 
 async function waitForRedis(url: string, commandMs: number, waitMs: number, log: QueueLog): Promise<void> {
   const deadline = Date.now() + waitMs

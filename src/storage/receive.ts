@@ -4,8 +4,8 @@ import type { ImageStorage, ImageWriter } from './storage.ts'
 
 /**
  * An image that comes in chunks from an upstream: looked at, measured and kept. One call at a time, but for `abandon`. When a call has
- * rejected, nothing is left of the image: with a GatewayError when it is no image or has more than `bytesMax` bytes,
- * with an Error for the operator when it cannot be kept.
+ * rejected, nothing is left of the image: `upstream_error` when it is no image or has more than `bytesMax` bytes,
+ * `unavailable`, with a cause for the operator, when it cannot be kept: a disk may have room again, a bucket come back.
  */
 export class ImageReceiver {
   readonly #storage: ImageStorage
@@ -26,7 +26,7 @@ export class ImageReceiver {
     return this.#orAbandon(async () => {
       this.#bytes += bytes.length
       if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax)
-      if (this.#place !== undefined) return await this.#place.writer.write(bytes)
+      if (this.#place !== undefined) return await kept(this.#place.writer.write(bytes))
       this.#first.push(bytes)
       if (this.#bytes >= sniffBytes) await this.#begin()
     })
@@ -36,7 +36,7 @@ export class ImageReceiver {
   finish(): Promise<ReceivedImage> {
     return this.#orAbandon(async () => {
       const { writer, contentType } = this.#place ?? (await this.#begin())
-      await writer.commit()
+      await kept(writer.commit())
       return { file: writer.key, contentType, bytes: this.#bytes }
     })
   }
@@ -54,7 +54,7 @@ export class ImageReceiver {
     if (contentType === undefined) throw noImage()
     this.#place = { writer: this.#storage.create(), contentType }
     this.#first = []
-    await this.#place.writer.write(first)
+    await kept(this.#place.writer.write(first))
     return this.#place
   }
 
@@ -85,6 +85,21 @@ export interface ReceivedImage {
 
 export function receiveImage(storage: ImageStorage, bytesMax: number): ImageReceiver {
   return new ImageReceiver(storage, bytesMax)
+}
+
+async function kept(writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (cause) {
+    throw new GatewayError(
+      'unavailable',
+      'What the upstream made cannot be stored just now. Try again later.',
+      {
+        cause,
+        retryAfterSeconds: 5,
+      },
+    )
+  }
 }
 
 const noImage = () =>

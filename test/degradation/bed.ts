@@ -1,0 +1,222 @@
+import { expect, onTestFailed, onTestFinished, vi } from 'vitest'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'
+import { planByModel } from '../support/upstream-plans.ts'
+import { startWire, type Wire } from '../support/wire.ts'
+
+export const freeKey = 'free-key-for-failures-01'
+/** Of the same tenant; nothing uses it until a test does, so that no process has it in memory. */
+export const coldKey = 'cold-key-for-failures-01'
+/** Of tenant `paid`, which has 1000 dollars. */
+export const paidKey = 'paid-key-for-failures-01'
+export const adminToken = 'an-admin-token-for-failures'
+/** Of the same tenant; may spend 1000 dollars a day. */
+export const budgetKey = 'budget-key-for-failures1'
+/** Of a group whose keys may make 120 requests a minute. */
+export const countedKey = 'counted-key-for-failure1'
+const secretKey = 'a-secret-key-for-tests-of-32-characters'
+
+// Hangs are found by the bounds that each test names: a machine with much else to do may take its time.
+vi.setConfig({ testTimeout: 180_000 })
+
+/** A real Tollgate, whose way to Postgres can be broken while the test's own stays whole. */
+export interface DegradationBed {
+  tollgate: TollgateProcess
+  wire: Wire
+  upstream: ScriptedUpstream
+  painter: ImageUpstream
+  /** Not by way of the wire. */
+  database: Database
+  databaseUrl: string
+  gatewayYaml: string
+  call(path: string, options?: CallOptions): Promise<Answer>
+  /** Another process on the same database, by way of the wire too. */
+  start(env?: Record<string, string>, dataDir?: string): Promise<TollgateProcess>
+}
+
+export interface CallOptions {
+  body?: unknown
+  /** Default: `freeKey`. */
+  key?: string
+  method?: string
+  headers?: Record<string, string>
+  /** Default: that of the bed. */
+  tollgate?: Pick<TollgateProcess, 'url'>
+}
+
+export interface Answer {
+  status: number
+  retryAfter: string | null
+  requestId: string
+  text: string
+  /** Of `text`; undefined when it is no JSON. */
+  json: unknown
+  tookMs: number
+}
+
+/** Bounds that a test can wait for. What a contract names is named here too. */
+export const bounds = {
+  ADMIT_MS: 1_000,
+  SHIP_ON_QUERY_MS: 500,
+  IMAGE_WAIT_MS: 1_500,
+  INSTANCE_DEAD_MS: 3_000,
+  DRAIN_ON_SHUTDOWN_MS: 1_000,
+}
+
+/** All of it ends with the test. */
+export async function startDegradationBed(
+  options: { env?: Record<string, string>; nodeArgs?: string[]; dataDir?: string; yaml?: string } = {},
+): Promise<DegradationBed> {
+  const [{ url: databaseUrl, drop }, upstream, painter] = await Promise.all([
+    freshDatabase(),
+    startUpstream({ keepBodies: false }),
+    startImageUpstream(),
+  ])
+  onTestFinished(drop)
+  upstream.script(planByPath)
+  const wire = await startWire(databaseUrl)
+  const gatewayYaml = `${yamlFor(upstream.url, painter.url)}${options.yaml ?? ''}`
+  const start = async (env: Record<string, string> = {}, dataDir?: string) => {
+    const started = await startTollgate({
+      databaseUrl: wire.url,
+      gatewayYaml,
+      ...(dataDir === undefined ? {} : { dataDir }),
+      ...(options.nodeArgs === undefined ? {} : { nodeArgs: options.nodeArgs }),
+      env: {
+        SECRET_KEY: secretKey,
+        ADMIN_TOKEN: adminToken,
+        SHIP_INTERVAL_MS: '20',
+        IMAGE_SWEEP_MS: '200',
+        ...Object.fromEntries(Object.entries(bounds).map(([name, value]) => [name, String(value)])),
+        ...options.env,
+        ...env,
+      },
+    })
+    onTestFinished(() => started.kill9())
+    onTestFailed(() => console.log(started.stderr()))
+    return started
+  }
+  onTestFinished(async () => {
+    await Promise.all([upstream.close(), painter.close()])
+  })
+  const tollgate = await start({}, options.dataDir)
+  const database = openDatabase(databaseUrl)
+  onTestFinished(() => database.close())
+  return {
+    tollgate,
+    wire,
+    upstream,
+    painter,
+    database,
+    databaseUrl,
+    gatewayYaml,
+    start,
+    call: (path, { tollgate: at = tollgate, ...rest } = {}) => call(`${at.url}${path}`, rest),
+  }
+}
+
+/** Any way an answer can be short of whole rejects. */
+async function call(url: string, { body, key = freeKey, method, headers }: CallOptions): Promise<Answer> {
+  const begunMs = performance.now()
+  const answer = await fetch(url, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(60_000),
+  })
+  const text = await answer.text()
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    json = undefined
+  }
+  return {
+    status: answer.status,
+    retryAfter: answer.headers.get('retry-after'),
+    requestId: answer.headers.get('x-request-id') ?? '',
+    text,
+    json,
+    tookMs: performance.now() - begunMs,
+  }
+}
+
+/** Each of these requests has its one row, once everything is shipped. */
+export async function expectRows({ sql }: Database, ids: readonly string[]): Promise<void> {
+  const missing = async () => {
+    const found = await sql<{ id: string }[]>`SELECT id FROM requests WHERE id = ANY (${[...ids]}::uuid[])`
+    const there = new Set(found.map(({ id }) => id))
+    expect(found.length).toBe(there.size)
+    return ids.filter((id) => !there.has(id)).length
+  }
+  await expect.poll(missing, { timeout: 30_000 }).toBe(0)
+}
+
+export const chatPath = '/v1/chat/completions'
+export const messages = [{ role: 'user', content: 'Hello' }]
+export const chatBody = { model: 'priced', max_tokens: 10, messages }
+
+/** Chats by their model; the answer of Responses has the id `resp_held`; there are always five tokens. */
+export function planByPath(request: SeenRequest): Plan {
+  if (request.path.endsWith('/count_tokens')) return { body: JSON.stringify({ input_tokens: 5 }) }
+  if (request.path.endsWith('/messages')) return { body: JSON.stringify(message) }
+  if (!request.path.includes('/responses')) return planByModel(request)
+  const content = [{ type: 'output_text', text: 'Hello there.', annotations: [] }]
+  return {
+    body: JSON.stringify({
+      id: 'resp_held',
+      object: 'response',
+      status: 'completed',
+      model: 'priced',
+      output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }],
+      usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
+    }),
+  }
+}
+
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'priced',
+  content: [{ type: 'text', text: 'Hello there.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 5, output_tokens: 3 },
+}
+
+function yamlFor(upstreamUrl: string, painterUrl: string): string {
+  return `
+models:
+  - { id: priced, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: draw, price: { image: "0.04" }, images: {} }
+channels:
+  - name: words
+    protocols: { openai-chat: ${upstreamUrl}, openai-responses: ${upstreamUrl}, anthropic-messages: ${upstreamUrl} }
+    api_keys: [ "upstream-credential-0001" ]
+    models: [ priced ]
+    allow_private_address: true
+  - name: painter
+    protocols: { openai-images: ${painterUrl} }
+    api_keys: [ "" ]
+    models: [ draw ]
+    allow_private_address: true
+groups:
+  - { name: default, models: ['*'], channels: ['*'] }
+  - { name: counted, models: ['*'], channels: ['*'], limits: { requests_per_minute: 120 } }
+tenants:
+  - name: free
+    keys:
+      - { name: free, group: default, secret: ${freeKey} }
+      - { name: cold, group: default, secret: ${coldKey} }
+      - { name: budgeted, group: default, secret: ${budgetKey}, budget: { day: "1000" } }
+      - { name: counted, group: counted, secret: ${countedKey} }
+  - name: paid
+    balance_usd: "1000"
+    keys:
+      - { name: paid, group: default, secret: ${paidKey} }
+`
+}

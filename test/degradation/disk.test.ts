@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { smallDisk } from '../support/small-disk.ts'
+import { chatBody, chatPath, expectRows, messages, paidKey, planByPath, startDegradationBed } from './bed.ts'
+
+test('on a full disk nothing new is sent that could not be recorded, what runs is finished, and all comes back with the room', async () => {
+  const disk = smallDisk(8)
+  const bed = await startDegradationBed({ dataDir: disk.path })
+  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  const held = Promise.withResolvers<void>()
+  bed.upstream.script((request) =>
+    request.stream
+      ? { chunks: [{ waitFor: held.promise }, ...frames], ending: 'end' as const }
+      : planByPath(request),
+  )
+  const running = bed.call(chatPath, { body: { model: 'priced', stream: true, messages } })
+  await bed.upstream.arrived(2)
+  disk.fill()
+
+  // The first that finds it full may still have its row in what is held ready.
+  const ids: string[] = []
+  await expect
+    .poll(async () => {
+      const answer = await bed.call(chatPath, { body: chatBody })
+      ids.push(answer.requestId)
+      return answer.status
+    })
+    .toBe(503)
+  const sent = bed.upstream.requests.length
+  const refused = await Promise.all([
+    bed.call(chatPath, { body: chatBody }),
+    bed.call(chatPath, { body: chatBody, key: paidKey }),
+    bed.call(chatPath, { body: { ...chatBody, stream: true } }),
+    bed.call('/v1/messages/count_tokens', { body: chatBody, headers: { 'anthropic-version': '2023-06-01' } }),
+  ])
+  for (const answer of refused) {
+    expect(answer).toMatchObject({ status: 503, retryAfter: '5' })
+    expect(answer.json).toMatchObject({ error: { message: expect.stringContaining('disk is full') } })
+    ids.push(answer.requestId)
+  }
+  expect(bed.upstream.requests.length).toBe(sent)
+  const ready = await bed.call('/readyz')
+  expect(ready.status).toBe(503)
+  expect(ready.json).toMatchObject({ status: 'journal_unwritable' })
+  const others = ['/healthz', '/v1/models', '/v1/usage/requests', '/v1/images/generations']
+  expect(await Promise.all(others.map(async (path) => (await bed.call(path)).status))).toEqual([
+    200, 200, 200, 200,
+  ])
+
+  held.resolve()
+  const finished = await running
+  expect(finished.status).toBe(200)
+  expect(finished.text).toContain('[DONE]')
+  ids.push(finished.requestId)
+
+  disk.free()
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  const after = await bed.call(chatPath, { body: chatBody })
+  expect(after.status).toBe(200)
+  await expectRows(bed.database, [...ids, after.requestId])
+})
+
+test('a disk that was full for a moment leaves nothing behind, and on a full one no process starts', async () => {
+  const [disk, other] = [smallDisk(8), smallDisk(8)]
+  const bed = await startDegradationBed({ dataDir: disk.path })
+  other.fill()
+  await expect(bed.start({}, other.path)).rejects.toThrow('Tollgate cannot start')
+  disk.fill()
+  await bed.call(chatPath, { body: chatBody })
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 10_000 }).toBe(503)
+  disk.free()
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+})
+
+test('images that cannot be stored are made again once there is room, and charged once', async () => {
+  const disk = smallDisk(8)
+  const bed = await startDegradationBed({ dataDir: disk.path })
+  disk.fill()
+  const answer = await bed.call('/v1/images/generations', {
+    body: { model: 'draw', prompt: 'no room' },
+    key: paidKey,
+    headers: { prefer: 'respond-async' },
+  })
+  expect(answer.status).toBe(202)
+  await expect.poll(() => bed.painter.count('no room'), { timeout: 10_000 }).toBeGreaterThan(0)
+  disk.free()
+  const job = async () =>
+    (await bed.call(`/v1/images/generations/${answer.requestId}`, { key: paidKey })).json
+  await expect
+    .poll(job, { timeout: 20_000 })
+    .toMatchObject({ status: 'succeeded', cost_nano_usd: '40000000' })
+  expect([...(await bed.database.sql`SELECT amount_nano FROM entries WHERE kind = 'charge'`)]).toEqual([
+    { amount_nano: '-40000000' },
+  ])
+})
+
+const frames = [
+  'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
+  'data: [DONE]\n\n',
+]

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import {
+  bounds,
+  chatBody,
+  chatPath,
+  type DegradationBed,
+  expectRows,
+  freeKey,
+  messages,
+  paidKey,
+  startDegradationBed,
+} from './bed.ts'
+
+/** `npm run chaos` breaks the way to Postgres more often. */
+const breaks = Number(process.env.WIRE_BREAKS ?? 4)
+const images = '/v1/images/generations'
+/** The longest that a request may be on its way in these tests. A hang is longer. */
+const hangMs = 20_000
+
+test('a network that forgets, swallows and cuts connections under load costs no row and books nothing twice', {
+  timeout: 60_000 + breaks * 15_000,
+}, async () => {
+  const bed = await startDegradationBed()
+  const { wire } = bed
+  let loading = true
+  const ids: string[] = []
+  const statuses = new Set<number>()
+  const load = async (key: string) => {
+    while (loading) {
+      const answer = await bed.call(chatPath, { body: chatBody, key })
+      if (key === freeKey) expect(answer.status).toBe(200)
+      expect([200, 503]).toContain(answer.status)
+      expect(answer.tookMs).toBeLessThan(hangMs)
+      statuses.add(answer.status)
+      ids.push(answer.requestId)
+    }
+  }
+  for (const key of [freeKey, paidKey])
+    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+  const running = Promise.all([freeKey, freeKey, paidKey, paidKey].map(load))
+  // The first breaks come in the middle of what is being written.
+  for (let turn = 0; turn < breaks; turn++) {
+    await untilReached(bed)
+    if (turn % 4 === 0) wire.forget()
+    else if (turn % 4 === 1) wire.freeze()
+    else if (turn % 4 === 2) await wire.cut()
+    else {
+      wire.freeze()
+      await untilAway(bed)
+      wire.forget()
+    }
+    await untilAway(bed)
+    await wire.mend()
+  }
+  await untilReached(bed)
+  loading = false
+  await running
+  expect(statuses).toEqual(new Set([200, 503]))
+  await expectRows(bed.database, ids)
+  expect(await bed.tollgate.stop()).toBe(0)
+  expect(bed.tollgate.stderr()).not.toContain('shipped by another process')
+  await expectTruth(bed)
+})
+
+test('connections that break at any point of their beginning end no process', async () => {
+  const bed = await startDegradationBed()
+  for (const key of [freeKey, paidKey])
+    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+  for (const bytes of [1, 100, 300, 500, 700, 1_000, 2_000, 5_000]) {
+    bed.wire.breakAfter(bytes)
+    bed.wire.drop()
+    const made = bed.wire.made
+    await expect.poll(() => bed.wire.made, { timeout: hangMs, interval: 5 }).toBeGreaterThan(made + 3)
+    expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  }
+  bed.wire.breakAfter(undefined)
+  await untilReached(bed)
+  await expect
+    .poll(async () => (await bed.call(chatPath, { body: chatBody, key: paidKey })).status, {
+      timeout: hangMs,
+    })
+    .toBe(200)
+  expect(bed.tollgate.child.exitCode).toBe(null)
+})
+
+test('a key that is revoked while Postgres is not reached is served until it is, and refused within a second of that', async () => {
+  const bed = await startDegradationBed()
+  const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
+  expect(await ask()).toBe(200)
+  bed.wire.freeze()
+  await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
+  // Longer than keys are ever behind while Postgres is there.
+  for (const until = performance.now() + 2_000; performance.now() < until; ) expect(await ask()).toBe(200)
+  await bed.wire.mend()
+  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+  expect((await bed.call(chatPath, { body: chatBody, key: paidKey })).status).not.toBe(401)
+})
+
+test('a key that is revoked where the network has forgotten every connection is refused all the same', async () => {
+  const bed = await startDegradationBed()
+  const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
+  expect(await ask()).toBe(200)
+  bed.wire.forget()
+  await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
+  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+})
+
+test('a slow Postgres slows down what waits for it, and nothing else', async () => {
+  const bed = await startDegradationBed({ env: { ADMIT_MS: '5000' } })
+  for (const key of [freeKey, paidKey])
+    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+  const delayMs = 150
+  bed.wire.slow(delayMs)
+  const [free, paid, image, usage] = await Promise.all([
+    bed.call(chatPath, { body: chatBody }),
+    bed.call(chatPath, { body: chatBody, key: paidKey }),
+    bed.call(images, { body: { model: 'draw', prompt: 'slowly' }, headers: { prefer: 'respond-async' } }),
+    bed.call('/v1/usage/requests'),
+  ])
+  expect([free.status, paid.status, image.status, usage.status]).toEqual([200, 200, 202, 200])
+  expect(paid.tookMs).toBeGreaterThan(delayMs)
+  expect((await bed.call('/readyz')).json).toMatchObject({ status: 'ready', postgres: 'reached' })
+  await bed.wire.mend()
+  await expectRows(bed.database, [free.requestId, paid.requestId])
+})
+
+test('who waits for images when Postgres goes away is told where to ask, and follows the job to its end once it is back', async () => {
+  const bed = await startDegradationBed({ env: { IMAGE_LEASE_MS: '3000' } })
+  bed.painter.hold()
+  const body = { model: 'draw', prompt: 'waits held' }
+  const waiting = bed.call(images, { body })
+  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(1)
+  const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
+  const events = await fetch(`${bed.tollgate.url}${images}/${job?.id}/events`, {
+    headers: { authorization: `Bearer ${freeKey}` },
+  })
+  bed.wire.freeze()
+  const told = await waiting
+  expect(told.status).toBe(202)
+  expect(told.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
+  expect(told.text).toContain(job?.id)
+  bed.painter.release()
+  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(0)
+  await bed.wire.mend()
+  expect(await events.text()).toContain('event: succeeded')
+  expect((await bed.call(`${images}/${job?.id}`)).json).toMatchObject({ status: 'succeeded' })
+})
+
+test('SIGTERM ends a process that does not reach Postgres, with its answers whole, and the next one ships what it left', async () => {
+  const bed = await startDegradationBed()
+  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  bed.wire.freeze()
+  const short = bed.call(chatPath, { body: { model: 'priced', stream: true, messages } })
+  const { requestId, status } = await short
+  expect(status).toBe(200)
+  const begunMs = performance.now()
+  expect([0, 1]).toContain(await bed.tollgate.stop())
+  expect(performance.now() - begunMs).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000 + 5_000)
+  await bed.wire.mend()
+  await bed.start({}, bed.tollgate.dataDir)
+  await expectRows(bed.database, [requestId])
+  await expectTruth(bed)
+})
+
+test('a start waits for Postgres as long as DATABASE_WAIT_MS, then says which one it cannot use', async () => {
+  const bed = await startDegradationBed()
+  bed.wire.freeze()
+  const begunMs = performance.now()
+  await expect(bed.start({ DATABASE_WAIT_MS: '1500' })).rejects.toThrow('cannot use the database')
+  expect(performance.now() - begunMs).toBeLessThan(1_500 + hangMs)
+  const patient = bed.start({ DATABASE_WAIT_MS: '30000' })
+  await sleep(500)
+  await bed.wire.mend()
+  const tollgate = await patient
+  expect((await bed.call(chatPath, { body: chatBody, tollgate })).status).toBe(200)
+})
+
+function untilAway(bed: DegradationBed): Promise<void> {
+  return expect
+    .poll(async () => (await bed.call('/readyz')).json, { timeout: hangMs, interval: 20 })
+    .toMatchObject({ postgres: 'away' })
+}
+
+function untilReached(bed: DegradationBed): Promise<void> {
+  return expect
+    .poll(async () => (await bed.call('/readyz')).json, { timeout: hangMs, interval: 20 })
+    .toMatchObject({ postgres: 'reached' })
+}
+
+async function expectTruth({ database }: DegradationBed): Promise<void> {
+  const found = async () => {
+    const { findings } = await verifyLedger(database.sql)
+    return findings.filter(({ differences }) => differences > 0)
+  }
+  await expect.poll(found, { timeout: hangMs }).toEqual([])
+}

@@ -1,0 +1,90 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../support/redis.ts'
+import { startWire } from '../support/wire.ts'
+import { adminToken, chatBody, chatPath, countedKey, freeKey, paidKey, startDegradationBed } from './bed.ts'
+
+const images = '/v1/images/generations'
+/** What a machine with much else to do may add to a bound. A hang is longer. */
+const slackMs = 5_000
+const limitsMs = 100
+/** Workers take a quarter of a minute to find out that they were forgotten: `npm run chaos` waits for it. */
+const ways =
+  process.env.WIRE_BREAKS === undefined
+    ? (['cut', 'freeze'] as const)
+    : (['cut', 'freeze', 'forget'] as const)
+
+test('a Redis that is gone or frozen is an error for nobody: limits go on in each process, images are made when it is back', {
+  timeout: 180_000,
+}, async () => {
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const wire = await startWire(redis.url)
+  const bed = await startDegradationBed({ env: { REDIS_URL: wire.url, LIMITS_MS: String(limitsMs) } })
+  const mode = async () => ((await bed.call('/readyz')).json as { limits: string }).limits
+  const ask = (key: string) => bed.call(chatPath, { body: chatBody, key })
+  await expect.poll(mode).toBe('shared')
+  expect((await ask(countedKey)).status).toBe(200)
+
+  for (const how of ways) {
+    await wire[how]()
+    const answers = await Promise.all([freeKey, countedKey, countedKey, countedKey, paidKey].map(ask))
+    for (const answer of answers) {
+      expect(answer.status, how).toBe(200)
+      expect(answer.tookMs).toBeLessThan(limitsMs + slackMs)
+    }
+    const accepted = await bed.call(images, {
+      body: { model: 'draw', prompt: 'a picture' },
+      headers: { prefer: 'respond-async' },
+    })
+    expect(accepted.status).toBe(202)
+    expect(accepted.tookMs).toBeLessThan(slackMs)
+    if (how !== 'forget') {
+      // It is given up after it was waited for in vain a few times, one after the other.
+      const modeAfterOne = async () => {
+        expect((await ask(countedKey)).status).toBe(200)
+        return await mode()
+      }
+      await expect.poll(modeAfterOne, { timeout: 10_000, interval: 300 }).toBe('local')
+      const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+      expect(pages).toMatchObject({ status: 503, retryAfter: '2' })
+      expect((await bed.call('/readyz')).status).toBe(200)
+    }
+    await wire.mend()
+    await expect.poll(mode, { timeout: 15_000 }).toBe('shared')
+    await expect
+      .poll(async () => (await bed.call(`${images}/${accepted.requestId}`)).json, { timeout: 60_000 })
+      .toMatchObject({ status: 'succeeded' })
+  }
+
+  // Whatever was counted where, there is a limit.
+  const all = await Promise.all(Array.from({ length: 200 }, () => ask(countedKey)))
+  const statuses = all.map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([200, 429]))
+  const told = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+  expect(told.status).toBe(200)
+})
+
+test('while Redis is away the process itself bounds its keys, and a start does without it', async () => {
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const wire = await startWire(redis.url)
+  await wire.cut()
+  const bed = await startDegradationBed({
+    env: { REDIS_URL: wire.url, LIMITS_MS: String(limitsMs), ROLE: 'api' },
+  })
+  expect((await bed.call('/readyz')).json).toMatchObject({ status: 'ready', limits: 'local' })
+  const all = await Promise.all(
+    Array.from({ length: 200 }, () => bed.call(chatPath, { body: chatBody, key: countedKey })),
+  )
+  expect(all.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(120)
+  const refused = all.filter(({ status }) => status !== 200)
+  expect(refused.length).toBeGreaterThan(10)
+  for (const { status, retryAfter } of refused) {
+    expect(status).toBe(429)
+    expect(Number(retryAfter)).toBeGreaterThan(0)
+  }
+  await wire.mend()
+  await expect
+    .poll(async () => (await bed.call('/readyz')).json, { timeout: 15_000 })
+    .toMatchObject({ limits: 'shared' })
+})

@@ -1,0 +1,157 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/**
+ * A wire between a process and a server, such as Postgres, that can be broken in the ways wires break. Closed when the
+ * test ends.
+ */
+export interface Wire {
+  /** The server's URL, by way of here. */
+  url: string
+  /** Everything passes; what was held back comes first. New connections are taken again. */
+  mend(): Promise<void>
+  /** Nothing comes through, and nobody is told: a server that was stopped, or a network that swallows. */
+  freeze(): void
+  /** Connections of now never bring anything again, and neither end is told; new ones pass: a router that forgot them. */
+  forget(): void
+  /** All connections break at once, and new ones pass: a server that was restarted. */
+  drop(): void
+  /** All connections break at once, and new ones are refused: nothing listens there. */
+  cut(): Promise<void>
+  /** Whatever passes takes so long for each way. */
+  slow(ms: number): void
+  /** New connections break once the server has sent so much on them. Undefined: they do not. */
+  breakAfter(bytes: number | undefined): void
+  /** Connections that were made so far. */
+  readonly made: number
+}
+
+export async function startWire(serverUrl: string): Promise<Wire> {
+  const target = new URL(serverUrl)
+  const pairs = new Set<Pair>()
+  let frozen = false
+  let delayMs = 0
+  let made = 0
+  let bytesMax: number | undefined
+  const server = createServer((client) => {
+    made++
+    const pair = join(client, Number(target.port), target.hostname, () => delayMs)
+    if (bytesMax !== undefined) pair.breakAfter(bytesMax)
+    if (frozen) pair.pause()
+    pairs.add(pair)
+    client.once('close', () => pairs.delete(pair))
+  })
+  const listen = (port: number) =>
+    new Promise<void>((listening, fail) => {
+      server.once('error', fail)
+      server.listen(port, '127.0.0.1', listening)
+    })
+  await listen(0)
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const url = new URL(serverUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
+  const forgotten = new Set<Pair>()
+  const drop = () => {
+    for (const pair of pairs) pair.destroy()
+  }
+  const cut = async () => {
+    const closed = new Promise<void>((done) => server.close(() => done()))
+    drop()
+    await closed
+  }
+  onTestFinished(async () => {
+    for (const pair of forgotten) pair.destroy()
+    if (server.listening) await cut()
+  })
+  return {
+    url: url.href,
+    async mend() {
+      frozen = false
+      delayMs = 0
+      for (const pair of pairs) if (!forgotten.has(pair)) pair.resume()
+      if (!server.listening) await listen(port)
+    },
+    freeze() {
+      frozen = true
+      for (const pair of pairs) pair.pause()
+    },
+    forget() {
+      for (const pair of pairs) {
+        pair.pause()
+        forgotten.add(pair)
+      }
+    },
+    drop,
+    cut,
+    slow(ms) {
+      delayMs = ms
+    },
+    breakAfter(bytes) {
+      bytesMax = bytes
+    },
+    get made() {
+      return made
+    },
+  }
+}
+
+interface Pair {
+  pause(): void
+  resume(): void
+  destroy(): void
+  breakAfter(bytes: number): void
+}
+
+/** Two sockets, each of which gets what the other brings, its end too, for as long as nothing is paused. */
+function join(client: Socket, port: number, host: string, delayMs: () => number): Pair {
+  const server = connect({ port, host, allowHalfOpen: true })
+  client.allowHalfOpen = true
+  let paused = false
+  const later = (step: () => void) => {
+    const ms = delayMs()
+    if (ms === 0) step()
+    else setTimeout(step, ms)
+  }
+  for (const [from, to] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    from.on('data', (bytes) => later(() => to.write(bytes)))
+    from.on('end', () => later(() => to.end()))
+    from.on('error', () => {
+      // A reset is no secret, but while nothing passes neither is it told.
+      if (!paused) to.destroy()
+    })
+  }
+  server.on('close', () => {
+    if (!paused) client.destroy()
+  })
+  return {
+    pause() {
+      paused = true
+      client.pause()
+      server.pause()
+    },
+    resume() {
+      paused = false
+      client.resume()
+      server.resume()
+      if (client.destroyed) server.destroy()
+    },
+    destroy() {
+      client.destroy()
+      server.destroy()
+    },
+    breakAfter(bytes) {
+      let left = bytes
+      server.on('data', (piece) => {
+        left -= piece.length
+        if (left > 0) return
+        client.destroy()
+        server.destroy()
+      })
+    },
+  }
+}

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
+import { adminEntries } from './api/admin-entries.ts'
 import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { ownApi } from './api/answer.ts'
+import { budgetRoute } from './api/budget.ts'
 import { health, ready } from './api/health.ts'
 import { imageRoutes } from './api/images.ts'
 import { modelRoutes } from './api/models.ts'
@@ -29,9 +31,14 @@ export function makeApp(context: Context) {
   const usage = usageRoutes({
     database: context.database,
     authenticate,
-    shipNow: () => context.ledger.shipNow(),
+    shipNow: () => context.ledger.shipAll(),
   })
 
+  const budget = budgetRoute({
+    database: context.database,
+    authenticate,
+    shipNow: () => context.ledger.shipAll(),
+  })
   const image = imageRoutes(context, ownCall)
 
   const chatCompletions = chat(context, endpointOf('/v1/chat/completions'))
@@ -73,8 +80,14 @@ export function makeApp(context: Context) {
   app.get('/v1/usage/requests', answerUnlogged('/v1/usage/requests', usage.list))
   app.get('/v1/usage/requests/:id', answerUnlogged('/v1/usage/requests/{id}', usage.detail))
   app.get('/v1/usage/summary', answerUnlogged('/v1/usage/summary', usage.summary))
+  app.get('/v1/usage/budget', answerUnlogged('/v1/usage/budget', budget))
   const { adminToken } = context.config
-  if (adminToken !== undefined) app.use(queuesPath, adminQueues(adminToken, context.queues))
+  if (adminToken !== undefined) {
+    app.use(queuesPath, adminQueues(adminToken, context.queues))
+    const entries = adminEntries({ database: context.database, adminToken, log: context.log })
+    app.post('/admin/tenants/:name/entries', entries.book)
+    app.get('/admin/tenants/:name/balance', entries.balance)
+  }
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
   app.use(unknownPath(context))

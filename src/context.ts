@@ -16,6 +16,7 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
+import { refusedBaseUrls } from './gateway/address.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { Upstreams } from './gateway/upstream.ts'
 import { ImageJobs } from './jobs/jobs.ts'
@@ -24,9 +25,11 @@ import { heldAnswers } from './ledger/held-answers.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
+import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
+import { startRouting } from './routing/routing.ts'
 import { fileStorage } from './storage/files.ts'
 import { ImageLinks } from './storage/links.ts'
 import type { ImageStorage } from './storage/storage.ts'
@@ -52,7 +55,8 @@ const watchSweepMs = 1_000
 const lastShipmentMs = 5_000
 
 /**
- * Open everything a process needs, in the order of need. `environment` is where gateway.yaml looks up `${NAME}`.
+ * Open everything a process needs, in the order of need. `environment` is where gateway.yaml looks up `${NAME}`,
+ * `keptUrl` the embedded Postgres where another process keeps it.
  * Rejects with an Error for the operator when something cannot be had.
  */
 export async function openContext(
@@ -60,13 +64,16 @@ export async function openContext(
   environment: Record<string, string | undefined>,
   log: Log,
   onFenced: (message: string) => void,
+  keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
   const say = (message: string) => log.info(message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
-  const embedded = config.databaseUrl === undefined ? await startEmbedded({ dataDir, log: say }) : undefined
+  const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
+  const embedded =
+    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log: say }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
   await waitForDatabase(url, bounds.databaseWaitMs, say)
   const keeper = new SecretKeeper(
@@ -87,6 +94,7 @@ export async function openContext(
   const database = openDatabase(url)
   const demo = file === undefined ? await startDemoUpstream() : undefined
   const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
@@ -109,6 +117,7 @@ export async function openContext(
     bounds,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
+  const routing = startRouting({ database, bounds, log })
 
   const answers = {
     seal: (answer: Buffer, requestId: string) => keeper.sealAnswer(answer, requestId),
@@ -122,6 +131,7 @@ export async function openContext(
     answers,
     log: (message) => log.warn(message),
   })
+  const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
   // Jobs of one tenant wait for each other: nobody else is to wait with them.
   const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
@@ -153,11 +163,18 @@ export async function openContext(
     database,
     catalog,
     keys,
-    limits: memoryLimits(),
+    limits,
     ledger,
-    reservations: new Reservations({ database, instanceId, waitMs: bounds.admitMs }),
+    reservations: new Reservations({
+      database,
+      instanceId,
+      waitMs: bounds.admitMs,
+      moneyWaitMs: bounds.budgetWaitMs,
+      ship: () => ledger.shipNow(),
+    }),
     idempotency,
     upstreams,
+    routing,
     heldAnswers: heldAnswers(database, (message) => log.warn(message)),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
@@ -180,9 +197,11 @@ export async function openContext(
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()
+      await limits.close()
       await idempotency.end(lastShipmentMs)
       await follower.stop()
       await upstreams.destroy()
+      await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
       await Promise.all([database.close(), jobsDatabase.close()])
@@ -204,6 +223,18 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     waitMs: bounds.databaseWaitMs,
     lockMs: bounds.imageLeaseMs,
     log: (message, fields) => log.warn(fields, message),
+  })
+}
+
+/** Workers take nothing from limits: they do not count among those that share them. */
+async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
+  if (redisUrl === undefined || role === 'worker') return memoryLimits()
+  const { openRedisLimits } = await import('./limits/redis.ts')
+  return await openRedisLimits({
+    url: redisUrl,
+    waitMs: bounds.limitsMs,
+    leaseMs: bounds.limitsLeaseMs,
+    log,
   })
 }
 

@@ -33,6 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   catalog: ['canonical', 'protocols', 'access', 'db'],
   ledger: ['canonical', 'protocols', 'catalog', 'db'],
   queue: [],
+  routing: ['canonical', 'catalog', 'db', 'protocols'],
   storage: ['canonical'],
   jobs: ['canonical', 'catalog', 'ledger', 'db'],
   gateway: [
@@ -44,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'ledger',
     'jobs',
     'queue',
+    'routing',
     'storage',
     'config.ts',
   ],
@@ -60,14 +62,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'limits',
     'protocols',
     'queue',
+    'routing',
     'storage',
     'telemetry',
     'config.ts',
   ],
   'app.ts': ['api', 'gateway', 'context.ts'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger'],
-  'serve.ts': ['app.ts', 'config.ts', 'context.ts', 'gateway', 'telemetry'],
-  'server.ts': ['serve.ts'],
+  'http-server.ts': ['app.ts', 'config.ts', 'context.ts', 'gateway'],
+  'serve.ts': ['http-server.ts', 'supervised.ts', 'config.ts', 'context.ts', 'gateway', 'telemetry'],
+  'supervised.ts': [],
+  'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
+  'server.ts': ['serve.ts', 'processes.ts'],
 }
 
 test('every file of src belongs to a part of the layout', () => {
@@ -110,10 +116,11 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
   }
 })
 
-test('only queue/ sees BullMQ and Redis, and only storage/ sees the AWS SDK', () => {
-  for (const name of ['bullmq', 'ioredis', '@bull-board/api', '@bull-board/express']) {
+test('only queue/ sees BullMQ, only queue/ and limits/ see Redis, and only storage/ sees the AWS SDK', () => {
+  for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
+  onlyIn('ioredis', /^src\/(queue|limits)\//, 'limits are asked for by Limits, jobs are given to a JobQueue')
   onlyIn('@aws-sdk', /^src\/storage\//, 'images are kept by an ImageStorage')
 })
 

@@ -15,6 +15,7 @@ export const knownPaths: Readonly<Record<string, { method: 'GET' | 'POST'; proto
   '/v1/models': { method: 'GET', protocol: 'openai-chat' },
   '/v1/usage/requests': { method: 'GET', protocol: 'openai-chat' },
   '/v1/usage/summary': { method: 'GET', protocol: 'openai-chat' },
+  '/v1/usage/budget': { method: 'GET', protocol: 'openai-chat' },
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { JobQueue } from '../queue/queue.ts'
+import type { Routing } from '../routing/routing.ts'
 import type { ImageLinks } from '../storage/links.ts'
 import type { ImageStorage } from '../storage/storage.ts'
 import type { Call } from './call.ts'
@@ -27,6 +28,8 @@ export interface Gateway {
   /** Which requests came before, and what they were answered. */
   idempotency: IdempotencyKeys
   upstreams: Upstreams
+  /** Which channels fail, and which credentials rest. */
+  routing: Routing
   /** Which channel holds an answer that can be asked for again. */
   heldAnswers: HeldAnswers
   /** Carries seals of reasoning through clients that speak another format. */

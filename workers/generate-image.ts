@@ -88,7 +88,7 @@ async function run(
     if (job.runs > bounds.imageRunsMax) {
       return await finish(gateway, lease, generation, failedEnding(generation, givenUp(job.runs - 1)))
     }
-    const made = await generated(gateway, generation)
+    const made = (await storageTrouble(gateway, job)) ?? (await generated(gateway, generation))
     if (made instanceof GatewayError) return await failOrRepeat(gateway, lease, generation, made, undefined)
     if (made.waitMs !== undefined) return await putBack(gateway, lease, generation, made.waitMs, 'waited')
     if (made.images.length > 0 && generation.ended !== cancelled) {
@@ -98,6 +98,17 @@ async function run(
     return await failOrRepeat(gateway, lease, generation, error, made)
   } finally {
     keeper.stop()
+  }
+}
+
+/** A job that is run again makes nothing that could not be kept: whoever pays the upstream shall not pay for a full disk. */
+async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<GatewayError | undefined> {
+  if (job.runs < 2) return undefined
+  try {
+    await images.storage.check()
+    return undefined
+  } catch (cause) {
+    return new GatewayError('unavailable', 'Images cannot be stored just now. Try again later.', { cause })
   }
 }
 

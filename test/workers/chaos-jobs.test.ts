@@ -141,12 +141,12 @@ describe('a job fails clearly, once, and its money is free again', () => {
     const id = await bed.submit({ prompt: 'no place', n: 2 }, paidKey)
     const job = await bed.ended(id, paidKey)
     await worker.stop()
-    expect(job).toMatchObject({ status: 'failed', result: null, error: { kind: 'internal' } })
+    expect(job).toMatchObject({ status: 'failed', result: null, error: { kind: 'unavailable' } })
     expect(JSON.stringify(job)).not.toContain(dataDir)
     // Whoever pays the upstream is not made to pay it again for a full disk.
     expect(bed.upstream.count('no place')).toBe(1)
     expect(saidOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
-    expect(saidOf(worker, id)).toContain(`The image cannot be kept in ${images}`)
+    expect(saidOf(worker, id)).toContain(`cannot be kept in ${images}`)
     await expectFailure(id)
   })
 

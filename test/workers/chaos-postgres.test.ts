@@ -8,7 +8,7 @@ import { queueBackends } from '../support/redis.ts'
 const away = {
   type: 'server_error',
   code: 'unavailable',
-  message: expect.stringMatching(/the database,? (which )?does not answer/i),
+  message: expect.stringMatching(/the database(,? which| that guards it)? does not answer/i),
 }
 
 describe.each(queueBackends())('with the queue on %s', (backend) => {

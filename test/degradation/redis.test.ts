@@ -56,8 +56,8 @@ test('a Redis that is gone or frozen is an error for nobody: limits go on in eac
       .toMatchObject({ status: 'succeeded' })
   }
 
-  // Whatever was counted where, there is a limit.
-  const all = await Promise.all(Array.from({ length: 200 }, () => ask(countedKey)))
+  // Whatever was counted where, there is a limit: no more than twice as many, where Redis is slow for some of them.
+  const all = await Promise.all(Array.from({ length: 400 }, () => ask(countedKey)))
   const statuses = all.map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
   const told = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })

@@ -9,10 +9,11 @@ COPY migrations migrations
 COPY src src
 COPY workers workers
 # Journal and images live in /data. Keep it on a volume: it holds the rows that Postgres has not taken yet.
-RUN mkdir /data && chown node:node /data
+# Compiled code is kept below the packages: a container that is started again starts faster.
+RUN mkdir -p /data node_modules/.cache/tollgate && chown node:node /data node_modules/.cache/tollgate
 VOLUME /data
 USER node
 EXPOSE 8787
-# The certificate is for the name that clients call, which is not this address.
-HEALTHCHECK CMD ["node", "-e", "require(process.env.TLS_CERT ? 'https' : 'http').get({ port: process.env.PORT || 8787, path: '/healthz', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+# The certificate is for the name that clients call, which is not this address. A worker has no port.
+HEALTHCHECK CMD ["node", "-e", "if (process.env.ROLE === 'worker') process.exit(0); require(process.env.TLS_CERT ? 'https' : 'http').get({ port: process.env.PORT || 8787, path: '/healthz', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "src/server.ts"]

@@ -1,6 +1,12 @@
 -- Money: what is held of accounts and budgets, what they are charged, what is booked by hand. Locks are taken in this
--- order, here and everywhere: accounts by id, the shared lock of charges (7023915), new rows of budget_periods by owner,
--- period and start, rows of it by id. Who waits for a lock holds only earlier ones, so that nobody deadlocks.
+-- order, here and everywhere: the lock of charges (7023915), accounts by id, reservations by id, new rows of
+-- budget_periods by owner, period and start, rows of it by id. Who waits for a lock holds only earlier ones, so that nobody
+-- deadlocks. The first of them may be held for as long as a sum over the usage log takes: admissions never ask for it.
+
+-- Keep everybody from charging until this transaction ends, and wait for those who do. Of locks on money it is the first.
+CREATE FUNCTION hold_charges() RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(7023915)
+$$;--> statement-breakpoint
 
 -- The budgets that stand, by their owner.
 CREATE VIEW budgets (owner_id, owner, period, limit_nano) AS
@@ -162,24 +168,37 @@ END $$;--> statement-breakpoint
 
 -- Settlement: release the reservations of ended requests and take what they cost, from their accounts and from the
 -- budgets that their keys and groups have. Charges may be sums over requests of one account, key, group and day.
+-- `holders`: release only what these processes hold; NULL, whoever does.
 CREATE FUNCTION settle_money(released uuid[], charged_accounts uuid[], charged_keys uuid[], charged_groups uuid[],
-  moments timestamptz[], charges bigint[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+  moments timestamptz[], charges bigint[], holders uuid[] DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-  -- What is released is fixed here: a reservation that appears later is of an account that is not locked.
   gone uuid[];
   owners uuid[];
   periods text[];
   starts timestamptz[];
   sums bigint[];
 BEGIN
+  IF cardinality(charges) > 0 THEN
+    -- Who counts what a new budget's owner has spent waits until this is committed, and sees its requests. Before any
+    -- account: that count may take long, and whoever waits for it must not keep others from being admitted.
+    PERFORM pg_advisory_xact_lock_shared(7023915);
+  END IF;
+
+  -- What is released is among these: a reservation that appears later is of an account that is not locked.
   SELECT coalesce(array_agg(v.request_id), '{}') INTO gone FROM reservations v WHERE v.request_id = ANY (released);
   PERFORM 1 FROM accounts a WHERE a.id IN (
     SELECT v.account_id FROM reservations v WHERE v.request_id = ANY (gone) UNION SELECT unnest(charged_accounts)
   ) ORDER BY a.id FOR UPDATE;
+  -- Only now is it fixed: meanwhile a job may have taken one over, or another have released it.
+  SELECT coalesce(array_agg(s.request_id), '{}') INTO gone
+  FROM (
+    SELECT v.request_id FROM reservations v
+    WHERE v.request_id = ANY (gone) AND (holders IS NULL OR v.instance_id = ANY (holders))
+    ORDER BY v.request_id FOR UPDATE
+  ) AS s;
 
   IF cardinality(charges) > 0 THEN
-    -- Who counts what a new budget's owner has spent waits until this is committed, and sees its requests.
-    PERFORM pg_advisory_xact_lock_shared(7023915);
     SELECT array_agg(s.owner_id), array_agg(s.period), array_agg(s.starts_at), array_agg(s.charge)
     INTO owners, periods, starts, sums
     FROM (
@@ -229,14 +248,35 @@ BEGIN
   FROM period_sums s WHERE p.id = s.id;
 END $$;--> statement-breakpoint
 
-CREATE FUNCTION release_reservations(requests uuid[]) RETURNS void LANGUAGE sql AS $$
-  SELECT settle_money(requests, '{}', '{}', '{}', '{}', '{}')
+CREATE FUNCTION release_reservations(requests uuid[], holders uuid[] DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+  SELECT settle_money(requests, '{}', '{}', '{}', '{}', '{}', holders)
 $$;--> statement-breakpoint
 
--- Adoption: release whatever a dead process still held.
-CREATE OR REPLACE FUNCTION release_instance(instance uuid) RETURNS void LANGUAGE sql AS $$
-  SELECT release_reservations(coalesce(array_agg(request_id), '{}')) FROM reservations WHERE instance_id = instance
+-- Release whatever dead processes still held, all of it at once: one after the other, their accounts would be locked in
+-- any order.
+CREATE FUNCTION release_instances(instances uuid[]) RETURNS void LANGUAGE sql AS $$
+  SELECT release_reservations(coalesce(array_agg(v.request_id), '{}'), instances)
+  FROM reservations v WHERE v.instance_id = ANY (instances)
 $$;--> statement-breakpoint
+
+-- Adoption, and by hand.
+CREATE OR REPLACE FUNCTION release_instance(instance uuid) RETURNS void LANGUAGE sql AS $$
+  SELECT release_instances(ARRAY[instance])
+$$;--> statement-breakpoint
+
+-- As before, but all at once. Accounts first and the instances last, as adoption does.
+CREATE OR REPLACE FUNCTION retire_lost_instances(caller uuid) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+DECLARE
+  lost uuid[] := ARRAY(
+    SELECT i.id FROM instances i
+    WHERE i.state = 'live' AND i.heartbeat_at < now() - interval '24 hours' AND i.id <> caller
+  );
+BEGIN
+  IF lost = '{}' THEN RETURN; END IF;
+  PERFORM release_instances(lost);
+  PERFORM 1 FROM instances i WHERE i.id = ANY (lost) ORDER BY i.id FOR UPDATE;
+  RETURN QUERY UPDATE instances i SET state = 'lost' WHERE i.id = ANY (lost) AND i.state = 'live' RETURNING i.id;
+END $$;--> statement-breakpoint
 
 -- Release reservations that outlived their row: one committed after its request had given up waiting for it.
 CREATE OR REPLACE FUNCTION sweep_reservations() RETURNS void LANGUAGE sql AS $$
@@ -248,40 +288,52 @@ $$;--> statement-breakpoint
 
 -- A budget that is new counts what its owner has spent in its periods, as far as the usage log has it. It runs at the
 -- end of the transaction that sets the budget: those that charge meanwhile are waited for, and later ones see the budget.
--- Of the hours around a change of period both are counted, since the moments in ids are of the gateway's clocks.
+-- Where that transaction locks accounts, it calls hold_charges before. Of the hours around a change of period both are
+-- counted, since the moments in ids are of the gateway's clocks.
 CREATE FUNCTION count_new_budgets() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  budget record;
-  first_start timestamptz;
-  start timestamptz;
-  spent bigint;
-BEGIN
-  PERFORM pg_advisory_xact_lock(7023915);
-  FOR budget IN
+  fresh text[] := ARRAY(
     SELECT t.period FROM (VALUES
       ('day', OLD.budget_day_nano, NEW.budget_day_nano), ('month', OLD.budget_month_nano, NEW.budget_month_nano),
       ('total', OLD.budget_total_nano, NEW.budget_total_nano)
     ) AS t (period, was, "is") WHERE t.was IS NULL AND t.is IS NOT NULL
+  );
+  moment timestamptz;
+  wanted record;
+  spent bigint;
+  periods text[] := '{}';
+  starts timestamptz[] := '{}';
+  sums bigint[] := '{}';
+BEGIN
+  PERFORM hold_charges();
+  moment := clock_timestamp();
+  -- All sums first, then the rows: whoever waits for one of those may hold accounts.
+  FOR wanted IN
+    SELECT DISTINCT f.period, period_start(f.period, moment + a.ahead) AS starts_at
+    FROM unnest(fresh) AS f (period), unnest(ARRAY[interval '-1 hour', interval '0', interval '1 hour']) AS a (ahead)
   LOOP
-    first_start := period_start(budget.period, clock_timestamp() - interval '1 hour');
-    -- What was kept of earlier periods has gaps.
-    DELETE FROM budget_periods p WHERE p.owner_id = NEW.id AND p.period = budget.period AND p.starts_at < first_start;
-    FOR start IN
-      SELECT DISTINCT period_start(budget.period, clock_timestamp() + ahead)
-      FROM unnest(ARRAY[interval '-1 hour', interval '0', interval '1 hour']) AS ahead ORDER BY 1
-    LOOP
-      IF TG_TABLE_NAME = 'keys' THEN
-        SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
-        WHERE r.tenant_id = NEW.tenant_id AND r.key_id = NEW.id
-          AND r.created_at >= start AND r.created_at < period_end(budget.period, start);
-      ELSE
-        SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
-        WHERE r.group_id = NEW.id AND r.created_at >= start AND r.created_at < period_end(budget.period, start);
-      END IF;
-      INSERT INTO budget_periods AS p (owner_id, period, starts_at, spent_nano) VALUES (NEW.id, budget.period, start, spent)
-      ON CONFLICT (owner_id, period, starts_at) DO UPDATE SET spent_nano = greatest(p.spent_nano, excluded.spent_nano);
-    END LOOP;
+    IF TG_TABLE_NAME = 'keys' THEN
+      SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
+      WHERE r.tenant_id = NEW.tenant_id AND r.key_id = NEW.id
+        AND r.created_at >= wanted.starts_at AND r.created_at < period_end(wanted.period, wanted.starts_at);
+    ELSE
+      -- Not by the tenants of its keys: keys that have left the group may have been the only ones of theirs.
+      SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
+      WHERE r.group_id = NEW.id
+        AND r.created_at >= wanted.starts_at AND r.created_at < period_end(wanted.period, wanted.starts_at);
+    END IF;
+    periods := periods || wanted.period;
+    starts := starts || wanted.starts_at;
+    sums := sums || spent;
   END LOOP;
+  PERFORM 1 FROM budget_periods p WHERE p.owner_id = NEW.id AND p.period = ANY (fresh) ORDER BY p.id FOR UPDATE;
+  -- What was kept of earlier periods has gaps.
+  DELETE FROM budget_periods p
+  WHERE p.owner_id = NEW.id AND p.period = ANY (fresh) AND p.starts_at < period_start(p.period, moment - interval '1 hour');
+  INSERT INTO budget_periods AS p (owner_id, period, starts_at, spent_nano)
+  SELECT NEW.id, t.period, t.starts_at, t.spent
+  FROM unnest(periods, starts, sums) AS t (period, starts_at, spent) ORDER BY t.period, t.starts_at
+  ON CONFLICT (owner_id, period, starts_at) DO UPDATE SET spent_nano = greatest(p.spent_nano, excluded.spent_nano);
   RETURN NULL;
 END $$;--> statement-breakpoint
 CREATE CONSTRAINT TRIGGER count_new_budgets AFTER UPDATE OF "budget_day_nano", "budget_month_nano", "budget_total_nano" ON "keys"
@@ -313,9 +365,10 @@ BEGIN
   RETURN forgotten;
 END $$;--> statement-breakpoint
 
--- Book a top-up or an adjustment once. Verdicts: `booked`; `repeated`, it stands already; `conflict`, something else has
--- its id; `unknown`, there is no such account; `held`, a limited account would come to have less than running requests
--- hold of it; `excessive`, no number holds the sum. The balance and what is held are those of afterwards.
+-- Book a top-up or an adjustment once. Verdicts: `booked`; `repeated`, it stands already; `conflict`, another entry has
+-- its id; `taken`, a request has it, whose charge may yet need it; `unknown`, there is no such account; `held`, a limited
+-- account would come to have less than running requests hold of it; `excessive`, no number holds the sum. The balance and
+-- what is held are those of afterwards.
 CREATE FUNCTION book_entry(entry uuid, account uuid, entry_kind text, amount bigint, entry_note text,
   OUT verdict text, OUT booked_at timestamptz, OUT balance bigint, OUT held bigint, OUT is_limited boolean)
 LANGUAGE plpgsql AS $$
@@ -335,6 +388,15 @@ BEGIN
         AND earlier.note IS NOT DISTINCT FROM entry_note THEN 'repeated'
       ELSE 'conflict'
     END;
+    RETURN;
+  END IF;
+  IF EXISTS (SELECT 1 FROM reservations v WHERE v.request_id = entry)
+    OR EXISTS (SELECT 1 FROM image_jobs i WHERE i.id = entry)
+    OR EXISTS (SELECT 1 FROM requests r WHERE r.id = entry AND r.created_at = uuid_moment(entry))
+    -- Of a request that runs and holds nothing, its body may be all that is here.
+    OR EXISTS (SELECT 1 FROM request_payloads p WHERE p.request_id = entry AND p.created_at = uuid_moment(entry))
+  THEN
+    verdict := 'taken';
     RETURN;
   END IF;
   IF abs(balance::numeric + amount) > 1e18 THEN

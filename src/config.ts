@@ -51,6 +51,8 @@ export interface Config {
 
 export interface Bounds {
   bodyBytesMax: number
+  /** Encoded bodies of requests that run now, decoded, all together. */
+  decodedBytesMax: number
   headerBytesMax: number
   jsonDepthMax: number
   /** Keys and values in one body; parsing more would keep everybody waiting. */
@@ -215,6 +217,7 @@ const variables = z.object({
     .optional(),
 
   BODY_BYTES_MAX: count(32 * MiB, 1024),
+  DECODED_BYTES_MAX: count(256 * MiB, 1024),
   HEADER_BYTES_MAX: count(64 * 1024, 4096),
   JSON_DEPTH_MAX: count(128, 8, 2000),
   JSON_VALUES_MAX: count(250_000, 1000, 1_000_000_000),
@@ -285,6 +288,8 @@ const environment = variables.superRefine((e, context) => {
   const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
   if (e.TLS_CERT !== undefined && e.TLS_KEY === undefined) wrong('TLS_KEY', 'must be set where TLS_CERT is')
   if (e.TLS_KEY !== undefined && e.TLS_CERT === undefined) wrong('TLS_CERT', 'must be set where TLS_KEY is')
+  if (e.DECODED_BYTES_MAX < e.BODY_BYTES_MAX)
+    wrong('DECODED_BYTES_MAX', `must be BODY_BYTES_MAX (${e.BODY_BYTES_MAX}) or more`)
   const isSafe = e.TLS_CERT !== undefined || e.TRUSTED_PROXIES !== undefined || e.PLAIN_HTTP === 'allow'
   if (e.ROLE !== 'worker' && !isSafe && !isLoopback(e.HOST)) {
     wrong(
@@ -340,6 +345,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     deniedBetas: e.DENIED_BETAS,
     bounds: Object.freeze({
       bodyBytesMax: e.BODY_BYTES_MAX,
+      decodedBytesMax: e.DECODED_BYTES_MAX,
       headerBytesMax: e.HEADER_BYTES_MAX,
       jsonDepthMax: e.JSON_DEPTH_MAX,
       jsonValuesMax: e.JSON_VALUES_MAX,

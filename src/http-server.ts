@@ -34,6 +34,9 @@ export function makeServer(context: Context): Server {
   server.maxHeadersCount = headersMax
   server.maxConnections = bounds.connectionsMax
   server.on('drop', tellOfDrops(context))
+  server.once('listening', () => {
+    server.on('error', (error) => context.log.error({ cause: String(error) }, 'the port has failed'))
+  })
   server.on('clientError', refuseUnparsed(context))
   server.on('connect', refuseTunnel(context))
   server.on('checkContinue', handleContinue(listener))
@@ -44,14 +47,18 @@ export function makeServer(context: Context): Server {
 /** Rejects with an Error for the operator. */
 export function listen(server: Server, options: ListenOptions & { port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const refused = (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
           ? new Error(`Port ${options.port} is taken by another program. Set PORT to a free one.`)
           : error,
       )
+    }
+    server.once('error', refused)
+    server.listen(options, () => {
+      server.removeListener('error', refused)
+      resolve()
     })
-    server.listen(options, resolve)
   })
 }
 

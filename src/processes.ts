@@ -57,7 +57,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
   const running = new Set<Kept>()
   const ending = endOnSignal(running, config.bounds.drainOnShutdownMs, log)
   const start = (port: number, greets: boolean) =>
-    startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running)
+    startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
 
   // One goes before: it migrates, finds the port, and if it cannot serve, none can.
   const first = start(config.port, true)
@@ -99,28 +99,42 @@ function tryToListen(options: ListenOptions): Promise<void> {
 
 /** A process that the supervisor has started. */
 interface Kept {
-  child: ChildProcess
+  /** Undefined: it could not be started. */
+  child: ChildProcess | undefined
   /** Its port once it serves; undefined when it ended before. */
   serves: Promise<number | undefined>
   /** True: with exit code 0. */
   ended: Promise<boolean>
 }
 
-function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>): Kept {
-  const entry = join(import.meta.dirname, 'server.ts')
-  const child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  })
+/** A process that cannot be started, for want of memory or files, is one that has ended: others serve on. */
+function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>, log: Log): Kept {
+  const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
+  let child: ChildProcess
+  try {
+    const entry = join(import.meta.dirname, 'server.ts')
+    child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    })
+  } catch (cause) {
+    notStarted(cause)
+    return { child: undefined, serves: Promise.resolve(undefined), ended: Promise.resolve(false) }
+  }
   const ended = new Promise<boolean>((resolve) => {
     child.once('exit', (code) => resolve(code === 0))
-    // It could not be started, or could not be sent its orders and ends for want of them.
-    child.on('error', () => child.pid === undefined && resolve(false))
+    child.on('error', (cause) => {
+      // It could not be sent its orders, and ends for want of them.
+      if (child.pid !== undefined) return
+      notStarted(cause)
+      resolve(false)
+    })
   })
   const serves = new Promise<number | undefined>((resolve) => {
     child.once('message', (message) => resolve((message as Serves).port))
     void ended.then(() => resolve(undefined))
   })
-  child.send(orders, () => {})
+  // One that was not started has no channel.
+  child.send?.(orders, () => {})
   const kept = { child, serves, ended }
   running.add(kept)
   void ended.then(() => running.delete(kept))
@@ -135,7 +149,7 @@ async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Lo
     const well = await kept.ended
     if (ending.aborted) return well || (await kept.serves) === undefined
     if (performance.now() - startedAt > steadyMs) waitMs = restartMs.least
-    const { pid, exitCode, signalCode } = kept.child
+    const { pid, exitCode, signalCode } = kept.child ?? {}
     log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
     await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
     if (ending.aborted) return true
@@ -147,7 +161,7 @@ async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Lo
 function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): AbortSignal {
   const ending = new AbortController()
   const kill = () => {
-    for (const { child } of running) child.kill('SIGKILL')
+    for (const { child } of running) child?.kill('SIGKILL')
     process.exit(1)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -156,7 +170,7 @@ function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): Abo
       if (ending.signal.aborted) kill()
       log.info({ signal, processes: running.size }, 'ending all processes')
       ending.abort()
-      for (const { child } of running) child.kill(signal)
+      for (const { child } of running) child?.kill(signal)
       setTimeout(kill, drainMs + killMs).unref()
     })
   }

@@ -69,6 +69,12 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
             `The id ${entry.id} is that of another entry. Take a new one.`,
             { field: 'id' },
           )
+        case 'taken':
+          throw new GatewayError(
+            'idempotency_mismatch',
+            `The id ${entry.id} is that of a request, whose charge bears it. Take a new one.`,
+            { field: 'id' },
+          )
         case 'unknown':
           throw noTenant(nameOf(request))
       }
@@ -103,8 +109,9 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
   }
 
   async function requireAccount(request: Request) {
-    const account = await inDatabase(findAccount(database.sql, nameOf(request)), 'Try again')
-    if (account === undefined) throw noTenant(nameOf(request))
+    const name = nameOf(request)
+    const account = isText(name) ? await inDatabase(findAccount(database.sql, name), 'Try again') : undefined
+    if (account === undefined) throw noTenant(name)
     return account
   }
 

@@ -50,7 +50,9 @@ export async function readJson(gateway: Gateway, call: Call): Promise<Json> {
 
 /** The body as it came, on the row too. Throws `invalid_request` or `request_too_large`. */
 export async function readWhole(gateway: Gateway, call: Call): Promise<Buffer> {
-  const body = call.clientGone ? undefined : await readBody(call.request, gateway.bounds.bodyBytesMax)
+  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
+  const decoded = { bytesMax: decodedBytesMax, releases: call.releases }
+  const body = call.clientGone ? undefined : await readBody(call.request, bodyBytesMax, decoded)
   if (body === undefined) {
     call.clientGone = true
     throw new GatewayError('invalid_request', 'The request did not arrive whole.')

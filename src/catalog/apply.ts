@@ -13,6 +13,7 @@ import {
   disableChannels,
   disableModels,
   groupsInUse,
+  holdCharges,
   type ImageRateRow,
   putChannel,
   putGroup,
@@ -36,6 +37,8 @@ export function applyGatewayFile(
   { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
 ): Promise<GeneratedKey[]> {
   return changeRows(database, async (tx) => {
+    // One of its budgets may be new.
+    if (hasBudgets(file)) await holdCharges(tx)
     const rows = await readAllRows(tx)
     await applyModels(tx, rows, file.models)
     await applyChannels(tx, rows, file.channels, keeper)
@@ -44,6 +47,11 @@ export function applyGatewayFile(
     if (others === 'disable') await retire(tx, rows, file)
     return generated
   })
+}
+
+function hasBudgets({ groups, tenants }: GatewayFile): boolean {
+  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
+  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>

@@ -1,4 +1,4 @@
-import { asc, desc, eq, inArray, isNull } from 'drizzle-orm'
+import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import {
   accounts,
@@ -74,6 +74,14 @@ export function changeRows<T>(database: Database, work: (tx: Transaction) => Pro
     await tx.select().from(revision).for('update')
     return work(tx)
   })
+}
+
+/**
+ * Keep everybody from charging until the end of the transaction. A budget that is new does so at the end, to count what
+ * was spent: what locks accounts as well must do it before that, or it deadlocks with those that charge.
+ */
+export async function holdCharges(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT hold_charges()`)
 }
 
 /** The price in force of every model that ever had one. */

@@ -14,7 +14,10 @@ export function notWhole(): GatewayError {
 }
 
 export function tooLong(bytesMax: number): GatewayError {
-  return new GatewayError('upstream_error', `The upstream answered with more than ${bytesMax} bytes.`)
+  // Our own bound: no fault of the upstream.
+  return new GatewayError('upstream_error', `The upstream answered with more than ${bytesMax} bytes.`, {
+    fault: 'gateway',
+  })
 }
 
 export function isRedirect(status: number): boolean {

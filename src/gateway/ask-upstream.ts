@@ -19,7 +19,7 @@ const refusalBytesMax = 64 * 1024
 export async function askUpstream<T>(
   gateway: Gateway,
   call: Call,
-  candidate: Omit<Candidate, 'upstreamModel'> & { upstreamModel: string | null },
+  candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {

@@ -21,7 +21,17 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   return slab.subarray(0, bytes)
 }
 
+/** A few kilobytes become megabytes where they are decoded: what that comes to in all, for all requests of a process. */
+export interface DecodedBound {
+  /** Of bodies that are being decoded, or are held decoded. */
+  bytesMax: number
+  /** Gets what to run once nothing holds the body any more. */
+  releases: (() => void)[]
+}
+
 const kept: Buffer[] = []
+/** Of this process, now. */
+let decodedBytes = 0
 const nothingToRelease = () => {}
 
 /** Requests whose clients send the body only when they are asked for it, and the responses to ask with. */
@@ -40,26 +50,44 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
 
 /**
  * Collect a request's body, decoded where it came encoded. Rejects `request_too_large` beyond `bytesMax`, encoded or
- * decoded, at once where the length is declared; `invalid_request` for an encoding that cannot be undone; undefined
- * when the client went away before the end.
+ * decoded, at once where the length is declared; `invalid_request` for an encoding that cannot be undone; `unavailable`
+ * where decoded bodies take all of `decoded`, absent: they are not counted; undefined when the client went away before
+ * the end.
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  decoded?: DecodedBound,
+): Promise<Body | undefined> {
   const encoding = encodingOf(request.headers['content-encoding'])
   if (encoding === 'identity') return readBytes(request, bytesMax)
   if (encoding === 'unknown') return Promise.reject(unknownEncoding(request.headers['content-encoding']))
-  return readEncoded(request, encoding, bytesMax)
+  return readEncoded(request, encoding, bytesMax, decoded)
 }
 
 async function readEncoded(
   request: IncomingMessage,
   encoding: Encoding,
   bytesMax: number,
+  decoded: DecodedBound = { bytesMax: Number.POSITIVE_INFINITY, releases: [] },
 ): Promise<Body | undefined> {
   const body = await readBytes(request, bytesMax)
   if (body === undefined) return undefined
+  let held = 0
+  const giveBack = once(() => {
+    decodedBytes -= held
+  })
   try {
-    return { bytes: await decodeWhole(encoding, body.bytes, bytesMax), release: nothingToRelease }
+    const bytes = await decodeWhole(encoding, body.bytes, bytesMax, (more) => {
+      held += more
+      decodedBytes += more
+      if (decodedBytes > decoded.bytesMax) throw tooManyDecoded(decoded.bytesMax)
+    })
+    decoded.releases.push(giveBack)
+    return { bytes, release: nothingToRelease }
   } catch (cause) {
+    giveBack()
+    if (cause instanceof GatewayError) throw cause
     throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
   } finally {
     body.release()
@@ -69,8 +97,8 @@ async function readEncoded(
 function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
-  // Whoever is gone already tells nothing any more.
-  if (request.destroyed && !request.complete) return Promise.resolve(undefined)
+  // Whoever is gone already tells nothing any more, also where all had come: nobody can read it now.
+  if (request.destroyed) return Promise.resolve(undefined)
   if (request.headers.expect !== undefined) askFor(request)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
   return new Promise((resolve, reject) => {
@@ -95,7 +123,7 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | u
       resolve({ bytes: only ?? Buffer.concat(chunks, length), release: nothingToRelease })
     })
     const gone = () => {
-      if (request.complete) return
+      if (request.readableEnded) return
       give()
       resolve(undefined)
     }
@@ -137,6 +165,14 @@ function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError(
     'request_too_large',
     `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
+  )
+}
+
+function tooManyDecoded(bytesMax: number): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    `The encoded bodies of running requests take all of the ${bytesMax} bytes that there are for them decoded. Try again, or send the body unencoded.`,
+    { retryAfterSeconds: 1 },
   )
 }
 

@@ -14,7 +14,7 @@ import type { Gateway } from './gateway.ts'
 import { holdersOf } from './holders.ts'
 import { answeredBefore, isKeyed } from './idempotency.ts'
 import { journey, requireModel } from './journey.ts'
-import { isMoneyLimited } from './reserve.ts'
+import { isCostBounded, isMoneyLimited } from './reserve.ts'
 import { groupOf, planRoute } from './route.ts'
 import { leftBeforeSending, settle } from './settle.ts'
 
@@ -36,7 +36,9 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   const group = groupOf(snapshot, identity.groupId)
   call.endpoint.client.checkHeaders?.(call.request.headers)
   if (call.clientGone) return settle(gateway, call, leftBeforeSending)
-  const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
+  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
+  const decoded = { bytesMax: decodedBytesMax, releases: call.releases }
+  const body = await readBody(call.request, bodyBytesMax, decoded)
   if (body === undefined) return settle(gateway, call, leftBeforeSending)
   call.body = body.bytes
   call.slabs.push(body.release)
@@ -87,7 +89,7 @@ async function planLegs(gateway: Gateway, call: Call, planning: Planning): Promi
 
 /** None where the fallback is no more, or cannot be asked on this endpoint. */
 function planFallback(call: Call, planning: Planning, fallback: string): Leg[] {
-  const { snapshot, identity, group, findSession: sessionOf } = planning
+  const { snapshot, identity, group, facts, findSession: sessionOf } = planning
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
@@ -95,8 +97,11 @@ function planFallback(call: Call, planning: Planning, fallback: string): Leg[] {
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
-  // What it may cost could not be held.
-  if (model.price === undefined && isMoneyLimited(snapshot, identity, group)) return refuse('it has no price')
+  if (isMoneyLimited(snapshot, identity, group)) {
+    // What it may cost could not be held.
+    if (model.price === undefined) return refuse('it has no price')
+    if (!isCostBounded(facts, model, group)) return refuse('its cost is not bounded')
+  }
   try {
     const candidates = planRoute(model, fallback, group, call.endpoint.protocol, { sessionOf })
     return [{ model, candidates, fallback }]

@@ -22,16 +22,22 @@ export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'proto
 export interface Chosen {
   leg: Leg
   target: Target
+  /** Others were to be asked before it, and none of them is left. */
+  isLastResort: boolean
 }
 
-/** What came of the target that was chosen before: `unsaid`, the request cannot be said in its format. */
+/**
+ * What came of the target that was chosen before: `unsaid`, the request cannot be said in its format. `reached`: false
+ * where nothing at all answered.
+ */
 export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
 
 /**
  * The targets of a request, one after the other, as long as the last one was not the end of it. First those that may be
  * asked as things stand at that moment, by leg and in their order; `passOver` hears of the others and why. When none of
- * them is left, the best of those that are not said to be closed for certain is chosen once, as a last resort: breakers
- * and refused credentials divert requests, they do not refuse them. What was chosen is never chosen again.
+ * them is left, the best of those that are not said to be closed for certain is chosen, as a last resort, of which one is
+ * asked: breakers and refused credentials divert requests, they do not refuse them. What was chosen is never chosen
+ * again, nor is a channel that this request found away.
  */
 export class Targets {
   readonly #routing: Routing
@@ -44,7 +50,8 @@ export class Targets {
   #chosen: Chosen | undefined
   /** Most requests are answered by the first one: nothing is kept before that has failed. */
   #failed: Failed | undefined
-  #lastResort: Chosen | undefined
+  /** The best one first. */
+  #lastResorts: Chosen[] = []
 
   constructor(
     routing: Routing,
@@ -69,9 +76,10 @@ export class Targets {
       }
       if (!this.#nextCandidate()) break
     }
-    const last = this.#lastResort
-    this.#lastResort = undefined
-    return last === undefined || this.#failed?.unsayable.has(last.target.protocol) === true ? undefined : last
+    if (this.#chosen?.isLastResort === true && heard?.next !== 'unsaid') return undefined
+    const last = this.#lastResorts.find(({ target }) => !this.#isTried(target) && !this.#isHopeless(target))
+    if (last !== undefined) this.#chosen = last
+    return last
   }
 
   #hear({ next, reached }: Heard): void {
@@ -94,7 +102,11 @@ export class Targets {
       if (refused?.channel !== undefined) this.#passOver(leg, { channel: refused.channel }, refused.reason)
       for (; this.#candidateAt < leg.candidates.length; this.#candidateAt++) {
         const candidate = leg.candidates[this.#candidateAt]
-        if (candidate === undefined || this.#isHopeless(candidate)) continue
+        if (candidate === undefined) continue
+        if (this.#isHopeless(candidate)) {
+          if (this.#isUnreached(candidate)) this.#passOver(leg, candidate, unreachedReason)
+          continue
+        }
         this.#place = this.#placeAt(leg, candidate)
         return true
       }
@@ -102,9 +114,16 @@ export class Targets {
     return false
   }
 
-  #isHopeless({ protocol, channel }: Candidate): boolean {
-    const failed = this.#failed
-    return failed !== undefined && (failed.unsayable.has(protocol) || failed.unreached.has(channel.id))
+  #isHopeless(candidate: Candidate): boolean {
+    return this.#failed?.unsayable.has(candidate.protocol) === true || this.#isUnreached(candidate)
+  }
+
+  #isUnreached({ channel }: Candidate): boolean {
+    return this.#failed?.unreached.has(channel.id) === true
+  }
+
+  #isTried(target: Target): boolean {
+    return this.#failed?.tried.has(nameOf(target)) === true
   }
 
   #placeAt(leg: Leg, candidate: Candidate): Place {
@@ -126,16 +145,19 @@ export class Targets {
       const target = targetOf(leg, candidate, credential)
       if (closed === undefined && rest === undefined) {
         place.isTried = true
-        return { leg, target }
+        return { leg, target, isLastResort: false }
       }
       if (rest !== undefined) place.resting = restText(rest)
-      if (rest?.isFirm === true || this.#failed?.tried.has(nameOf(target)) === true) continue
-      this.#lastResort ??= { leg, target: asLastResort(target, closed ?? place.resting) }
+      if (rest?.isFirm === true || this.#isTried(target)) continue
+      const why = closed ?? place.resting
+      this.#lastResorts.push({ leg, target: asLastResort(target, why), isLastResort: true })
     }
     if (closed === undefined && !place.isTried) this.#passOver(leg, candidate, place.resting)
     return undefined
   }
 }
+
+const unreachedReason = 'its channel did not answer this request before'
 
 type PassOver = (leg: Leg, candidate: Passed, reason: string) => void
 
@@ -188,8 +210,8 @@ function targetOf({ fallback }: Leg, candidate: Candidate, credential: Credentia
   if (fallback !== undefined) reason = `fallback ${fallback}, ${reason}`
   if (credentials.length > 1)
     reason += `, credential ${credentials.indexOf(credential.secret) + 1} of ${credentials.length}`
-  const { channel, protocol, native, baseUrl, upstreamModel } = candidate
-  return { channel, protocol, native, baseUrl, upstreamModel, reason, credential }
+  const { channel, protocol, native, baseUrl, upstreamModel, modelNamedBy } = candidate
+  return { channel, protocol, native, baseUrl, upstreamModel, modelNamedBy, reason, credential }
 }
 
 function asLastResort(target: Target, why: string): Target {
@@ -198,9 +220,13 @@ function asLastResort(target: Target, why: string): Target {
 
 function restText({ why, until }: Rest): string {
   const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
-  return why === 'limited'
-    ? `rate limit: rests for ${seconds} s`
-    : `credential refused: rests for ${seconds} s`
+  return `${restReasons[why]}: rests for ${seconds} s`
+}
+
+const restReasons: Readonly<Record<Rest['why'], string>> = {
+  limited: 'rate limit',
+  refused: 'credential refused',
+  forbidden: 'credential refused for this model',
 }
 
 function nameOf({ channel, credential, upstreamModel }: Target): string {

@@ -60,16 +60,19 @@ export function calledOrigin(request: IncomingMessage): string {
   const { proxies } = known(socket)
   const direct = isEncrypted(socket) ? 'https' : 'http'
   const host = headers.host ?? 'localhost'
-  if (proxies === undefined) return `${direct}://${host}`
+  if (proxies === undefined) return `${direct}://${withoutEmptyPort(host)}`
   const [scheme, ...hops] = hopsOf(headers['x-forwarded-proto'])
   const told = hopsOf(headers['x-forwarded-host'])
-  const isOne = told.length === 1 && told[0] !== undefined && hostSyntax.test(told[0])
+  const [toldHost, ...others] = told
+  const isOne = toldHost !== undefined && others.length === 0 && hostSyntax.test(toldHost)
   const isHttps = scheme === undefined ? direct === 'https' : hops.length === 0 && /^https$/i.test(scheme)
-  return `${isHttps ? 'https' : 'http'}://${isOne ? told[0] : host}`
+  return `${isHttps ? 'https' : 'http'}://${withoutEmptyPort(isOne ? toldHost : host)}`
 }
 
-/** https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. */
-export const hostSyntax = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i
+const withoutEmptyPort = (host: string) => host.replace(/:$/, '')
+
+/** https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. A port may be empty. */
+export const hostSyntax = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{0,5})?$/i
 
 function known(socket: Duplex): Peer {
   return peers.get(socket) ?? peerOf(socket)

@@ -1,5 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Group } from '../catalog/snapshot.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import { redactText } from '../ledger/redact.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Outcome, Trial } from '../routing/breakers.ts'
 import type { Session } from '../routing/session.ts'
@@ -55,13 +57,14 @@ export async function deliver(
     last = { target, error: tried.error, refusal: tried.refusal }
     paid ||= tried.paid === 'unknown'
     if (tried.verdict.next === 'nobody' || gateway.draining) break
-    chosen = targets.next({ next: tried.verdict.next, reached: tried.error.upstreamStatus !== undefined })
+    chosen = targets.next({ next: tried.verdict.next, reached: tried.reached })
   }
   const restMs = soonestRestMs(gateway.routing, legs)
   if (restMs !== undefined) last = withRest(last, calls, restMs)
-  tellRoute(call, calls === 0 ? null : last.target, undefined)
+  const target = calls === 0 ? null : last.target
+  tellRoute(call, target, undefined)
   await refuse(gateway, call, last.error, {
-    target: last.target,
+    target,
     metered: paid ? unknownMetered : nothingMetered,
     refusal: last.refusal,
   })
@@ -86,7 +89,7 @@ const leftAfterSending: Ending = { ...leftBeforeSending, metered: unknownMetered
 type Tried =
   | { kind: 'answered' }
   | { kind: 'unsaid'; error: GatewayError }
-  | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict })
+  | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
 
 function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise<Tried> {
   const record = newAttempt(target)
@@ -103,8 +106,8 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
   }
   call.sentAt ??= Date.now()
   tellRoute(call, target, leg)
-  // A long answer is known to be one before its end.
-  const hasAnswered = () => call.firstTokenAt !== null
+  // A long answer is known to be one before its end, and one that is not streamed by its head.
+  const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
   const trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
   return new Promise((done) => {
     const relay = new Relay({
@@ -118,14 +121,20 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
       keepAliveMs: gateway.bounds.keepAliveMs,
       clientStallMs: gateway.bounds.clientStallMs,
       settle: (answer) => {
-        heedAnswer(gateway, call, target, answer, trial)
+        heedAnswer(gateway, call, target, { answer, record, trial })
         rememberHolder(gateway, call, target, answer.observation.answerId)
         return settle(gateway, call, endingOf(call, target, answer))
       },
       done: (attempted) => {
         call.running = undefined
-        if (attempted.kind === 'answered') done(attempted)
-        else done({ ...attempted, verdict: heed(gateway, call.id, target, attempted.error, trial) })
+        if (attempted.kind === 'answered') {
+          done(attempted)
+          return
+        }
+        // What it began to say, no client has seen.
+        call.firstTokenAt = null
+        const verdict = heed(gateway, call.id, target, attempted.error, trial)
+        done({ ...attempted, verdict, reached: record.status !== null })
       },
     })
     call.running = gateway.upstreams.call(target, prepared.request, relay)
@@ -136,22 +145,23 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
 export function heed(
   { routing, log }: Gateway,
   requestId: string,
-  { channel, credential, upstreamModel }: Target,
+  { channel, credential, upstreamModel, modelNamedBy }: Target,
   error: GatewayError,
   trial: Trial,
 ): Verdict {
-  const verdict = verdictOn(error)
+  const verdict = verdictOn(error, modelNamedBy)
   const { openSeconds, rest } = verdict
   const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
   trial.end(verdict.breaker, causeOf(error), openMs)
   if (rest === undefined) return verdict
   const isNew = routing.rests.begin(channel.id, credential, upstreamModel, rest, error.retryAfterSeconds)
-  if (rest === 'refused' && isNew) {
+  if (rest !== 'limited' && isNew) {
     const fields = {
       request: requestId,
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
+      ...(rest === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
     log.warn(
       fields,
@@ -161,11 +171,32 @@ export function heed(
   return verdict
 }
 
-function heedAnswer(gateway: Gateway, call: Call, target: Target, answer: Answer, trial: Trial): void {
-  const error = answer.error ?? answer.observation.error
-  if (error !== undefined) heed(gateway, call.id, target, error, trial)
-  else trial.end(outcomeOf(answer), '')
+interface Ended {
+  answer: Answer
+  record: AttemptRecord
+  trial: Trial
 }
+
+function heedAnswer(gateway: Gateway, call: Call, target: Target, { answer, record, trial }: Ended): void {
+  const error = answer.error ?? answer.observation.error
+  if (error === undefined) trial.end(outcomeOf(answer), '')
+  else if (isSlowlyRead(gateway, call, error, record)) trial.end('nothing', '')
+  else heed(gateway, call.id, target, error, trial)
+}
+
+/** A stream that went on to its last moment was not read any faster: an upstream that is silent is hung up on before. */
+function isSlowlyRead(
+  { bounds }: Gateway,
+  call: Call,
+  { kind }: GatewayError,
+  record: AttemptRecord,
+): boolean {
+  if (kind !== 'upstream_timeout' || call.firstTokenAt === null || record.totalMs === null) return false
+  return record.totalMs >= bounds.upstreamTotalMs - clockMs
+}
+
+/** Timers and the time of day may differ by so much. */
+const clockMs = 10
 
 /** A client that left in the middle says nothing of the channel. */
 function outcomeOf({ streamEnd, observation }: Answer): Outcome {

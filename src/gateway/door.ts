@@ -22,6 +22,8 @@ export function door(gateway: House, app: RequestListener): RequestListener {
   return (request, response) => {
     // What follows a request that was refused is not read any more, even when it came along with it.
     if (shut.has(request.socket)) return
+    // It is answered in this protocol, but the parser has dropped what came behind it: nothing may come after that.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const refusal = refusalOf(request, allowsPlain)
     if (refusal === undefined) app(request, response)
     else turnAway(gateway, request, response, refusal)
@@ -41,19 +43,19 @@ const pathCharactersMax = 128
 /** Answered over plain HTTP as well: they have no secrets, and who watches processes has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** Headers that mean one thing: of a second one, one reader takes the first and another the last. */
+/** Headers that come once, or not at all: a second one is another body, another host or another key to some reader. */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'transfer-encoding',
-  'content-type',
   'content-encoding',
   'expect',
   'authorization',
   'x-api-key',
-  'anthropic-version',
-  'idempotency-key',
 ])
+
+/** Headers that mean one thing: of two that differ one reader takes the first and another the last. */
+const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
 function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
   const { headers } = request
@@ -85,18 +87,24 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
   return twice === undefined ? undefined : badRequest(twice)
 }
 
-/** A message about it. */
+/** A message about it. One that says the same twice is made one. */
 function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
   // As many names as headers: none of them came twice.
   if (names * 2 === rawHeaders.length) return undefined
-  const seen = new Set<string>()
+  const seen = new Map<string, string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase()
-    if (!singleHeaders.has(name) && !name.startsWith('x-tollgate-')) continue
-    if (seen.has(name)) return `The header "${name}" came more than once. Send it once.`
-    seen.add(name)
+    const mayAgree = agreeingHeaders.has(name) || name.startsWith('x-tollgate-')
+    if (!mayAgree && !singleHeaders.has(name)) continue
+    const value = rawHeaders[i + 1] ?? ''
+    const before = seen.get(name)
+    seen.set(name, value)
+    if (before === undefined) continue
+    if (!mayAgree || before !== value) return `The header "${name}" came more than once. Send it once.`
+    // Node joins those that it does not know.
+    headers[name] = value
   }
   return undefined
 }

@@ -1,17 +1,12 @@
 import type { Transform } from 'node:stream'
 import {
-  brotliDecompress,
   constants,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createInflateRaw,
   createZstdDecompress,
-  gunzip,
-  inflate,
-  inflateRaw,
   type Zlib,
-  zstdDecompress,
 } from 'node:zlib'
 
 /** An encoding of bodies that can be undone. */
@@ -31,50 +26,55 @@ export function encodingOf(header: string | string[] | undefined): Encoding | 'i
   return encodings.find((encoding) => encoding === name) ?? 'unknown'
 }
 
-/** A stream that undoes an encoding, and says how many bytes it could use. `first`: the first of them. */
-export function openDecoder(encoding: Encoding, first: Buffer): Decoder {
+/**
+ * A stream that undoes an encoding, and says how many bytes it could use. `first`: the first of them. `chunkSize`: bytes
+ * that it gives at a time.
+ */
+export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 1024): Decoder {
   switch (encoding) {
     case 'gzip':
-      return createGunzip()
+      return createGunzip({ chunkSize })
     case 'deflate':
-      return isZlib(first) ? createInflate() : createInflateRaw()
+      return isZlib(first) ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize })
     case 'br':
-      return createBrotliDecompress()
+      return createBrotliDecompress({ chunkSize })
     case 'zstd':
-      return createZstdDecompress(zstdBounds)
+      return createZstdDecompress({ ...zstdBounds, chunkSize })
   }
 }
 
 /**
- * Undo the encoding of a whole body. Rejects a RangeError beyond `bytesMax`, and another Error for what is damaged, cut
- * off, or has something behind its end.
+ * Undo the encoding of a whole body. `count` hears of bytes as they come out, and ends it by throwing. Rejects with what
+ * that threw, a RangeError beyond `bytesMax`, and another Error for what is damaged, cut off, or has something behind
+ * its end.
  */
-export async function decodeWhole(encoding: Encoding, bytes: Buffer, bytesMax: number): Promise<Buffer> {
-  const options = { maxOutputLength: bytesMax, chunkSize: chunkBytes, info: true }
-  const { buffer, engine } = await new Promise<Decoded>((resolve, reject) => {
-    // Asked for `info`, zlib gives more than its types tell.
-    const done = (error: Error | null, decoded: unknown) => {
-      if (error === null) resolve(decoded as Decoded)
-      else reject(error)
-    }
-    switch (encoding) {
-      case 'gzip':
-        return gunzip(bytes, options, done)
-      case 'deflate':
-        return isZlib(bytes) ? inflate(bytes, options, done) : inflateRaw(bytes, options, done)
-      case 'br':
-        return brotliDecompress(bytes, options, done)
-      case 'zstd':
-        return zstdDecompress(bytes, { ...options, ...zstdBounds }, done)
-    }
+export function decodeWhole(
+  encoding: Encoding,
+  bytes: Buffer,
+  bytesMax: number,
+  count: (bytes: number) => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const stream = openDecoder(encoding, bytes, chunkBytes)
+    const pieces: Buffer[] = []
+    let length = 0
+    stream.on('data', (piece: Buffer) => {
+      length += piece.length
+      try {
+        if (length > bytesMax) throw new RangeError('larger than it may be')
+        count(piece.length)
+        pieces.push(piece)
+      } catch (error) {
+        stream.destroy(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+    stream.on('end', () => {
+      if (stream.bytesWritten === bytes.length) resolve(Buffer.concat(pieces, length))
+      else reject(new Error('bytes behind the end'))
+    })
+    stream.on('error', reject)
+    stream.end(bytes)
   })
-  if (engine.bytesWritten !== bytes.length) throw new Error('bytes behind the end')
-  return buffer
-}
-
-interface Decoded {
-  buffer: Buffer
-  engine: { bytesWritten: number }
 }
 
 const chunkBytes = 64 * 1024

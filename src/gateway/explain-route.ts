@@ -25,7 +25,8 @@ export function channelHeader(name: string): string {
 
 function itemOf(attempt: AttemptRecord, isServing: boolean): string {
   const name = quoted(attempt.channel)
-  if (attempt.passedOver) return `${name};passed_over=${quoted(attempt.reason)}`
+  // One that was chosen, and could not be asked, says what was in the way.
+  if (attempt.passedOver) return `${name};passed_over=${quoted(attempt.error?.message ?? attempt.reason)}`
   if (isServing) return `${name};served`
   const { status, error, totalMs } = attempt
   return [

@@ -91,6 +91,8 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
       chosen = targets.next({ next: 'unsaid', reached: true })
       continue
     }
+    // Who is only busy is waited for.
+    if (chosen.isLastResort && made.waitMs !== undefined) break
     const waitMs = await turnOf(generation, target.channel, made)
     if (waitMs === undefined) break
     if (waitMs > 0) {
@@ -100,12 +102,14 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     }
     asked++
     made.error = undefined
+    const before = generation.attempts.length
     await askTarget(gateway, generation, target, side, made)
     const { error } = made as Pick<Generated, 'error'>
     if (error === undefined || made.images.length >= request.count) break
-    const { next } = verdictOn(error)
+    const { next } = verdictOn(error, target.modelNamedBy)
     if (next === 'nobody') break
-    chosen = targets.next({ next, reached: error.upstreamStatus !== undefined })
+    const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
+    chosen = targets.next({ next, reached })
   }
   const restMs = soonestRestMs(gateway.routing, legs)
   if (asked === 0 && restMs !== undefined) made.waitMs = Math.min(restMs, made.waitMs ?? restMs)
@@ -257,13 +261,17 @@ async function callOnce(
       Buffer.from(JSON.stringify(body)),
       context,
     )
-    trial.end('life', '')
+    trial.end(generation.ended === undefined ? 'life' : 'nothing', '')
+    // Where its links lead to is not the channel.
+    trial = undefined
     const called = await fetchLinks(gateway, generation, target, answer)
     if (called.error !== undefined) noteError(generation, attempt, called.error)
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
-    if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
+    // Whoever ended the job hung up on the channel.
+    if (generation.ended !== undefined) trial?.end('nothing', '')
+    else if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
     noteError(generation, attempt, error)
     throw error
   }

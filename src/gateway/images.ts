@@ -43,7 +43,9 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   )
   call.identity = identity
   const group = groupOf(snapshot, identity.groupId)
-  const body = await readBody(call.request, gateway.bounds.bodyBytesMax)
+  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
+  const decoded = { bytesMax: decodedBytesMax, releases: call.releases }
+  const body = await readBody(call.request, bodyBytesMax, decoded)
   if (body === undefined) return await settle(gateway, call, leftBeforeSending)
   call.body = body.bytes
   call.slabs.push(body.release)

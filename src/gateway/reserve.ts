@@ -1,9 +1,11 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import { modelIdOf } from '../catalog/catalog.ts'
+import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import { type Pot, resetOf } from '../ledger/budgets.ts'
 import { usd, worstCaseNano } from '../ledger/price.ts'
 import type { Refusal } from '../ledger/reservations.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Admission, Answering } from './admit.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
@@ -12,6 +14,11 @@ import { largestTranslation } from './prepare.ts'
 /** True when a request may only be made once its worst case is held: its tenant, its group or its key has a limit. */
 export function isMoneyLimited(snapshot: Snapshot, identity: Identity, group: Group): boolean {
   return snapshot.tenants.get(identity.tenantId)?.limited === true || identity.budgeted || group.budgeted
+}
+
+/** False when no amount bounds what a model's answer to this request may cost: none could be held. */
+export function isCostBounded(facts: RequestFacts, model: Model, { priceMultiplier }: Group): boolean {
+  return worstCaseNano({ ...facts, bodyBytes: 0 }, model, priceMultiplier) !== undefined
 }
 
 /**
@@ -67,9 +74,9 @@ export async function holdMoney(
 
 function dearestOf(gateway: Gateway, call: Call, admission: Admission): bigint {
   let dearest = 0n
-  for (const [place, answering] of admission.models.entries()) {
+  for (const answering of admission.models) {
     const amount = worstCaseOf(gateway, call, admission, answering)
-    if (amount === undefined) throw unbounded(place === 0 ? admission.facts.model : answering.model.id)
+    if (amount === undefined) throw unbounded(modelIdOf(answering.model, admission.facts.model))
     if (amount > dearest) dearest = amount
   }
   return dearest

@@ -4,6 +4,7 @@ import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Session, scoreOf } from '../routing/session.ts'
+import type { ModelNamedBy } from '../routing/verdict.ts'
 
 /** One place a request can be sent to: a candidate, and as whom it is asked. */
 export interface Target extends Candidate {
@@ -19,6 +20,8 @@ export interface Candidate {
   /** As the channel's configuration says it, without a trailing slash. */
   baseUrl: string
   upstreamModel: string
+  /** `client`: its own name of the model is passed through, so that a name that is wrong is its to mend. */
+  modelNamedBy: ModelNamedBy
   /** Why it stands where it stands, for the attempts table. */
   reason: string
   /** Name of the only credential that will do; absent: any. */
@@ -82,10 +85,10 @@ export function planRoute(
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
   if (spoken.length === 0) throw notSpoken(requestedModel, usable)
-  const id = modelIdOf(model, requestedModel)
+  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
   const only = spoken[0]
-  if (spoken.length === 1 && only !== undefined) return [candidateOf(only, id, 'only candidate')]
-  return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, id, reason))
+  if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
+  return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
 }
 
 function noSession(): undefined {}
@@ -152,13 +155,25 @@ function bestOf(tier: readonly Spoken[], session: Session): number {
   return best
 }
 
-function candidateOf({ offer, protocol, native }: Spoken, modelId: string, reason: string): Candidate {
+interface ModelName {
+  id: string
+  /** By the client. */
+  requested: string
+}
+
+function candidateOf(
+  { offer, protocol, native }: Spoken,
+  { id, requested }: ModelName,
+  reason: string,
+): Candidate {
+  const passesName = offer.upstreamModel === '*'
   return {
     channel: offer.channel,
     protocol,
     native,
     baseUrl: offer.channel.protocols[protocol] ?? '',
-    upstreamModel: offer.upstreamModel === '*' ? modelId : offer.upstreamModel,
+    upstreamModel: passesName ? id : offer.upstreamModel,
+    modelNamedBy: passesName && id === requested ? 'client' : 'operator',
     reason,
   }
 }

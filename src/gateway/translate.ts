@@ -335,5 +335,7 @@ function deltaLength(delta: Delta): number {
 
 const tooLarge: ChatEvent = {
   type: 'error',
-  error: new GatewayError('upstream_error', 'The upstream answered with more than this gateway translates.'),
+  error: new GatewayError('upstream_error', 'The upstream answered with more than this gateway translates.', {
+    fault: 'gateway',
+  }),
 }

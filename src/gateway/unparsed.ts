@@ -14,6 +14,9 @@ import { newestCallOn, settle } from './settle.ts'
 /** Of one request. Node's parser refuses more. */
 export const headersMax = 1000
 
+/** For a client to take the answer to a tunnel, and to end its side of the connection. */
+const lingerMs = 5_000
+
 /** Of Node's parser: the connection's end, where more of a request had to come. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
@@ -37,10 +40,18 @@ export function refuseUnparsed(gateway: Gateway) {
   }
 }
 
-/** `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. */
+/**
+ * `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. Node has let go of it: here it
+ * is read on, and ended where its client does not end it. Node would not bring what is still being answered on it to its
+ * end either: that connection ends at once, and the call before finds its client gone.
+ */
 export function refuseTunnel(gateway: Gateway) {
   return (_request: IncomingMessage, socket: Duplex): void => {
     socket.on('error', () => {})
+    socket.resume()
+    const lingering = setTimeout(() => socket.destroy(), lingerMs).unref()
+    socket.once('close', () => clearTimeout(lingering))
+    if (newestCallOn(socket) !== undefined) socket.destroy()
     refuseAndLog(
       gateway,
       socket,

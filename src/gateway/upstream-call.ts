@@ -53,12 +53,15 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     return this.#socket?.writableLength === 0
   }
 
+  // Once it is over, its connection may be that of another call.
   pause(): void {
+    if (this.#done) return
     if (this.#decoder === undefined) this.#controller?.pause()
     else this.#decoder.pause()
   }
 
   resume(): void {
+    if (this.#done) return
     if (this.#decoder === undefined) this.#controller?.resume()
     else this.#decoder.resume()
   }

@@ -21,13 +21,14 @@ export interface Balance {
 }
 
 /**
- * `repeated`: this very entry stood already, and nothing changed. `conflict`: the id is another's. `unknown`: no such
- * account. `held`: a limited account would have less than running requests hold. `excessive`: no number holds the sum.
+ * `repeated`: this very entry stood already, and nothing changed. `conflict`: the id is another's. `taken`: the id is a
+ * request's, whose charge bears it too. `unknown`: no such account. `held`: a limited account would have less than running
+ * requests hold. `excessive`: no number holds the sum.
  */
 export type Booking =
   | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }
   | { verdict: 'held'; balance: Balance }
-  | { verdict: 'conflict' | 'unknown' | 'excessive' }
+  | { verdict: 'conflict' | 'taken' | 'unknown' | 'excessive' }
 
 /** Book an entry, once for each id. */
 export async function bookEntry(sql: postgres.Sql, entry: NewEntry): Promise<Booking> {
@@ -37,15 +38,20 @@ export async function bookEntry(sql: postgres.Sql, entry: NewEntry): Promise<Boo
     FROM book_entry(${id}, ${accountId}, ${kind}, ${String(amountNano)}::bigint, ${note})`
   if (row === undefined) throw new Error('book_entry answered nothing')
   const { verdict } = row
-  if (verdict === 'conflict' || verdict === 'unknown' || verdict === 'excessive') return { verdict }
   const balance = {
     limited: row.is_limited ?? false,
     balanceNano: BigInt(row.balance ?? 0),
     heldNano: BigInt(row.held ?? 0),
   }
-  return verdict === 'held'
-    ? { verdict, balance }
-    : { verdict, createdAt: row.booked_at ?? new Date(0), balance }
+  switch (verdict) {
+    case 'booked':
+    case 'repeated':
+      return { verdict, createdAt: row.booked_at ?? new Date(0), balance }
+    case 'held':
+      return { verdict, balance }
+    default:
+      return { verdict }
+  }
 }
 
 /** Undefined when there is no tenant of this name. */

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import {
+  currentAttempts,
   type TupleWriter,
   writeAttemptTuple,
   writePayloadTuple,
@@ -133,7 +134,7 @@ export function readFrame(buffer: Buffer, at: number): Frame | 'incomplete' | 'd
     account: payload.subarray(accountAt, chargeAt),
     reservedAccount: flags & reserved ? payload.subarray(reservedAccountAt, tupleLengthAt) : undefined,
     requestTuple: payload.subarray(tupleAt, tupleEnd),
-    attemptTuples: payload.subarray(tupleEnd),
+    attemptTuples: currentAttempts(payload.subarray(tupleEnd)),
   }
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { inTime } from '../db/in-time.ts'
 import { type Pot, potOf } from './budgets.ts'
 import { MoneyLine } from './money-line.ts'
 
@@ -143,7 +144,7 @@ export class Reservations {
       try {
         const verdicts = batch.length === 0 ? new Map<string, Verdict>() : await this.#ask(batch)
         for (const pending of batch) if (!pending.abandoned) this.#decide(pending, verdicts)
-        await this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
+        void this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
       } catch (error) {
         for (const pending of batch) {
           this.#line.leave(pending)
@@ -164,13 +165,27 @@ export class Reservations {
     pending.settle(verdict)
   }
 
+  /** Never rejects: what could not be given back is released once its request has its row (sweep_reservations). */
   async #giveBack(batch: Pending[]): Promise<void> {
     if (batch.length === 0) return
-    await this.#options.database
-      .sql`SELECT release_reservations(${batch.map(({ requestId }) => requestId)}::uuid[])`
+    const { database, waitMs } = this.#options
+    const giving = database.sql`SELECT release_reservations(${batch.map(({ requestId }) => requestId)}::uuid[])`
+    await inTime(giving, waitMs, () => database.renew()).catch(() => {})
   }
 
+  /** Rejects when the answer is late. Should it come all the same, nobody waits for it: what it grants is given back. */
   async #ask(batch: Pending[]): Promise<Map<string, Verdict>> {
+    const { database, waitMs } = this.#options
+    const asking = this.#reserve(batch)
+    return inTime(asking, waitMs, () => {
+      database.renew()
+      asking
+        .then((verdicts) => this.#giveBack(batch.filter((pending) => isGranted(pending, verdicts))))
+        .catch(() => {})
+    })
+  }
+
+  async #reserve(batch: Pending[]): Promise<Map<string, Verdict>> {
     const rows = await this.#options.database.sql<VerdictRow[]>`
       SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(
         ${this.#options.instanceId}::uuid,

@@ -95,7 +95,7 @@ export function writeAttemptTuple(
   ordinal: number,
   attempt: AttemptRecord,
 ): void {
-  out.begin(14)
+  out.begin(attemptColumns)
   out.uuid(id)
   out.moment(momentOf(id))
   out.int2(ordinal)
@@ -111,6 +111,31 @@ export function writeAttemptTuple(
   out.text(attempt.upstreamRequestId)
   out.bool(attempt.passedOver)
 }
+
+/**
+ * Tuples of attempts, one behind the other, as they are written now. A journal may hold some of a version that did not
+ * know `passed_over`, which was false. What is no such tuple is left as it is.
+ */
+export function currentAttempts(tuples: Buffer): Buffer {
+  if (tuples.length < 2 || tuples.readInt16BE(0) !== attemptColumns - 1) return tuples
+  const current: Buffer[] = []
+  let from = 0
+  while (from + 2 <= tuples.length) {
+    let at = from + 2
+    for (let column = tuples.readInt16BE(from); column > 0; column--) {
+      if (at + 4 > tuples.length) return tuples
+      at += 4 + Math.max(0, tuples.readInt32BE(at))
+    }
+    current.push(attemptHead, tuples.subarray(from + 2, at), notPassedOver)
+    from = at
+  }
+  return Buffer.concat(current)
+}
+
+const attemptColumns = 14
+const attemptHead = Buffer.from([0, attemptColumns])
+/** A boolean of one byte, which is false. */
+const notPassedOver = Buffer.from([0, 0, 0, 1, 0])
 
 /** `body` must be valid UTF-8 without NUL, which is what redaction answers with. */
 export function writePayloadTuple(out: TupleWriter, id: string, capture: string, body: Buffer): void {

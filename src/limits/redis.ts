@@ -49,7 +49,9 @@ class RedisLimits implements Limits {
   /** Requests that run, and the scopes in which they have a place. */
   readonly #running = new Map<string, readonly Scope[]>()
   #mode: LimitsState['mode'] | 'opening' = 'opening'
-  #processes = 1
+  /** How many processes Redis had, a beat apart, the newest last. */
+  #counts: number[] = []
+  #countedAt = Number.NEGATIVE_INFINITY
   #localDecisions = 0
   /** How often Redis was waited for in vain, one after the other; whatever waited at the same time waited once. */
   #misses = 0
@@ -85,6 +87,11 @@ class RedisLimits implements Limits {
   state(): LimitsState {
     const mode = this.#mode === 'shared' ? 'shared' : 'local'
     return { mode, processes: this.#processes, localDecisions: this.#localDecisions }
+  }
+
+  /** The most of them: when Redis has lost its data or was away, the others have yet to say that they are there. */
+  get #processes(): number {
+    return Math.max(1, ...this.#counts)
   }
 
   async close(): Promise<void> {
@@ -172,7 +179,7 @@ class RedisLimits implements Limits {
         // It answers again. Whether it does so in time shows at once.
         again = true
       } else {
-        this.#processes = processes
+        this.#count(processes, askedAt)
         this.#goShared()
         this.#renewWhenDue()
       }
@@ -182,6 +189,17 @@ class RedisLimits implements Limits {
       this.#beating = false
     }
     if (again) void this.#beat()
+  }
+
+  #count(processes: number, nowMs: number): void {
+    if (nowMs - this.#countedAt < beatMs - timerMs) {
+      // Redis that comes and goes is asked more often than the others can say that they are there.
+      const last = this.#counts.pop() ?? 0
+      this.#counts.push(Math.max(last, processes))
+      return
+    }
+    this.#countedAt = nowMs
+    this.#counts = [...this.#counts.slice(1 - beatsMissedMax), processes]
   }
 
   #renewWhenDue(): void {
@@ -226,7 +244,7 @@ class RedisLimits implements Limits {
 
 /** How often a process says that it is there, at least. */
 const beatMs = 1_000
-/** It counts as there until it has not said so for so many times. */
+/** It counts as there until it has not said so for so many times; so many counts are remembered. */
 const beatsMissedMax = 3
 /** Answers in a row that do not come in time, until Redis is not asked any more. */
 const missesMax = 3

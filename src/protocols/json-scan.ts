@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../canonical/error.ts'
+import { placeOf } from './json-place.ts'
 import { closingQuote, wordsOf } from './json-quote.ts'
 import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
 
@@ -389,8 +390,6 @@ function bytesOf(characters: string): Uint8Array {
   return set
 }
 
-function fault(text: Text, at: number, problem: string): GatewayError {
-  const before = text.bytes.toString('utf8', 0, Math.min(at, text.end)).split('\n')
-  const place = `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
-  return invalid('body', `not valid JSON: ${problem} (${place})`)
+function fault({ bytes, end }: Text, at: number, problem: string): GatewayError {
+  return invalid('body', `not valid JSON: ${problem} (${placeOf(bytes, Math.min(at, end))})`)
 }

@@ -40,6 +40,7 @@ export function nameAt<Name extends string>(
   names: readonly Name[],
 ): Name | undefined {
   const length = end - start - 2
+  if (length > nameBytesMax) return undefined
   for (let i = start + 1; i < end - 1; i++) {
     if (bytes[i] !== backslash) continue
     const key = parsedOrNothing(bytes.toString('utf8', start, end))
@@ -67,7 +68,7 @@ export function nameLike<Name extends string>(
   const length = end - start - 2
   for (let i = start + 1; i < end - 1; i++) {
     const byte = bytes[i] ?? 0
-    if (byte === backslash || byte >= 0x80) return nameFolded(bytes.toString('utf8', start, end), names)
+    if (byte === backslash || byte >= 0x80) return nameFolded(beginningOf(bytes, start, end), names)
   }
   for (const name of names) {
     if (name.length !== length) continue
@@ -88,6 +89,23 @@ export function parsedOrNothing(text: string): unknown {
 }
 
 const backslash = 0x5c
+/** More than any name has, in six bytes for each letter. */
+const nameBytesMax = 6 * 64
+
+/** Of a key between quotes as much as could be a name, and what ends one: keys of megabytes are nobody's. */
+function beginningOf(bytes: Buffer, start: number, end: number): string {
+  if (end - start - 2 <= nameBytesMax) return bytes.toString('utf8', start, end)
+  let to = start + 1
+  while (to < start + nameBytesMax) {
+    if (bytes[to] !== backslash) to++
+    else to += bytes[to + 1] === letterU ? 6 : 2
+  }
+  // Not in the middle of a character.
+  while (((bytes[to] ?? 0) & 0xc0) === 0x80) to++
+  return `${bytes.toString('utf8', start, Math.min(to, end - 1))}"`
+}
+
+const letterU = 0x75
 
 function nameFolded<Name extends string>(literal: string, names: readonly Name[]): Name | undefined {
   const key = parsedOrNothing(literal)

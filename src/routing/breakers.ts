@@ -15,13 +15,15 @@ export interface BreakersOptions {
   log: RoutingLog
   /** How often the table is read, whatever was notified. Default 1000. */
   sweepMs?: number
+  /** A probe that has not answered for so long does not keep others from trying. Default 30000. */
+  probeMsMax?: number
   chance?: () => number
 }
 
 /** What a call came to, for the breaker of its channel; `nothing` when its client left, or this process ends. */
 export type Outcome = 'failure' | 'life' | 'nothing'
 
-/** One call that is under way. What it came to is told once. */
+/** One call that is under way. What it came to first counts, and nothing that is told later. */
 export interface Trial {
   /** `openMs`: the upstream itself said for how long it is not to be asked. */
   end(outcome: Outcome, reason: string, openMs?: number): void
@@ -29,6 +31,7 @@ export interface Trial {
 
 /** How long a claimed probe waits for a request, and how long a running one outlives its process. */
 const claimMs = 5_000
+const probeMsMax = 30_000
 /** Another process tries the channel: it is looked at again then, unless that is notified before. */
 const heldMs = 500
 /** What is known of a channel that nobody asks any more is forgotten. */
@@ -84,7 +87,7 @@ export class Breakers {
     state.breaker.usedAt = now
     const kind =
       state.breaker.openUntil === undefined ? 'counted' : mayProbe(state, now) ? 'probe' : 'last resort'
-    const trial: Running = { kind, epoch: state.breaker.epoch, hasAnswered }
+    const trial: Running = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
     if (kind === 'probe') state.probe = trial
     return { end: (outcome, reason, openMs) => this.#end(channelId, state, trial, outcome, reason, openMs) }
   }
@@ -105,23 +108,25 @@ export class Breakers {
     reason: string,
     openMs: number | undefined,
   ): void {
+    if (trial.hasEnded) return
+    trial.hasEnded = true
     const { breaker } = state
-    const isProbe = state.probe === trial
-    if (isProbe) state.probe = undefined
+    const isHeld = state.probe === trial
+    if (isHeld) state.probe = undefined
     // It has been opened or closed since, or was open: this call decides nothing.
     if (trial.epoch !== breaker.epoch || trial.kind === 'last resort') return
     const now = performance.now()
     switch (outcome) {
       case 'nothing':
         // The next request may be the probe in its stead.
-        if (isProbe) state.claimedUntil = now + claimMs
+        if (isHeld) state.claimedUntil = now + claimMs
         return
       case 'life':
-        if (isProbe) this.#close(channelId, state)
+        if (trial.kind === 'probe') this.#close(channelId, state)
         else breaker.countLife(now)
         return
       case 'failure':
-        if (isProbe || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
+        if (trial.kind === 'probe' || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
           this.#open(channelId, state, reason, openMs)
     }
   }
@@ -145,8 +150,7 @@ export class Breakers {
   }
 
   #changed(channelId: string, state: State): void {
-    state.probe = undefined
-    state.claimedUntil = 0
+    forgetProbe(state)
     state.changedAt = ++this.#tick
     state.untold = true
     if (!state.telling) void this.#tell(channelId, state)
@@ -193,6 +197,7 @@ export class Breakers {
           return
         case 'closed':
           state.breaker.close()
+          forgetProbe(state)
           state.changedAt = ++this.#tick
       }
     }
@@ -219,6 +224,9 @@ export class Breakers {
       // What becomes of the rest of its answer counts like that of any other call.
       probe.kind = 'counted'
       probe.epoch = state.breaker.epoch
+    } else if (performance.now() - probe.begunAt > (this.#options.probeMsMax ?? probeMsMax)) {
+      // It still decides when it ends, unless another one has before.
+      forgetProbe(state)
     } else this.#options.table.holdProbe(channelId, claimMs).catch(() => {})
   }
 
@@ -257,7 +265,7 @@ export class Breakers {
       const isReopened = breaker.openUntil === undefined || (breaker.openUntil <= now && leftMs > 0)
       if (isReopened) {
         breaker.open(leftMs, openings, reason, now)
-        state.claimedUntil = 0
+        forgetProbe(state)
         state.claimAt = 0
       } else if (leftMs > 0) {
         breaker.openUntil = now + leftMs
@@ -266,7 +274,9 @@ export class Breakers {
     }
     for (const [channelId, state] of this.#states) {
       if (state.untold || state.telling || state.changedAt > begunAt) continue
-      if (state.breaker.openUntil !== undefined && !open.has(channelId)) state.breaker.close()
+      if (state.breaker.openUntil === undefined || open.has(channelId)) continue
+      state.breaker.close()
+      forgetProbe(state)
     }
   }
 
@@ -326,7 +336,15 @@ interface Running {
   /** `last resort`: the channel was open and nobody else was left to ask. */
   kind: 'counted' | 'probe' | 'last resort'
   epoch: number
+  begunAt: number
   hasAnswered: () => boolean
+  hasEnded: boolean
+}
+
+/** Whoever tries the channel next has to claim it. */
+function forgetProbe(state: State): void {
+  state.probe = undefined
+  state.claimedUntil = 0
 }
 
 function mayProbe(state: State, now: number): boolean {

@@ -12,7 +12,7 @@ export interface RestBounds {
 export interface Rest {
   /** On the clock of performance.now(). */
   until: number
-  why: 'limited' | 'refused'
+  why: 'limited' | 'refused' | 'forbidden'
   /** The upstream said for how long: it is not asked before. Else only others are asked before it. */
   isFirm: boolean
 }
@@ -23,8 +23,8 @@ const restsMax = 10_000
 const limitedFraction = 6
 
 /**
- * Credentials of this process that rest. A refused one rests for all models; a limit is of one model, as vendors count
- * them.
+ * Credentials of this process that rest. A refused one rests for all models; one that is forbidden a model rests for
+ * that model, and a limit is of one model, too, as vendors count them.
  */
 export class Rests {
   readonly #bounds: RestBounds
@@ -38,9 +38,9 @@ export class Rests {
   find(channelId: string, { name }: Credential, upstreamModel: string): Rest | undefined {
     if (this.#rests.size === 0) return undefined
     const refused = this.#current(keyOf(channelId, name, ''))
-    const limited = this.#current(keyOf(channelId, name, upstreamModel))
-    if (refused === undefined || limited === undefined) return refused ?? limited
-    return refused.until > limited.until ? refused : limited
+    const ofModel = this.#current(keyOf(channelId, name, upstreamModel))
+    if (refused === undefined || ofModel === undefined) return refused ?? ofModel
+    return refused.until > ofModel.until ? refused : ofModel
   }
 
   /** Begins now. True: it did not rest before. */
@@ -53,7 +53,7 @@ export class Rests {
   ): boolean {
     const { credentialRestMs, retryAfterMsMax } = this.#bounds
     const isNew = this.find(channelId, credential, upstreamModel) === undefined
-    const model = why === 'limited' ? upstreamModel : ''
+    const model = why === 'refused' ? '' : upstreamModel
     const isFirm = why === 'limited' && retryAfterSeconds !== undefined
     const ms = isFirm
       ? Math.min(retryAfterSeconds * 1000, retryAfterMsMax)

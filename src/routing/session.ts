@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { closingQuote, wordsOf } from '../protocols/json-quote.ts'
 import type { Headers, RequestFacts } from '../protocols/protocol.ts'
 
 /**
@@ -9,7 +10,7 @@ export type Session = number
 
 /** Of what a client may write of any length, no more than this is looked at. */
 const hashedMax = 512
-/** A conversation whose first words of a user stand farther behind than this has no session. */
+/** No more of a conversation is looked at: one whose first turn of a user is not seen in it has no session. */
 const searchedBytesMax = 32 * 1024
 
 /**
@@ -76,16 +77,76 @@ function beginningOf(
   { start, end }: { start: number; end: number },
 ): Session | undefined {
   if (body[start] === quote) return hashOfLong(tenantId, body.subarray(start, end))
-  const turns = body.subarray(start, end)
-  const from = turns.subarray(0, searchedBytesMax).indexOf(userWord)
-  if (from < 0) return undefined
-  const nextRole = turns.indexOf(roleWord, from)
-  // Other members of the next turn may stand before its role.
-  const next = nextRole < 0 ? -1 : turns.lastIndexOf(openBrace, nextRole)
-  let to = next <= from ? turns.length : next
-  // What stands between two turns, and behind the last one.
-  while (to > from && between[turns[to - 1] ?? 0] === 1) to--
-  return hashOfLong(tenantId, turns.subarray(from, to))
+  const turn = firstUserTurn(body.subarray(start, Math.min(end, start + searchedBytesMax)))
+  return turn === undefined ? undefined : hashOfLong(tenantId, turn)
+}
+
+/**
+ * The first element of an array whose `role` is `user`, wherever in it that stands. `turns` is JSON that may end
+ * anywhere: of an element that goes on behind it, what is there is taken, if it is known to be a user's.
+ */
+function firstUserTurn(turns: Buffer): Buffer | undefined {
+  let depth = 0
+  let from = 0
+  let isRole = false
+  let isUser = false
+  for (let at = 0; at < turns.length; at++) {
+    switch (turns[at]) {
+      case quote: {
+        const past = pastString(turns, at)
+        if (depth === turnDepth) {
+          if (isRole) isUser = isAt(turns, at, past, userWord)
+          isRole = !isRole && isAt(turns, at, past, roleWord) && isKey(turns, past)
+        }
+        at = past - 1
+        break
+      }
+      case openBrace:
+      case openBracket:
+        depth++
+        isRole = false
+        if (depth !== turnDepth) break
+        from = at
+        isUser = false
+        break
+      case closeBrace:
+      case closeBracket:
+        depth--
+        if (depth === turnDepth - 1 && isUser) return turns.subarray(from, at + 1)
+    }
+  }
+  return depth >= turnDepth && isUser ? turns.subarray(from) : undefined
+}
+
+/** Behind the string that begins at `start`, or the end where it does not end before. */
+function pastString(bytes: Buffer, start: number): number {
+  let at = start + 1
+  const near = Math.min(at + nearBytes, bytes.length)
+  for (; at < near; at++) {
+    const byte = bytes[at]
+    if (byte === quote) return at + 1
+    if (byte === backslash) at++
+  }
+  // What is long is searched faster than a loop can look at each byte.
+  at = bytes.indexOf(quote, at)
+  if (at < 0) return bytes.length
+  let before = at
+  while (bytes[before - 1] === backslash) before--
+  if ((at - before) % 2 === 0) return at + 1
+  const closing = closingQuote(bytes, wordsOf(bytes), at + 1, bytes.length)
+  return closing < 0 ? bytes.length : closing + 1
+}
+
+function isKey(bytes: Buffer, from: number): boolean {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
+  return bytes[at] === colon
+}
+
+function isAt(bytes: Buffer, from: number, to: number, word: Buffer): boolean {
+  if (to - from !== word.length) return false
+  for (let i = 0; i < word.length; i++) if (bytes[from + i] !== word[i]) return false
+  return true
 }
 
 function hashOfLong(tenantId: string, words: Buffer): Session {
@@ -96,11 +157,18 @@ function hashOfLong(tenantId: string, words: Buffer): Session {
 }
 
 const quote = 0x22
+const backslash = 0x5c
+const colon = 0x3a
 const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
 const userWord = Buffer.from('"user"')
 const roleWord = Buffer.from('"role"')
-const between = new Uint8Array(256)
-for (const character of '[]{}, \t\r\n') between[character.charCodeAt(0)] = 1
+/** A turn is an object in an array. */
+const turnDepth = 2
+/** Names and short words end within. */
+const nearBytes = 24
 
 function headerText(value: string | string[] | undefined): string | undefined {
   const text = Array.isArray(value) ? value[0] : value

@@ -42,6 +42,18 @@ async function admin(path: string, body?: unknown, headers: Record<string, strin
 const chat = (key: string) =>
   bed.chat({ model: 'main', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }, { key })
 
+const answerOf = (model: unknown) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  }),
+})
+
 describe('entries', () => {
   test('a top-up is booked once for its id, and can be spent at once', async () => {
     const id = randomUUID()
@@ -133,6 +145,69 @@ describe('entries', () => {
     expect((await admin('free/balance')).body).toEqual(before.body)
   })
 
+  test('the id of a request, running or ended, is not for an entry: its charge bears it', async () => {
+    let release = () => {}
+    bed.upstream.script(async (request) => {
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return answerOf(request.model)
+    })
+    await admin('paid/entries', { kind: 'top_up', amount_usd: '1' })
+    const before = bed.upstream.requests.length
+    const running = chat(paidKey)
+    await bed.upstream.arrived(before + 1)
+    const [row] = await bed.database.sql<{ request_id: string }[]>`SELECT request_id FROM reservations`
+    const id = row?.request_id
+    const entry = { id, kind: 'top_up', amount_usd: '1' }
+    const taken = await admin('free/entries', entry)
+    release()
+    const { status, headers } = await running
+    expect([status, headers.get('x-request-id')]).toEqual([200, id])
+    expect(taken.status).toBe(422)
+    expect(taken.body).toMatchObject({
+      error: { param: 'id', message: expect.stringContaining('a request') },
+    })
+    await expect
+      .poll(async () => (await bed.database.sql`SELECT kind FROM entries WHERE id = ${id ?? ''}`)[0]?.kind)
+      .toBe('charge')
+    expect((await admin('paid/entries', entry)).status).toBe(422)
+
+    // One that holds nothing, and has no row yet.
+    const open = chat(freeKey)
+    await bed.upstream.arrived(before + 2)
+    let openId: string | undefined
+    await expect
+      .poll(async () => {
+        const [body] = await bed.database.sql<
+          { request_id: string }[]
+        >`SELECT request_id FROM request_payloads p
+          WHERE NOT EXISTS (SELECT 1 FROM requests r WHERE r.id = p.request_id)`
+        openId = body?.request_id
+        return openId
+      })
+      .toBeDefined()
+    const refusedWhileOpen = await admin('free/entries', { ...entry, id: openId })
+    release()
+    expect([(await open).headers.get('x-request-id'), refusedWhileOpen.status]).toEqual([openId, 422])
+
+    // One that was charged nothing has no entry, and is a request all the same.
+    bed.upstream.script(() => ({ status: 400, body: '{"error":{"message":"no"}}' }))
+    const refused = await chat(freeKey)
+    const refusedId = refused.headers.get('x-request-id')
+    await expect
+      .poll(async () => (await bed.database.sql`SELECT id FROM requests WHERE id = ${refusedId}`).length)
+      .toBe(1)
+    const balance = await admin('free/balance')
+    expect((await admin('free/entries', { ...entry, id: refusedId })).status).toBe(422)
+    expect((await admin('free/balance')).body).toEqual(balance.body)
+  })
+
+  test('a tenant whose name no database could hold is one that is not there', async () => {
+    for (const path of ['a%00b/balance', '%00/balance']) expect((await admin(path)).status).toBe(404)
+    expect((await admin('%00/entries', { kind: 'top_up', amount_usd: '1' })).status).toBe(404)
+  })
+
   test('two that come at once with one id book one', async () => {
     const entry = { id: randomUUID(), kind: 'top_up', amount_usd: '1' }
     const { body } = await admin('free/balance')
@@ -177,17 +252,7 @@ describe('GET /v1/usage/budget', () => {
   }
 
   test('tells a key what it and its group may still spend, its own last request included, and when that resets', async () => {
-    bed.upstream.script((request) => ({
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        id: 'chatcmpl-1',
-        object: 'chat.completion',
-        created: 1,
-        model: request.model,
-        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
-        usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-      }),
-    }))
+    bed.upstream.script((request) => answerOf(request.model))
     expect((await chat(ownKey)).status).toBe(200)
     const { balance, budgets } = await budget(ownKey)
     expect(balance).toBeNull()

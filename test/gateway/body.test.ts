@@ -41,6 +41,27 @@ it('memory for a changed body is given back with the releases it was asked with'
   expect(allocateBody(large, []).buffer).toBe(second.buffer)
 })
 
+it('of a client that left there is no body, whether it came whole or not, and its memory is used again', async () => {
+  const gone = new IncomingMessage(new Socket())
+  gone.headers = { 'content-length': String(large) }
+  gone.push(Buffer.alloc(large, 'a'))
+  gone.push(null)
+  gone.complete = true
+  gone.destroy()
+  expect(await readBody(gone, 1_000_000)).toBeUndefined()
+
+  const { bytes, release } = await bodyOf('a')
+  release()
+  const leaving = new IncomingMessage(new Socket())
+  leaving.headers = { 'content-length': String(large) }
+  const reading = readBody(leaving, 1_000_000)
+  leaving.push(Buffer.alloc(large - 1, 'b'))
+  leaving.complete = true
+  leaving.destroy()
+  expect(await reading).toBeUndefined()
+  expect((await bodyOf('c')).bytes.buffer).toBe(bytes.buffer)
+})
+
 it('small and very large bodies get memory of their own', () => {
   const releases: (() => void)[] = []
   expect(allocateBody(100, releases)).toHaveLength(100)

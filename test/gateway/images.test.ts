@@ -1,6 +1,15 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freeKey, type ImageTestbed, type Job, paidKey, startImageTestbed } from '../support/image-testbed.ts'
+import {
+  freeKey,
+  type ImageTestbed,
+  type Job,
+  otherKey,
+  paidKey,
+  startImageTestbed,
+} from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
+import { heardFrom } from '../support/raw-client.ts'
 import { queueBackends } from '../support/redis.ts'
 
 describe.each(queueBackends())('images by way of the queue on %s, worker in another process', (backend) => {
@@ -181,6 +190,28 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
       SELECT a.balance_nano, a.reserved_nano FROM accounts a JOIN tenants t ON t.id = a.id WHERE t.name = 'paid'`
     expect(account).toMatchObject({ balance_nano: '20000000', reserved_nano: '0' })
     expect(await bed.differences()).toEqual([])
+  })
+
+  test('a client that leaves while its key is looked up, with all said, has one row and no job', async () => {
+    const body = JSON.stringify({ model: 'draw', prompt: 'nobody waits' })
+    const [before] = await bed.database.sql<{ now: Date }[]>`SELECT now()`
+    await bed.database.sql.begin(async (sql) => {
+      await sql`LOCK TABLE keys IN ACCESS EXCLUSIVE MODE`
+      const socket = connect(bed.api.port, '127.0.0.1', () =>
+        socket.end(
+          `POST /v1/images/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${otherKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        ),
+      )
+      expect(await heardFrom(socket)).toBe('')
+    })
+    const since = () => bed.database.sql`SELECT * FROM requests WHERE created_at >= ${before?.now ?? null}`
+    await expect
+      .poll(since, { timeout: 10_000 })
+      .toMatchObject([
+        { status: 499, outcome: 'cancelled', stream_end: 'client_gone', endpoint: '/v1/images/generations' },
+      ])
+    const jobs = await bed.database.sql`SELECT id FROM image_jobs WHERE created_at >= ${before?.now ?? null}`
+    expect(jobs).toHaveLength(0)
   })
 
   test('nobody sees the job of another tenant', async () => {

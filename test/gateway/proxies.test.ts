@@ -155,6 +155,7 @@ channels:
       { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'gateway.example.com:8443' },
       () => 'https://gateway.example.com:8443/',
     ],
+    [{ 'x-forwarded-host': 'gateway.example.com:' }, () => 'http://gateway.example.com/'],
     [{ 'x-forwarded-proto': 'https' }, (port) => `https://127.0.0.1:${port}/`],
     [{ 'x-forwarded-host': 'gateway.example.com' }, () => 'http://gateway.example.com/'],
     [{ 'x-forwarded-host': 'evil.example/path?' }, (port) => `http://127.0.0.1:${port}/`],

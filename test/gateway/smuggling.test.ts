@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { heardFrom, idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 let bed: Testbed
 beforeAll(async () => {
@@ -10,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => bed.close())
 beforeEach(() => {
   bed.upstream.requests.length = 0
+  bed.upstream.script(() => chatAnswer())
 })
 
 const body = JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'Hello' }] })
@@ -60,9 +62,12 @@ const headers: [string, string, string?][] = [
   ['a second content encoding', `content-encoding: identity\r\ncontent-encoding: gzip\r\n${length}`],
   ['a second Idempotency-Key', `idempotency-key: a\r\nIdempotency-Key: b\r\n${length}`],
   [
-    'a second anthropic-version',
-    `anthropic-version: 2023-06-01\r\nanthropic-version: 2023-06-01\r\n${length}`,
+    'another anthropic-version',
+    `anthropic-version: 2023-06-01\r\nanthropic-version: 2024-01-01\r\n${length}`,
   ],
+  ['the same key twice', `${who}${length}`],
+  ['the same host twice', `host: x\r\n${length}`],
+  ['the same content encoding twice', `content-encoding: gzip\r\ncontent-encoding: gzip\r\n${length}`],
   ['a second x-tollgate-strict', `x-tollgate-strict: true\r\nx-tollgate-strict: false\r\n${length}`],
   ['an expectation that nobody knows', `expect: 200-maybe\r\n${length}`],
 ]
@@ -167,6 +172,66 @@ test('headers that are lists may come in several lines, and odd but clear reques
   )
   expect(statusesOf(await heardFrom(socket))).toEqual([200, 200])
   expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body, body])
+})
+
+test('a header that says the same twice says it once', async () => {
+  bed.upstream.script(() => chatAnswer())
+  const twice = ['content-type: application/json', 'X-Tollgate-Strict: true', 'x-tollgate-strict: true']
+  const heard = await say(
+    bed.tollgate.port,
+    `${start}host: x\r\n${who}${[...twice, ...twice].join('\r\n')}\r\nconnection: close\r\n${length}\r\n${body}`,
+  )
+  expect(statusesOf(heard)).toEqual([200])
+})
+
+test('a host with an empty port is served', async () => {
+  const heard = await say(
+    bed.tollgate.port,
+    `${start}host: x:\r\n${who}connection: close\r\n${length}\r\n${body}`,
+  )
+  expect(statusesOf(heard)).toEqual([200])
+})
+
+test('who asks for another protocol is answered in this one, and what follows is nobody', async () => {
+  const upgrade = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
+  const heard = await say(bed.tollgate.port, good.replace(who, who + upgrade) + good)
+  expect(statusesOf(heard)).toEqual([200])
+  expect(heard.toLowerCase()).toContain('connection: close')
+  expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body])
+})
+
+test('a tunnel whose client never ends its side is ended here', async () => {
+  const socket = connect({ port: bed.tollgate.port, host: '127.0.0.1', allowHalfOpen: true }, () =>
+    socket.write('CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'),
+  )
+  // Nobody tells a client that its words are read no more, but in answer to some.
+  const talking = setInterval(() => socket.write('tunnelled'.repeat(100_000)), 100)
+  expect(statusesOf(await heardFrom(socket))).toEqual([400])
+  clearInterval(talking)
+}, 20_000)
+
+test('a tunnel behind a request that is being answered ends both: one row of a client that left, and one of the tunnel', async () => {
+  const held = Promise.withResolvers<void>()
+  bed.upstream.script((request) => {
+    const plan = chatStream(request)
+    const [first = '', ...rest] = plan.chunks as Iterable<string>
+    return { ...plan, chunks: [first, { waitFor: held.promise }, ...rest] }
+  })
+  const asked = JSON.stringify({ ...JSON.parse(body), stream: true })
+  const socket = connect(bed.tollgate.port, '127.0.0.1', () =>
+    socket.write(
+      `${start}host: x\r\nauthorization: Bearer ${abortKey}\r\ncontent-length: ${asked.length}\r\n\r\n${asked}`,
+    ),
+  )
+  socket.once('data', () => socket.write('CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'))
+  const heard = await heardFrom(socket)
+  expect(statusesOf(heard)).toEqual([200])
+  const row = await bed.row(idsOf(heard)[0] ?? null)
+  expect(row).toMatchObject({ outcome: 'cancelled', stream_end: 'client_gone' })
+  await expect
+    .poll(async () => (await bed.rows()).filter(({ id }) => String(id) > String(row.id)))
+    .toMatchObject([{ status: 400, endpoint: '(unreadable)' }])
+  held.resolve()
 })
 
 test('a bad request behind a good one: the good one is answered, the bad one refused, and what follows is nobody', async () => {

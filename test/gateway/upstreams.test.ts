@@ -97,6 +97,47 @@ test('interim answers are passed over wherever their bytes are split', async () 
   await upstreams.destroy()
 })
 
+test('a call that is over has no say about the connection, which another call has', async () => {
+  const { upstreams, answerLookup } = withSlowLookup()
+  answerLookup()
+  let first: UpstreamCall | undefined
+  const before = listen({
+    start(call) {
+      first = call
+    },
+  })
+  ask(upstreams, before.listener)
+  await before.over
+  // The connection is free once its call has been told of its end.
+  await new Promise((free) => setImmediate(free))
+  act = (request) => {
+    request.socket.write(answerBytes(request.turn === 2 ? 'x'.repeat(1_000_000) : '{}'))
+  }
+  const paused = Promise.withResolvers<UpstreamCall>()
+  const held = listen({
+    start(call) {
+      call.pause()
+      paused.resolve(call)
+    },
+  })
+  ask(upstreams, held.listener)
+  const second = await paused.promise
+  first?.pause()
+  first?.resume()
+  // Whole calls on other connections: time enough for what would come.
+  for (let i = 0; i < 3; i++) {
+    const other = listen()
+    ask(upstreams, other.listener)
+    await other.over
+  }
+  expect(held.text()).toHaveLength(0)
+  second.resume()
+  expect((await held.over).error).toBeUndefined()
+  expect(held.text()).toHaveLength(1_000_000)
+  expect(raw.requests.slice(0, 2).map(({ turn }) => turn)).toEqual([1, 2])
+  await upstreams.destroy()
+})
+
 function withSlowLookup() {
   const asked = Promise.withResolvers<void>()
   const upstreams = new Upstreams(bounds, new Map(), (_hostname, _options, done) => {

@@ -29,6 +29,7 @@ const messages = [{ role: 'user', content: 'Hello' }]
 const json = String(chatAnswer().body)
 const events = [...(chatStream({ includeUsage: true }).chunks as Iterable<string>)]
 const bodyBytesMax = 200_000
+const decodedBytesMax = 300_000
 const answerBytesMax = 300_000
 
 const encoders = {
@@ -56,6 +57,7 @@ tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] 
 `,
     env: {
       BODY_BYTES_MAX: String(bodyBytesMax),
+      DECODED_BYTES_MAX: String(decodedBytesMax),
       WATCHED_ANSWER_BYTES_MAX: String(answerBytesMax),
       UPSTREAM_IDLE_MS: '3000',
       BREAKER_FAILURES: '1000',
@@ -259,6 +261,39 @@ test.for(names)('a request that swells in %s beyond the bound is a 413, and a ro
     outcome: 'refused',
     error_kind: 'request_too_large',
   })
+})
+
+test('decoded bodies of running requests take no more than all of them may: 503, a row, and room again when one ends', async () => {
+  const sent = (model: string) =>
+    bed.chat(gzipSync(JSON.stringify({ model, messages, user: 'x'.repeat(190_000) })), {
+      headers: { 'content-encoding': 'gzip' },
+    })
+  const held = Promise.withResolvers<RawRequest>()
+  act = (request) => held.resolve(request)
+  const running = sent('held')
+  const { socket } = await held.promise
+  act = ({ socket }) => void socket.write(answerBytes(json))
+  for (let i = 0; i < 3; i++) {
+    const refused = await sent('m')
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'unavailable', message: expect.stringContaining(`${decodedBytesMax} bytes`) },
+    })
+    expect(await bed.row(refused.headers.get('x-request-id'))).toMatchObject({
+      status: 503,
+      error_kind: 'unavailable',
+      attempt_count: 0,
+    })
+  }
+  const small = await bed.chat(gzipSync(JSON.stringify({ model: 'm', messages })), {
+    headers: { 'content-encoding': 'gzip' },
+  })
+  expect(small.status).toBe(200)
+  // Its upstream breaks: what of the body still waits to be sent is never used again, and yet is counted no more.
+  socket.destroy()
+  expect((await running).status).toBe(502)
+  for (let i = 0; i < 3; i++) expect((await sent('m')).status).toBe(200)
 })
 
 test('a frame that demands more memory than the web may is refused', async () => {

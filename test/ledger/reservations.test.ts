@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
-import { Reservations, type Verdict } from '../../src/ledger/reservations.ts'
+import { type ReservationOptions, Reservations, type Verdict } from '../../src/ledger/reservations.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
 let bed: MoneyBed
@@ -15,13 +16,13 @@ afterEach(async () => {
   await bed.close()
 })
 
-function start({ waitMs = 60_000, moneyWaitMs = 60_000, database = bed.database } = {}) {
+function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<ReservationOptions> = {}) {
   let shipments = 0
   const ship = async () => {
     shipments++
   }
   const reservations = new Reservations({
-    database,
+    database: database ?? bed.database,
     instanceId: instance,
     waitMs,
     moneyWaitMs,
@@ -109,6 +110,46 @@ test('a client that leaves while it waits has nothing held', async () => {
   expect(await bed.account(payer.tenantId)).toMatchObject({ held: 0n })
 })
 
+test('a statement that is never answered keeps nobody else from being admitted', async () => {
+  const { database, hang } = faulty()
+  const { hold, end } = start({ waitMs: 300, database })
+  hang(/reserve_money/)
+  await expect(hold(10n).verdict).rejects.toMatchObject({ kind: 'unavailable' })
+  const next = hold(10n)
+  expect(await next.verdict).toEqual({ kind: 'granted' })
+  await end(next.id)
+})
+
+test.each(['fails', 'is never answered'])(
+  'where giving back %s, whoever waits for money goes on waiting, and gets it',
+  async (how) => {
+    const waitMs = 2_000
+    const { database, hold: withhold, fail, hang } = faulty()
+    const { hold, end } = start({ waitMs, database })
+    // The one that gives up is a second older than the one that waits.
+    const first = withhold(/reserve_money/)
+    const running = hold(5n)
+    await first.asked
+    const leaving = hold(5n)
+    await sleep(waitMs / 2)
+    const waiting = hold(5n)
+    const second = withhold(/reserve_money/)
+    first.answer()
+    expect(await running.verdict).toEqual({ kind: 'granted' })
+    await second.asked
+    if (how === 'fails') fail(/release_reservations/)
+    else hang(/release_reservations/)
+    await expect(leaving.verdict).rejects.toMatchObject({ kind: 'unavailable' })
+    second.answer()
+    await end(running.id)
+    expect(await waiting.verdict).toEqual({ kind: 'granted' })
+    await end(waiting.id)
+    // Its row is shipped, which releases it.
+    await end(leaving.id)
+    expect(await bed.account(payer.tenantId)).toMatchObject({ held: 0n })
+  },
+)
+
 test('where Postgres does not answer in time, the request is refused, and what it is granted later is given back', async () => {
   // Of its own, since its connections are ended when it does not answer.
   const database = openDatabase(bed.url)
@@ -131,3 +172,33 @@ test('where Postgres does not answer in time, the request is refused, and what i
     .toBe(0)
   await database.close()
 })
+
+/** The bed's database, of which the next statement that has some words fails, is never answered, or only when told. */
+function faulty() {
+  const faults: { words: RegExp; instead(run: () => unknown): unknown }[] = []
+  const sql = new Proxy(bed.database.sql, {
+    apply(target, self, args) {
+      const run = () => Reflect.apply(target, self, args)
+      const fault = faults.findIndex(({ words }) => Array.isArray(args[0]) && words.test(args[0].join('')))
+      return fault === -1 ? run() : faults.splice(fault, 1)[0]?.instead(run)
+    },
+  })
+  return {
+    database: { sql, renew() {} },
+    hang: (words: RegExp) => void faults.push({ words, instead: () => new Promise(() => {}) }),
+    fail: (words: RegExp) =>
+      void faults.push({ words, instead: () => Promise.reject(new Error('the connection broke')) }),
+    hold(words: RegExp) {
+      const asked = Promise.withResolvers<void>()
+      const answer = Promise.withResolvers<void>()
+      const instead = async (run: () => unknown) => {
+        const done = await run()
+        asked.resolve()
+        await answer.promise
+        return done
+      }
+      faults.push({ words, instead })
+      return { asked: asked.promise, answer: answer.resolve }
+    },
+  }
+}

@@ -217,6 +217,36 @@ describe.runIf(queueBackends().includes('redis'))('limits on Redis', () => {
     await granted(take(limits, scope))
   })
 
+  test('Redis that lost everything, or was away for long: nobody takes itself for the only process', async () => {
+    const two = [await open({ waitMs }), await open({ waitMs })]
+    const processes = () => two.map((limits) => limits.state().processes)
+    await expect.poll(processes, { timeout: 10_000 }).toEqual([2, 2])
+    const seen = new Set<number>()
+    const timer = setInterval(() => {
+      for (const count of processes()) seen.add(count)
+    }, 5)
+    try {
+      await redis.flush()
+      // Until both have said again that they are there, and for the time of a beat after it.
+      await expect.poll(() => ask.zcard('{tollgate:limits}:processes'), { timeout: 20_000 }).toBe(2)
+      await sleep(1_500)
+      // It forgets both meanwhile.
+      redis.pause()
+      const asked = async (limits: Limits) => {
+        await take(limits, scopeOf({ requestsPerMinute: 10 }))
+        return limits.state().mode
+      }
+      for (const limits of two) await expect.poll(() => asked(limits), { timeout: 20_000 }).toBe('local')
+      await sleep(3_500)
+      redis.resume()
+      await Promise.all(two.map(shared))
+      await sleep(1_500)
+    } finally {
+      clearInterval(timer)
+    }
+    expect([...seen]).toEqual([2])
+  })
+
   test('a process that has ended is no longer counted among those that share', async () => {
     const staying = await open()
     const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: quiet })

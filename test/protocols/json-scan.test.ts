@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { checkText, type ScanOptions, scanElements, scanMembers } from '../../src/protocols/json-scan.ts'
 import { type Watch, wordSet } from '../../src/protocols/json-words.ts'
@@ -117,6 +117,39 @@ describe('scanMembers', () => {
     expect(refusalOf(() => scan('{"model":"a"}{}')).message).toMatch(/unexpected text after/)
     expect(refusalOf(() => scan('[1]')).message).toBe('body: expected a JSON object, got array')
     expect(refusalOf(() => scan('')).message).toMatch(/got nothing/)
+  })
+
+  it('takes no memory for a key of megabytes, and knows what it begins with', () => {
+    const key = (beginning: string) => Buffer.from(`{"${beginning}${'é'.repeat(4_000_000)}":1}`)
+    const scanKey = (bytes: Buffer) =>
+      scanMembers(bytes, { start: 0, end: bytes.length }, names, { depthMax: 16 })
+    expect(refusalOf(() => scanKey(key('Model\\u0000'))).message).toMatch(/other letters/)
+    expect(scanKey(key('\\u006dodel'))).toEqual({})
+    for (let shift = 0; shift < 12; shift++) expect(scanKey(key(`${'x'.repeat(shift)}\\u0061`))).toEqual({})
+    const decoded = vi.spyOn(Buffer.prototype, 'toString')
+    onTestFinished(() => decoded.mockRestore())
+    const bytes = key('')
+    expect(scanKey(bytes)).toEqual({})
+    expect(decoded).toHaveBeenCalled()
+    for (const { value } of decoded.mock.results) expect(value.length).toBeLessThan(1000)
+  })
+
+  it('tells a column in characters, and in bytes where the line is long', () => {
+    const columnIn = (key: string) => /column (\d+)/.exec(refusalOf(() => scan(`{"${key}":x}`)).message)?.[1]
+    expect(columnIn('é'.repeat(2_000))).toBe('2005')
+    expect(columnIn('é'.repeat(5_000))).toBe('10005')
+  })
+
+  it('says where a body of nothing but lines breaks without taking memory for each of them', () => {
+    const bytes = Buffer.alloc(16 * 1024 * 1024, '\n')
+    bytes.write('{"a":1')
+    bytes[bytes.length - 1] = 0x78
+    const before = process.memoryUsage().heapUsed
+    const refusal = refusalOf(() =>
+      scanMembers(bytes, { start: 0, end: bytes.length }, names, { depthMax: 16 }),
+    )
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(bytes.length / 2)
+    expect(refusal.message).toMatch(/line 16777210 column 1\)$/)
   })
 
   it('agrees with JSON.parse about what is JSON', () => {

@@ -47,7 +47,8 @@ const fail = (breakers: Breakers, channel: string) =>
   breakers.begin(channel, 'main').end('failure', 'upstream_error')
 const live = (breakers: Breakers, channel: string) => breakers.begin(channel, 'main').end('life', '')
 const isClosed = (breakers: Breakers, channel: string) => breakers.whyNot(channel) === undefined
-const until = (what: () => boolean, timeout = 5_000) => expect.poll(what, { timeout, interval: 5 }).toBe(true)
+const until = (what: () => boolean, timeout = 20_000) =>
+  expect.poll(what, { timeout, interval: 5 }).toBe(true)
 
 function open(breakers: Breakers, channel: string): void {
   for (let i = 0; i < bounds.breakerFailures; i++) fail(breakers, channel)
@@ -175,6 +176,68 @@ test('a long answer is known to be one before its end, and what becomes of the r
   fail(breakers, channel)
   probe.end('failure', 'upstream_error')
   expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('a probe that does not end keeps nobody from trying, and decides when it ends at last', async () => {
+  const [one, two] = [start(0, { probeMsMax: 100 }), start(1)]
+  const channel = randomUUID()
+  open(one, channel)
+  await until(() => !isClosed(two, channel))
+  await until(() => isClosed(one, channel))
+  const hanging = one.begin(channel, 'main')
+  expect(isClosed(one, channel)).toBe(false)
+  // What it had claimed runs out, since it is held no more: either process may be the one that tries.
+  await until(() => isClosed(one, channel) || isClosed(two, channel), 10_000)
+  hanging.end('life', '')
+  await until(() => isClosed(one, channel) && isClosed(two, channel))
+  fail(one, channel)
+  expect(isClosed(one, channel)).toBe(true)
+}, 20_000)
+
+test('what others opened or closed meanwhile ends the probe of this process', async () => {
+  const breakers = start()
+  const channel = randomUUID()
+  open(breakers, channel)
+  await until(() => isClosed(breakers, channel))
+  const hanging = breakers.begin(channel, 'main')
+  await databases[1].sql`SELECT close_breaker(${channel})`
+  await until(() => isClosed(breakers, channel))
+  await databases[1].sql`SELECT open_breaker(${channel}, 1, 100, 'elsewhere')`
+  await until(() => !isClosed(breakers, channel))
+  // The one that hangs is the probe no more.
+  await until(() => isClosed(breakers, channel))
+  const probe = breakers.begin(channel, 'main')
+  await databases[1].sql`SELECT open_breaker(${channel}, 2, 60000, 'elsewhere again')`
+  await until(() => breakers.whyNot(channel)?.includes('again') === true)
+  for (const late of [hanging, probe]) late.end('life', '')
+  expect(isClosed(breakers, channel)).toBe(false)
+}, 20_000)
+
+test('a call comes to one thing: what is told of it later counts for nothing', () => {
+  const breakers = start()
+  const channel = randomUUID()
+  const trials = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
+  for (const trial of trials) trial.end('life', '')
+  for (const trial of trials) trial.end('failure', 'upstream_error', 60_000)
+  expect(isClosed(breakers, channel)).toBe(true)
+})
+
+test('old rows are cleared away by whoever opens a breaker, without waiting for who holds one of them', async () => {
+  const [old, held, opened] = [randomUUID(), randomUUID(), randomUUID()]
+  const [one, two] = databases
+  for (const channel of [old, held])
+    await one.sql`INSERT INTO channel_breakers (channel_id, openings, open_until, probe_at, reason, changed_at)
+      VALUES (${channel}, 1, now(), now(), 'old', now() - interval '2 days')`
+  const left = await one.sql.begin(async (sql) => {
+    await sql`SELECT 1 FROM channel_breakers WHERE channel_id = ${held} FOR UPDATE`
+    await two.sql.begin(async (other) => {
+      await other`SET LOCAL statement_timeout = 5000`
+      await other`SELECT open_breaker(${opened}, 1, 1000, 'x')`
+    })
+    return sql`SELECT channel_id FROM channel_breakers WHERE channel_id = ANY (${[old, held, opened]}::uuid[])`
+  })
+  expect(left.map(({ channel_id }) => channel_id).sort()).toEqual([held, opened].sort())
+  await one.sql`SELECT close_breaker(${held})`
 })
 
 test('an upstream that says for how long opens it at once, for exactly so long', async () => {

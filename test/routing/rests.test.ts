@@ -29,6 +29,16 @@ test('a refused credential rests for all models, and a limit without its end is 
   expect((rests.find('c', two, 'm')?.until ?? 0) - performance.now()).toBeLessThanOrEqual(5_000)
 })
 
+test('a credential that is forbidden a model rests for that model only', () => {
+  const rests = new Rests(bounds)
+  expect(rests.begin('c', one, 'm', 'forbidden', undefined)).toBe(true)
+  const rest = rests.find('c', one, 'm')
+  expect(rest).toMatchObject({ why: 'forbidden', isFirm: false })
+  expect((rest?.until ?? 0) - performance.now()).toBeGreaterThan(25_000)
+  expect(rests.find('c', one, 'other')).toBeUndefined()
+  expect(rests.find('c', two, 'm')).toBeUndefined()
+})
+
 test('a rest ends by itself', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
   try {

@@ -34,6 +34,43 @@ test('a session is the same however its conversation grows, and whatever else ch
   expect(find(chat(user('Hi there')))).not.toEqual(first)
 })
 
+const contentFirst = (content: unknown, role = 'user') => ({ content, role })
+
+test.each([
+  ['role first', (role: string, content: unknown) => ({ role, content })],
+  ['content first', (role: string, content: unknown) => ({ content, role })],
+  [
+    'with other members around',
+    (role: string, content: unknown) => ({ id: 'a', content, role, name: 'Ada' }),
+  ],
+])(
+  'a conversation is told by its first turn of a user, in whatever order its members stand: %s',
+  (_order, turn) => {
+    const system = turn('system', 'Say "user" and {"role":"user"} and \\\\ to nobody. '.repeat(9))
+    const parts = [
+      { type: 'text', text: 'Who was "Ada"?', role: 'user' },
+      { type: 'text', text: '{[' },
+    ]
+    const first = find(chat(system, turn('user', parts)))
+    expect(first).toBeDefined()
+    const answer = turn('assistant', 'A mathematician.')
+    expect(find(chat(system, turn('user', parts), answer, turn('user', 'And then?')))).toEqual(first)
+    expect(find(chat(system, turn('user', [...parts, { type: 'text', text: '!' }])))).not.toEqual(first)
+    const others = ['Hi', 'Ho', 'What?', '"', '\\'].map((words) => find(chat(system, turn('user', words))))
+    expect(new Set([first, ...others]).size).toBe(6)
+  },
+)
+
+test('of a first turn that goes on behind what is looked at, its beginning tells it', () => {
+  const long = 'x"'.repeat(20_000)
+  const first = find(chat(user(`one ${long}`)))
+  expect(first).toBeDefined()
+  expect(find(chat(user(`two ${long}`)))).not.toEqual(first)
+  expect(find(chat(user(`one ${long}`), { role: 'assistant', content: 'Yes.' }))).toEqual(first)
+  // Whose turn it is stands too far behind.
+  expect(find(chat(contentFirst(long)))).toBeUndefined()
+})
+
 test('conversations that begin alike and differ in the middle of a long first turn are spread by their length and end', () => {
   const template = 'Classify the following text. '.repeat(200)
   const one = find(chat(user(`${template}A`)))

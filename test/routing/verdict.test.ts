@@ -17,12 +17,31 @@ test.each([400, 404, 409, 413, 415, 422])(
   },
 )
 
-test.each([408, 500, 501, 502, 503, 504, 520, 529, 405, 302])(
+test.each([408, 500, 501, 502, 503, 504, 520, 529, 302])(
   'a %i sends the request on and counts against the channel',
   (status) => {
     expect(verdictOn(refusal(status))).toEqual({ next: 'channel', breaker: 'failure' })
   },
 )
+
+test.each([405, 406, 410, 414, 418, 431, 451])(
+  'a %i sends the request on, and the channel that says so lives',
+  (status) => {
+    expect(verdictOn(refusal(status))).toEqual({ next: 'channel', breaker: 'life' })
+  },
+)
+
+test('a model that the upstream has not is the client’s to mend only where the client named it', () => {
+  const unknown = refusal(404, 'model_not_found')
+  expect(verdictOn(unknown, 'client')).toEqual({ next: 'nobody', breaker: 'life' })
+  expect(verdictOn(unknown, 'operator')).toEqual({ next: 'channel', breaker: 'life' })
+  for (const status of [400, 404, 422])
+    expect(verdictOn(refusal(status), 'operator')).toEqual({ next: 'nobody', breaker: 'life' })
+})
+
+test('who is forbidden something rests for that model, and the next credential is asked', () => {
+  expect(verdictOn(refusal(403))).toEqual({ next: 'credential', breaker: 'life', rest: 'forbidden' })
+})
 
 test('a limit rests the credential, and the next one is asked', () => {
   expect(verdictOn(refusal(429))).toEqual({ next: 'credential', breaker: 'life', rest: 'limited' })
@@ -31,7 +50,6 @@ test('a limit rests the credential, and the next one is asked', () => {
 test.each([
   ['401', refusal(401)],
   ['402', refusal(402)],
-  ['403', refusal(403)],
   ['an account without quota, told with a 429', refusal(429, 'insufficient_quota')],
   [
     'an account without money, told with a 400',

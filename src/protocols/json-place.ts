@@ -1,0 +1,18 @@
+/**
+ * Line and column of an offset, for a message. Columns are characters, of a line of more than 4 KB before it bytes: a
+ * body that is refused must cost nothing.
+ */
+export function placeOf(bytes: Buffer, at: number): string {
+  let line = 1
+  let start = 0
+  for (let i = 0; i < at; i++) {
+    if (bytes[i] !== 0x0a) continue
+    line++
+    start = i + 1
+  }
+  const isShort = at - start <= decodedLineBytesMax
+  const column = isShort ? bytes.toString('utf8', start, at).length : at - start
+  return `line ${line} column ${column + 1}`
+}
+
+const decodedLineBytesMax = 4096

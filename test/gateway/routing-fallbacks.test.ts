@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  channelLine,
+  narrowKey,
+  overloaded,
+  type RoutingBed,
+  startRoutingBed,
+} from '../support/routing-bed.ts'
+import { paidKey } from '../support/testbed.ts'
+import { chat, errorAnswer } from '../support/upstream-plans.ts'
+
+/** Models that answer in place of others. Each test has models of its own. */
+
+type Of = Parameters<typeof channelLine> extends [string, ...infer Rest] ? Rest : never
+
+const price = 'price: { input: "1", output: "2" }'
+const models = `
+  - { id: half }
+  - { id: dear, context_length: 1000, max_output_tokens: 100, price: { input: "100", output: "100" }, fallbacks: [spare] }
+  - { id: spare, context_length: 1000, max_output_tokens: 100, ${price} }
+  - { id: cheap, context_length: 1000, max_output_tokens: 100, ${price}, fallbacks: [gold] }
+  - { id: gold, context_length: 1000, max_output_tokens: 100, price: { input: "1000", output: "1000" } }
+  - { id: thrift, context_length: 1000, max_output_tokens: 100, ${price}, fallbacks: [half] }
+  - { id: unbound, ${price} }
+  - { id: careful, context_length: 1000, max_output_tokens: 100, ${price}, fallbacks: [unbound, spare] }
+  - { id: heedless, ${price}, aliases: [careless], fallbacks: [spare] }
+  - { id: shut, fallbacks: [spare] }
+  - { id: properly, aliases: [nickname] }`
+
+const channels = (origin: string) => {
+  const channel = (...of: Of) => channelLine(origin, ...of)
+  return [
+    channel('dear', '[dear]'),
+    channel('shut', '[shut]'),
+    channel('thrift', '[thrift]'),
+    channel('spare', '{ spare: spare-upstream }'),
+    channel('cheap', '[cheap]'),
+    channel('gold', '[gold]'),
+    channel('any', '"*"').replace('models: "*"', 'models: { properly: "*" }'),
+    channel('steady', '[half]'),
+    channel('unbound', '[unbound]'),
+    channel('careful', '[careful]'),
+    channel('heedless', '[heedless]'),
+  ].join('\n')
+}
+
+let bed: RoutingBed
+beforeAll(async () => {
+  bed = await startRoutingBed({ models, channels, narrow: 'dear' })
+})
+afterAll(() => bed?.close())
+beforeEach(() => bed.reset())
+
+test('when every channel of a model failed its fallback answers, at its own price, and the reservation could bear it', async () => {
+  bed.answers.dear = overloaded
+  const { status, headers, id } = await bed.ask('dear', {
+    key: paidKey,
+    max_tokens: 10,
+    headers: { 'x-tollgate-route': 'true' },
+  })
+  expect(status).toBe(200)
+  expect(headers.get('x-tollgate-model')).toBe('spare')
+  expect(headers.get('x-tollgate-channel')).toBe('spare')
+  expect(headers.get('x-tollgate-route')).toMatch(
+    /^"dear";status=503;error=upstream_overloaded;ms=\d+, "spare";served$/,
+  )
+  // 8 fresh and 3 cached input tokens at $1, 7 output tokens at $2 per million tokens.
+  expect(await bed.row(id)).toMatchObject({
+    requested_model: 'dear',
+    channel: 'spare',
+    cost_nano: '25000',
+    attempt_count: 2,
+  })
+  expect((await bed.attemptsOf(id))[1]?.reason).toBe('fallback spare, only candidate')
+  expect(bed.asked('spare')[0]?.model).toBe('spare-upstream')
+})
+
+test('what is held is the dearest of a model and its fallbacks', async () => {
+  let held = 0n
+  bed.answers.cheap = async () => {
+    const [row] = await bed.database.sql<{ amount: string }[]>`SELECT amount_nano AS amount FROM reservations`
+    held = BigInt(row?.amount ?? 0)
+    return overloaded()
+  }
+  const { status, id } = await bed.ask('cheap', { key: paidKey, max_tokens: 10 })
+  expect(status).toBe(200)
+  // Ten output tokens of the fallback alone cost 10 * $1000 / 1e6.
+  expect(held).toBeGreaterThan(10_000_000n)
+  const row = await bed.row(id)
+  expect(BigInt(String(row.cost_nano))).toBeLessThanOrEqual(held)
+  expect(BigInt(String(row.cost_nano))).toBe(18_000_000n)
+})
+
+test('a fallback that the key may not use is passed over, and the error of its model stays', async () => {
+  bed.answers.dear = overloaded
+  const { status, id, headers } = await bed.ask('dear', { key: narrowKey })
+  expect(status).toBe(503)
+  expect(headers.get('x-tollgate-model')).toBeNull()
+  expect(await bed.attemptsOf(id)).toMatchObject([
+    { channel: 'dear' },
+    { channel: 'spare', passed_over: true, reason: 'fallback spare, this key may not use that model' },
+  ])
+  expect(bed.asked('spare')).toEqual([])
+})
+
+test('a fallback without a price is passed over for whoever has a spending limit, and answers the others', async () => {
+  bed.answers.thrift = overloaded
+  const { status, id } = await bed.ask('thrift', { key: paidKey, max_tokens: 10 })
+  expect(status).toBe(503)
+  expect(await bed.attemptsOf(id)).toMatchObject([
+    { channel: 'thrift' },
+    { passed_over: true, reason: 'fallback half, it has no price' },
+  ])
+  expect((await bed.ask('thrift')).headers.get('x-tollgate-model')).toBe('half')
+})
+
+test('a fallback answers before a channel is asked whose breaker is open', async () => {
+  bed.answers.shut = () => ({ ...overloaded(), headers: { 'retry-after': '120' } })
+  expect((await bed.ask('shut')).headers.get('x-tollgate-model')).toBe('spare')
+  const { headers, id } = await bed.ask('shut')
+  expect(headers.get('x-tollgate-model')).toBe('spare')
+  expect(await bed.attemptsOf(id)).toMatchObject([
+    { channel: 'shut', passed_over: true },
+    { channel: 'spare', passed_over: false, status: 200 },
+  ])
+  expect(bed.asked('shut')).toHaveLength(1)
+  // When it fails too, nobody else is left.
+  bed.answers.spare = overloaded
+  bed.answers.shut = chat
+  const last = await bed.ask('shut')
+  expect(last.status).toBe(200)
+  expect(last.headers.get('x-tollgate-channel')).toBe('shut')
+  expect(last.headers.get('x-tollgate-model')).toBeNull()
+})
+
+test('the client’s own mistake goes to no fallback', async () => {
+  bed.answers.dear = () => errorAnswer(400, { type: 'invalid_request_error', message: 'No.' })
+  expect((await bed.ask('dear')).status).toBe(400)
+  expect(bed.asked('spare')).toEqual([])
+})
+
+test('an alias is its model, also for a channel that takes any name', async () => {
+  const { status, id } = await bed.ask('nickname')
+  expect(status).toBe(200)
+  expect(bed.asked('any')[0]?.model).toBe('properly')
+  expect(await bed.row(id)).toMatchObject({ requested_model: 'nickname' })
+})
+
+test('a fallback whose cost is not bounded is passed over for whoever has a spending limit, and the next one answers', async () => {
+  bed.answers.careful = overloaded
+  const { status, id, headers } = await bed.ask('careful', { key: paidKey })
+  expect(status).toBe(200)
+  expect(headers.get('x-tollgate-model')).toBe('spare')
+  expect(await bed.attemptsOf(id)).toMatchObject([
+    { channel: 'careful', status: 503 },
+    { channel: 'unbound', passed_over: true, reason: 'fallback unbound, its cost is not bounded' },
+    { channel: 'spare', status: 200 },
+  ])
+  // Who says how much it may answer has it bounded, and others have no limit.
+  expect((await bed.ask('careful', { key: paidKey, max_tokens: 5 })).headers.get('x-tollgate-model')).toBe(
+    'unbound',
+  )
+  expect((await bed.ask('careful')).headers.get('x-tollgate-model')).toBe('unbound')
+})
+
+test('a model whose own cost is not bounded is refused by its own name, whatever its fallbacks cost', async () => {
+  for (const name of ['heedless', 'careless']) {
+    const { status, text } = await bed.ask(name, { key: paidKey })
+    expect(status).toBe(403)
+    expect(text).toContain('what model \\"heedless\\" may cost is not bounded')
+  }
+  expect(bed.upstream.requests).toEqual([])
+})

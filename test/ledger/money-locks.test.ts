@@ -1,0 +1,163 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type postgres from 'postgres'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SecretKeeper } from '../../src/access/secret-key.ts'
+import { applyGatewayFile } from '../../src/catalog/apply.ts'
+import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
+import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'
+
+/** What waits for what, and holds what meanwhile: each test stops one transaction where it would do harm. */
+
+let bed: MoneyBed
+let other: postgres.ReservedSql
+beforeEach(async () => {
+  bed = await startMoneyBed()
+  other = await bed.database.sql.reserve()
+  await other`BEGIN`
+})
+afterEach(async () => {
+  other.release()
+  expect(await bed.broken()).toEqual([])
+  await bed.close()
+})
+
+/** So many statements wait for a lock. */
+const waiting = async (count: number) =>
+  expect
+    .poll(
+      async () =>
+        (
+          await bed.database.sql`SELECT 1 FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        ).length,
+      { timeout: 10_000 },
+    )
+    .toBe(count)
+
+test('while a new budget is counted charges wait, and nobody who wants to be admitted', async () => {
+  const payer = await bed.aKey(await bed.aTenant(1_000n), await bed.aGroup(), { total: 100n })
+  const [running, next] = [randomUUIDv7(), randomUUIDv7()]
+  expect(await bed.reserve({ id: running, payer, amount: 10n })).toEqual(['granted'])
+  await other`SELECT hold_charges()`
+  const settled = bed.settle({ id: running, payer, cost: 7n })
+  await waiting(1)
+  expect(await bed.reserve({ id: next, payer, amount: 10n })).toEqual(['granted'])
+  // What was free of charge is released all the same.
+  await bed.settle({ id: next, payer, cost: 0n })
+  await other`COMMIT`
+  await settled
+  expect(await bed.account(payer.tenantId)).toEqual({ balance: 993n, held: 0n })
+})
+
+test('while the log is summed up for a new budget, the old ones of its owner admit as ever', async () => {
+  const payer = await bed.aKey(await bed.aTenant(1_000n), await bed.aGroup({ month: 100n }), { total: 100n })
+  const now = Date.now()
+  await bed.settle({ id: randomUUIDv7(), payer, cost: 7n })
+  await bed.setBudgets('keys', payer.keyId, { day: 100n })
+  await bed.setBudgets('keys', payer.keyId, { day: null })
+  // Nobody can read the log, so that the sum takes as long as we like.
+  await other`LOCK TABLE requests IN ACCESS EXCLUSIVE MODE`
+  const counted = bed.setBudgets('keys', payer.keyId, { day: 50n, month: 60n })
+  await waiting(1)
+  const id = randomUUIDv7()
+  expect(await bed.reserve({ id, payer, amount: 10n })).toEqual(['granted'])
+  await other`COMMIT`
+  await counted
+  expect(await bed.left(payer, now)).toBe('insufficient key day 43 43')
+  await bed.settle({ id, payer, cost: 0n })
+})
+
+test('a file that brings a balance and a budget waits for those that charge before it locks anything', async () => {
+  const file = (tenant: string, budget: string) =>
+    applyGatewayFile(
+      bed.database,
+      readGatewayYaml(
+        `models: []
+channels: []
+groups: [{ name: all, models: ['*'], channels: ['*']${budget} }]
+tenants: [{ name: acme${tenant}, keys: [{ name: main, group: all, secret: a-secret-of-some-length }] }]`,
+        { path: 'gateway.yaml', env: {} },
+      ),
+      new SecretKeeper('a secret key for tests, long enough'),
+    )
+  await file('', '')
+  // As a shipment that charges does: the lock of charges, then the account.
+  await other`SELECT pg_advisory_xact_lock_shared(7023915)`
+  const applied = file(", balance_usd: '5.00'", ", budget: { total: '5.00' }")
+  await waiting(1)
+  await other`SELECT 1 FROM accounts FOR UPDATE`
+  await other`COMMIT`
+  await applied
+  const [account] = await bed.database.sql`SELECT limited, balance_nano FROM accounts`
+  expect(account).toMatchObject({ limited: true, balance_nano: '5000000000' })
+})
+
+test('budgets that come back lock what was kept of their periods in the order of all others', async () => {
+  const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { day: 10n, total: 10n })
+  const id = randomUUIDv7()
+  await bed.reserve({ id, payer, amount: 1n })
+  await bed.setBudgets('keys', payer.keyId, { day: null, total: null })
+  const [low, high] = [`00000000-${id.slice(9)}`, `ffffffff-${id.slice(9)}`]
+  // Against the order in which their names sort.
+  await bed.database
+    .sql`UPDATE budget_periods SET id = CASE period WHEN 'total' THEN ${low}::uuid ELSE ${high}::uuid END`
+  await bed.database.sql`UPDATE reservations SET budget_period_ids = ARRAY[${low}, ${high}]::uuid[]`
+  await other`SELECT 1 FROM budget_periods WHERE id = ${low} FOR UPDATE`
+  const counted = bed.setBudgets('keys', payer.keyId, { day: 10n, total: 10n })
+  await waiting(1)
+  await other`SELECT 1 FROM budget_periods WHERE id = ${high} FOR UPDATE`
+  await other`COMMIT`
+  await counted
+  await bed.settle({ id, payer, cost: 1n })
+  expect(await bed.left(payer)).toMatch(/^insufficient key (?:day|total) 9 9$/)
+})
+
+test('processes that are lost are released all at once, their accounts in the order of all others', async () => {
+  const tenants = [await bed.aTenant(10n), await bed.aTenant(10n)].sort()
+  const lost = [randomUUIDv7(), randomUUIDv7()].sort()
+  // The first to be found holds of the last account, so that one after the other would lock them against the order.
+  for (const [n, id] of lost.entries()) {
+    const payer = await bed.aKey(tenants[1 - n] ?? '', await bed.aGroup())
+    await bed.database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+      VALUES (${id}, 'gone', 1, now() - interval '2 days', now() - interval '2 days', 'live')`
+    const held = randomUUIDv7()
+    await bed.reserve({ id: held, payer, amount: 3n })
+    await bed.database.sql`UPDATE reservations SET instance_id = ${id} WHERE request_id = ${held}`
+  }
+  await other`SELECT 1 FROM accounts WHERE id = ${tenants[0] ?? ''} FOR UPDATE`
+  const retired = bed.database.sql`SELECT retire_lost_instances(${instance}) AS id`.then((rows) =>
+    rows.map(({ id }) => id).sort(),
+  )
+  await waiting(1)
+  await other`SELECT 1 FROM accounts WHERE id = ${tenants[1] ?? ''} FOR UPDATE`
+  await other`COMMIT`
+  expect(await retired).toEqual(lost)
+  for (const tenant of tenants) expect(await bed.account(tenant)).toEqual({ balance: 10n, held: 0n })
+})
+
+test('what a job has taken over from a process is not released with the process', async () => {
+  const payer = await bed.aKey(await bed.aTenant(10n), await bed.aGroup(), { total: 10n })
+  const [taken, left] = [randomUUIDv7(), randomUUIDv7()]
+  await bed.reserve({ id: taken, payer, amount: 3n }, { id: left, payer, amount: 4n })
+  await other`SELECT 1 FROM accounts FOR UPDATE`
+  const released = bed.database.sql`SELECT release_instance(${instance})`.execute()
+  await waiting(1)
+  const job = {
+    id: taken,
+    tenant_id: payer.tenantId,
+    key_id: payer.keyId,
+    group_id: payer.groupId,
+    priority: 0,
+    model: 'draw',
+    quote: '{}',
+    opened: '{}',
+  }
+  const [accepted] = await bed.database.sql`
+    SELECT verdict FROM accept_image_job(${JSON.stringify(job)}::text::jsonb, NULL, NULL, 3, 4, 10)`
+  expect(accepted).toMatchObject({ verdict: 'accepted' })
+  await other`COMMIT`
+  await released
+  expect(await bed.database.sql`SELECT request_id FROM reservations`).toMatchObject([{ request_id: taken }])
+  expect(await bed.account(payer.tenantId)).toEqual({ balance: 10n, held: 3n })
+  expect(await bed.periods(payer.keyId)).toEqual(['total 1970-01-01: spent 0, held 3'])
+})

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { eq, inArray, or } from 'drizzle-orm'
 import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import type { Database } from '../db/database.ts'
+import { eq, inArray, or } from '../db/drizzle.cjs'
 import { accounts, entries, keys, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 

@@ -1,5 +1,5 @@
-import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
+import { asc, desc, eq, inArray, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
   channelCredentials,

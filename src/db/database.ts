@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { arrayTypes } from './array-types.ts'
+import type { PostgresJsDatabase } from './drizzle.cjs'
+import { drizzle } from './drizzle.cjs'
 import * as schema from './schema.ts'
 
 /**

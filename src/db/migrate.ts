@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { drizzle } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import type { Database } from './database.ts'
 import { clientSettings, openDatabase } from './database.ts'
+import { drizzle, migrate } from './drizzle.cjs'
 
 /**
  * Bring the database to what this version of the program needs, then run `then`, which may write the catalog.

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -9,11 +8,12 @@ import {
   pgTable,
   primaryKey,
   smallint,
+  sql,
   text,
   timestamp,
   uniqueIndex,
   uuid,
-} from 'drizzle-orm/pg-core'
+} from './drizzle.cjs'
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 const nano = (name: string) => bigint(name, { mode: 'bigint' })

@@ -14,7 +14,7 @@ import {
 } from './bed.ts'
 
 /** `npm run chaos` breaks the way to Postgres more often. */
-const breaks = Number(process.env.WIRE_BREAKS ?? 4)
+const breaks = Number(process.env.WIRE_BREAKS ?? 2)
 const images = '/v1/images/generations'
 /** The longest that a request may be on its way in these tests. A hang is longer. */
 const hangMs = 20_000

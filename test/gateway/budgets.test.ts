@@ -99,14 +99,14 @@ describe('two processes on one Postgres', () => {
     },
     {
       what: "a key's daily budget of $2",
-      count: 300,
+      count: 120,
       limitNano: 2_000_000_000n,
       callers: [keys.daily],
       pot: "this key's daily budget",
     },
     {
       what: "a group's total budget of $2, by keys of two tenants",
-      count: 300,
+      count: 120,
       limitNano: 2_000_000_000n,
       callers: [keys.team, keys.mate],
       pot: "the total budget of this key's group",

@@ -11,7 +11,7 @@ import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 
 /** `npm run chaos` kills as often as a release has to bear; the suite of every day has a few of each. */
-const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 2)
+const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 1)
 const postgresKills = Number(process.env.POSTGRES_KILLS ?? 1)
 
 /** How Tollgate runs: how many are started, in which data directories, and how many processes each is. */

@@ -16,7 +16,7 @@ import { queueBackends } from '../support/redis.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
 
 /** `npm run chaos` kills as often as a release has to bear; the suite of every day has a few. */
-const workerKills = Number(process.env.WORKER_KILLS ?? 6)
+const workerKills = Number(process.env.WORKER_KILLS ?? 3)
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 2 ** 31)
 
 /** Leases are short, so that what a dead worker held is free soon; and no job is given up for its workers' deaths. */

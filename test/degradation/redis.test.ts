@@ -86,5 +86,6 @@ test('while Redis is away the process itself bounds its keys, and a start does w
   await wire.mend()
   await expect
     .poll(async () => (await bed.call('/readyz')).json, { timeout: 15_000 })
-    .toMatchObject({ limits: 'shared' })
+    // All of them were decided here.
+    .toMatchObject({ limits: 'shared', limits_decided_locally: 200 })
 })

@@ -238,14 +238,20 @@ describe('the order', () => {
   test('the position of a job counts those of its tenant that are to run before it', async () => {
     const tenantId = randomUUIDv7()
     await bed.aJob()
-    const ids: string[] = []
-    for (const priority of [0, 0, 0, 0, 0, 50]) ids.push(await bed.aJob({ tenantId, priority }))
-    const positions = async () =>
-      await Promise.all(
-        (await bed.jobs.read(ids))
-          .sort((a, b) => (a.id < b.id ? -1 : 1))
-          .map((job) => bed.jobs.positionOf(job)),
+    const made: string[] = []
+    for (let i = 0; i < 5; i++) made.push(await bed.aJob({ tenantId, priority: 0 }))
+    // Of two that were made within a millisecond either may have the lesser id, and is then before the other.
+    const ids = [...made.sort(), await bed.aJob({ tenantId, priority: 50 })]
+    const positions = async () => {
+      const jobs = new Map((await bed.jobs.read(ids)).map((job) => [job.id, job]))
+      return await Promise.all(
+        ids.map((id) => {
+          const job = jobs.get(id)
+          if (job === undefined) throw new Error(`job ${id} is not there`)
+          return bed.jobs.positionOf(job)
+        }),
       )
+    }
     expect(await positions()).toEqual([2, 3, 4, 5, 6, 1])
     await cancelJob(gateway(), ids[1] ?? '')
     expect((await positions()).filter((_, i) => i !== 1)).toEqual([2, 3, 4, 5, 1])

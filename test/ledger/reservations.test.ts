@@ -56,6 +56,8 @@ test('those that wait for money get it in the order of arrival', async () => {
       if (kind === 'granted') served.push(place)
       await end(id)
     })
+  // Asked behind all of them: once it is told, they wait. Before that, a later one may be asked just as money comes.
+  expect(await hold(11n).verdict).toMatchObject({ kind: 'insufficient' })
   await end(first.id)
   await Promise.all(line.map(({ verdict }) => verdict))
   expect(served).toEqual(line.map((_, place) => place))

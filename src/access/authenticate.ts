@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { GatewayError } from '../canonical/error.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
+import { blocksOf } from './address-blocks.ts'
 import type { Identity } from './identity.ts'
 import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
@@ -93,21 +94,4 @@ function isWithin(address: string | undefined, cidrs: readonly string[]): boolea
   if (address === undefined || !ipaddr.isValid(address)) return false
   const ip = ipaddr.process(address)
   return blocksOf(cidrs).some(([network, bits]) => network.kind() === ip.kind() && ip.match(network, bits))
-}
-
-type Block = [network: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
-
-/** By the identity's own list, so that a key's blocks are parsed once. */
-const parsedBlocks = new WeakMap<readonly string[], Block[]>()
-
-function blocksOf(cidrs: readonly string[]): Block[] {
-  const parsed = parsedBlocks.get(cidrs)
-  if (parsed !== undefined) return parsed
-  const blocks = cidrs.map((cidr): Block => {
-    const [network, bits] = ipaddr.parseCIDR(cidr)
-    const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
-    return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
-  })
-  parsedBlocks.set(cidrs, blocks)
-  return blocks
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { type Block, blocksOf } from '../access/address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
 /** Which addresses beside public ones may be called: none, all private ones, or those within these CIDR blocks. */
@@ -85,7 +86,6 @@ export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
 }
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6
-type Block = [network: Ip, bits: number]
 type Place = 'public' | 'private' | 'never'
 
 /** What an address is, and what each address is that it stands for. */
@@ -146,21 +146,6 @@ function contains([network, bits]: Block, ip: Ip): boolean {
 function nameOf(ip: Ip): string {
   const range = ip.range()
   return range === 'unicast' ? 'special' : range
-}
-
-/** By the list itself, so that its blocks are parsed once. */
-const parsedBlocks = new WeakMap<readonly string[], Block[]>()
-
-function blocksOf(cidrs: readonly string[]): Block[] {
-  const parsed = parsedBlocks.get(cidrs)
-  if (parsed !== undefined) return parsed
-  const blocks = cidrs.map((cidr): Block => {
-    const [network, bits] = ipaddr.parseCIDR(cidr)
-    const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
-    return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
-  })
-  parsedBlocks.set(cidrs, blocks)
-  return blocks
 }
 
 const block = (cidr: string): Block => ipaddr.parseCIDR(cidr)

@@ -139,6 +139,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
+      // Whoever tells of the end has written everything: a pass that began before may miss what was written during it.
+      const isLast = ending !== undefined
       const answering = [...asked]
       const called = calls.takeCalls()
       const end = own.end()
@@ -159,7 +161,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       await calls.call(client, tokensOf(true))
       const freed = await own.deleteShipped(client)
       if (freed > 0) tell({ type: 'freed', bytes: freed })
-      if (ending !== undefined) return finishOwn(client)
+      if (isLast) return finishOwn(client)
       await beatWhenDue()
       if (performance.now() >= nextAdoption) {
         await adoptDead(client)
@@ -176,8 +178,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
 
   async function finishOwn(client: Client): Promise<void> {
     own.close()
-    // A request still open at the end (its process ran out of time) is left to adoption.
-    if (own.openCount > 0) return
+    // What ran out of time, a request still open or frames not shipped, is left to adoption.
+    if (own.openCount > 0 || own.isBefore(own.end())) return
     await own.finish(client)
     rmSync(data.directory, { recursive: true, force: true })
   }

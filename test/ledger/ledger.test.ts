@@ -1,8 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto'
+import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type Frame, readFrame } from '../../src/ledger/frame.ts'
@@ -167,6 +168,38 @@ test('an ended ledger leaves no journal behind and its instance closed', async (
   ledger = startLedger()
 })
 
+test('what is written while a batch is on its way to Postgres is shipped too when the ledger ends then', async () => {
+  ledger = startLedger()
+  expect(await ledger.shipNow()).toBe(true)
+  const { awaited, release } = await lockRequests()
+  await aRow()
+  await awaited()
+  await aRow()
+  const ended = await endIsTold(5_000)
+  await release()
+  await ended()
+  expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toEqual([{ n: 2 }])
+  expect(readdirSync(join(home, 'journal'))).toEqual([])
+  ledger = startLedger()
+})
+
+test('what is not shipped when time is over at the end stays on disk', async () => {
+  ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
+  expect(await ledger.shipNow()).toBe(true)
+  const { awaited, release } = await lockRequests()
+  for (let i = 0; i < 20; i++) await aRow(randomBytes(10_000))
+  await awaited()
+  const ended = await endIsTold(0)
+  await release()
+  await ended()
+  const [found] = await database.sql`SELECT count(*)::int AS n FROM requests`
+  const [left] = readdirSync(join(home, 'journal'))
+  expect(found?.n).toBeLessThan(20)
+  expect(left).toBeDefined()
+  expect(await database.sql`SELECT state FROM instances`).toMatchObject([{ state: 'live' }])
+  ledger = startLedger()
+})
+
 test('a flood of unknown callers from one address is folded into counted rows that add up', async () => {
   ledger = startLedger({ UNAUTHENTICATED_ROWS_PER_MINUTE: '5' })
   const unknown = aClose({
@@ -225,6 +258,45 @@ test('a journal that cannot be shipped stays below twice its bound and a little,
   expect(closes.reduce((sum, tuple) => sum + tuple.readInt32BE(tuple.length - 4), 0)).toBe(4_001)
   ledger = startLedger()
 })
+
+async function aRow(body = Buffer.from('{}')): Promise<void> {
+  const open = anOpen({ body })
+  await ledger.open(open)
+  await ledger.close(open, aClose())
+}
+
+/** Nobody may write the usage log until it is released. `awaited`: somebody tries to. */
+async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Promise<unknown> }> {
+  let unlock = () => {}
+  const unlocked = new Promise<void>((resolve) => {
+    unlock = resolve
+  })
+  let held: Promise<unknown> = Promise.resolve()
+  await new Promise<void>((locked) => {
+    held = database.sql.begin(async (sql) => {
+      await sql`LOCK TABLE requests`
+      locked()
+      await unlocked
+    })
+  })
+  const waiting = () => database.sql`SELECT 1 FROM pg_locks WHERE NOT granted`
+  return {
+    awaited: () => expect.poll(waiting, { timeout: 10_000 }).not.toEqual([]),
+    release() {
+      unlock()
+      return held
+    },
+  }
+}
+
+/** Resolves once the ledger has told its shipper to end, and answers a function that waits until it has. */
+async function endIsTold(deadlineMs: number): Promise<() => Promise<void>> {
+  const told = vi.spyOn(Worker.prototype, 'postMessage')
+  const ended = ledger.end(deadlineMs)
+  await expect.poll(() => told.mock.calls, { timeout: 10_000 }).toContainEqual([{ type: 'end', deadlineMs }])
+  told.mockRestore()
+  return () => ended
+}
 
 function framesOnDisk(): Frame[] {
   return segments().flatMap((name) => {

@@ -32,6 +32,7 @@ export function ownApi(gateway: Gateway) {
     const { catalog, keys } = gateway
     const call = calls.get(request)
     if (call === undefined) throw new Error('ownCall is for handlers inside answer')
+    if (call.identity !== null) return { call, identity: call.identity }
     call.token = tokenFrom(request.headers) ?? null
     const identity = await authenticate(
       keys,
@@ -59,6 +60,7 @@ export function ownApi(gateway: Gateway) {
       const { requestIdHeader } = call.endpoint.client
       if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
       try {
+        if (logged) await ownCall(request)
         requireCapacity(gateway)
         if (request.method === 'POST' && isKeyed(call) && (await repeated(request, call))) return
         await handler(request, response)

@@ -49,7 +49,7 @@ export async function admit(
   await standInJournal(gateway, call, body)
 }
 
-/** Throws `unavailable` where this process may begin nothing new. */
+/** Throws `unavailable` where this process may begin nothing new. Asked once it is known whose row that is. */
 export function requireCapacity({ draining, calls, bounds }: Gateway): void {
   if (draining) {
     throw new GatewayError(

@@ -27,12 +27,12 @@ export function chat(gateway: Gateway, endpoint: Endpoint) {
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
-  requireCapacity(gateway)
   const snapshot = gateway.catalog.snapshot
   call.token = tokenFrom(call.request.headers) ?? null
   const found = authenticate(gateway.keys, snapshot, call.request.headers, call.clientAddress, call.startedAt)
   const identity = found instanceof Promise ? await found : found
   call.identity = identity
+  requireCapacity(gateway)
   const group = groupOf(snapshot, identity.groupId)
   call.endpoint.client.checkHeaders?.(call.request.headers)
   if (call.clientGone) return settle(gateway, call, leftBeforeSending)

@@ -31,7 +31,6 @@ export function images(gateway: Gateway) {
 }
 
 async function serve(gateway: Gateway, call: Call): Promise<void> {
-  requireCapacity(gateway)
   const { snapshot } = gateway.catalog
   call.token = tokenFrom(call.request.headers) ?? null
   const identity = await authenticate(
@@ -42,6 +41,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
     call.startedAt,
   )
   call.identity = identity
+  requireCapacity(gateway)
   const group = groupOf(snapshot, identity.groupId)
   const { bodyBytesMax, decodedBytesMax } = gateway.bounds
   const decoded = { bytesMax: decodedBytesMax, releases: call.releases }

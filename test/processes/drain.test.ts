@@ -29,6 +29,7 @@ function askOn(socket: Socket): Promise<string> {
   const body = JSON.stringify({ model: 'priced', messages })
   let said = ''
   return new Promise((resolve, reject) => {
+    if (socket.destroyed) reject(new Error('closed before it could ask'))
     socket.on('data', (bytes) => {
       said += bytes
       if (said.includes('\r\n\r\n') && said.includes('}')) resolve(said)
@@ -96,6 +97,21 @@ test.for([1, 2])(
     expect(await bed.database.sql`SELECT 1 FROM reservations`).toEqual([])
   },
 )
+
+test('connections that nobody has taken yet when SIGTERM comes are answered, not reset', async () => {
+  const bed = await startBed(1, {})
+  bed.tollgate.child.kill('SIGSTOP')
+  const waiting = await Promise.all(Array.from({ length: 100 }, () => open(bed)))
+  const answers = waiting.map(askOn)
+  bed.tollgate.child.kill('SIGTERM')
+  bed.tollgate.child.kill('SIGCONT')
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+  for (const socket of waiting) socket.destroy()
+  expect(await bed.tollgate.exited).toBe(0)
+  const rows = await bed.database.sql`
+    SELECT count(*)::int AS n FROM requests WHERE status = 503 AND key_id IS NOT NULL`
+  expect(rows).toEqual([{ n: 100 }])
+})
 
 test.for([1, 2])(
   'streams that outlast DRAIN_ON_SHUTDOWN_MS end in their own format, and their rows say shutdown (%i process(es))',

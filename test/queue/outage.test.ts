@@ -86,9 +86,16 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     const { where, kill9 } = await breakableBackend(backend)
     const queues = await open(where)
     const held = gate()
-    const { ran, close } = work(queues, { run: () => held.passed.then(() => undefined) })
+    let isRunning = false
+    const { ran, close } = work(queues, {
+      async run() {
+        isRunning = true
+        await held.passed
+        return undefined
+      },
+    })
     await queues.images.add([job('a')])
-    await until(async () => (await queues.images.counts()).active === 1)
+    await until(() => isRunning)
     await kill9()
     held.open()
     await until(() => ran.length === 1)

@@ -144,6 +144,24 @@ async function call(url: string, { body, key = freeKey, method, headers }: CallO
   }
 }
 
+/**
+ * Revokes `coldKey`, which the process has just served, and waits until it is refused. The contract says a second; a
+ * machine with much else to do gets a few.
+ */
+export async function revokeColdKey(bed: DegradationBed): Promise<void> {
+  const ask = async () => (await bed.call('/v1/models', { key: coldKey })).status
+  expect(await ask()).toBe(200)
+  await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'cold'`
+  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+}
+
+/** SIGTERM, and how long the process may take for its end: exit code 0, whatever is away. */
+export async function expectEnd({ tollgate }: DegradationBed): Promise<void> {
+  const begunMs = performance.now()
+  expect(await tollgate.stop()).toBe(0)
+  expect(performance.now() - begunMs).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000)
+}
+
 /** Each of these requests has its one row, once everything is shipped. */
 export async function expectRows({ sql }: Database, ids: readonly string[]): Promise<void> {
   const missing = async () => {

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import { smallDisk } from '../support/small-disk.ts'
-import { chatBody, chatPath, expectRows, messages, paidKey, planByPath, startDegradationBed } from './bed.ts'
+import {
+  chatBody,
+  chatPath,
+  expectEnd,
+  expectRows,
+  messages,
+  paidKey,
+  planByPath,
+  revokeColdKey,
+  startDegradationBed,
+} from './bed.ts'
 
 test('on a full disk nothing new is sent that could not be recorded, what runs is finished, and all comes back with the room', async () => {
   const disk = smallDisk(8)
@@ -45,6 +55,7 @@ test('on a full disk nothing new is sent that could not be recorded, what runs i
   expect(await Promise.all(others.map(async (path) => (await bed.call(path)).status))).toEqual([
     200, 200, 200, 200,
   ])
+  await revokeColdKey(bed)
 
   held.resolve()
   const finished = await running
@@ -59,7 +70,7 @@ test('on a full disk nothing new is sent that could not be recorded, what runs i
   await expectRows(bed.database, [...ids, after.requestId])
 })
 
-test('a disk that was full for a moment leaves nothing behind, and on a full one no process starts', async () => {
+test('a disk that was full for a moment leaves nothing behind; on a full one no process starts, and one that runs ends as ever', async () => {
   const [disk, other] = [smallDisk(8), smallDisk(8)]
   const bed = await startDegradationBed({ dataDir: disk.path })
   other.fill()
@@ -69,7 +80,18 @@ test('a disk that was full for a moment leaves nothing behind, and on a full one
   await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 10_000 }).toBe(503)
   disk.free()
   await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 10_000 }).toBe(200)
-  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  const whole = await bed.call(chatPath, { body: chatBody })
+  expect(whole.status).toBe(200)
+
+  disk.fill()
+  // The first rows may still fit into what the file has of its last block.
+  await expect.poll(async () => (await bed.call(chatPath, { body: chatBody })).status).toBe(503)
+  await expectEnd(bed)
+  disk.free()
+  const next = await bed.start({}, disk.path)
+  const served = await bed.call(chatPath, { body: chatBody, tollgate: next })
+  expect(served.status).toBe(200)
+  await expectRows(bed.database, [whole.requestId, served.requestId])
 })
 
 test('images that cannot be stored are made again once there is room, and charged once', async () => {

@@ -1,7 +1,19 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../support/redis.ts'
+import { chatStream } from '../support/upstream-plans.ts'
 import { startWire } from '../support/wire.ts'
-import { adminToken, chatBody, chatPath, countedKey, freeKey, paidKey, startDegradationBed } from './bed.ts'
+import {
+  adminToken,
+  chatBody,
+  chatPath,
+  countedKey,
+  expectEnd,
+  expectRows,
+  freeKey,
+  paidKey,
+  revokeColdKey,
+  startDegradationBed,
+} from './bed.ts'
 
 const images = '/v1/images/generations'
 /** What a machine with much else to do may add to a bound. A hang is longer. */
@@ -62,6 +74,29 @@ test('a Redis that is gone or frozen is an error for nobody: limits go on in eac
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
   const told = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
   expect(told.status).toBe(200)
+})
+
+test('while Redis is frozen a revoked key is refused and SIGTERM ends the process as ever', async () => {
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const wire = await startWire(redis.url)
+  const bed = await startDegradationBed({ env: { REDIS_URL: wire.url, LIMITS_MS: String(limitsMs) } })
+  expect((await bed.call(chatPath, { body: chatBody, key: countedKey })).status).toBe(200)
+  wire.freeze()
+  await revokeColdKey(bed)
+  const held = Promise.withResolvers<void>()
+  bed.upstream.script((request) => {
+    const plan = chatStream(request)
+    return { ...plan, chunks: [{ waitFor: held.promise }, ...(plan.chunks as Iterable<string>)] }
+  })
+  const running = bed.call(chatPath, { body: { ...chatBody, stream: true }, key: countedKey })
+  await bed.upstream.arrived(2)
+  const ended = expectEnd(bed)
+  held.resolve()
+  const answer = await running
+  expect(answer.text).toContain('[DONE]')
+  await ended
+  await expectRows(bed.database, [answer.requestId])
 })
 
 test('while Redis is away the process itself bounds its keys, and a start does without it', async () => {

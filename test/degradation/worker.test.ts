@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bounds, startDegradationBed } from './bed.ts'
+import { bounds, revokeColdKey, startDegradationBed } from './bed.ts'
 
 const images = '/v1/images/generations'
 
@@ -9,6 +9,7 @@ test('without a worker a client of images is told after IMAGE_WAIT_MS where to a
   expect(waited.status).toBe(202)
   expect(waited.tookMs).toBeGreaterThanOrEqual(bounds.IMAGE_WAIT_MS - 50)
   expect((await bed.call(`${images}/${waited.requestId}`)).json).toMatchObject({ status: 'queued' })
+  await revokeColdKey(bed)
 
   bed.painter.hold()
   const frozen = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)

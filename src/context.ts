@@ -18,6 +18,7 @@ import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
 import { refusedBaseUrls } from './gateway/address.ts'
 import type { Gateway } from './gateway/gateway.ts'
+import { RunningCalls } from './gateway/running-calls.ts'
 import { Upstreams } from './gateway/upstream.ts'
 import { ImageJobs } from './jobs/jobs.ts'
 import { JobWatch } from './jobs/watch.ts'
@@ -189,7 +190,7 @@ export async function openContext(
     },
     publicUrl: config.publicUrl,
     queues,
-    calls: new Set(),
+    calls: new RunningCalls(),
     draining: false,
     generatedKeys,
     async close() {

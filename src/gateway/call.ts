@@ -59,6 +59,8 @@ export interface Call {
   readonly attempts: AttemptRecord[]
   /** Whose answer or refusal the client gets, where it is not a chat's. */
   asked: Asked | null
+  /** Among the calls that run now. */
+  place: number
   /** Set by whoever writes the row: a request has one. */
   settled: boolean
   clientGone: boolean

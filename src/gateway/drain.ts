@@ -19,7 +19,7 @@ export async function drain(gateway: Gateway, server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   await emptied(gateway, gateway.bounds.drainOnShutdownMs)
-  for (const call of gateway.calls) {
+  for (const call of gateway.calls.all()) {
     call.shuttingDown = true
     call.running?.abort(
       new GatewayError(

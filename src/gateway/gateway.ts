@@ -14,6 +14,7 @@ import type { Routing } from '../routing/routing.ts'
 import type { ImageLinks } from '../storage/links.ts'
 import type { ImageStorage } from '../storage/storage.ts'
 import type { Call } from './call.ts'
+import type { RunningCalls } from './running-calls.ts'
 import type { Upstreams } from './upstream.ts'
 
 /** What the gateway's verbs need of a process. The context has it all and more. */
@@ -42,7 +43,7 @@ export interface Gateway {
   /** Keys the hashes of bodies that are kept as shape. */
   redactionKey: Buffer
   /** Requests that run now. */
-  calls: Set<Call>
+  calls: RunningCalls<Call>
   /** Set once by the drain: no new work. */
   draining: boolean
 }

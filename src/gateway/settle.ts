@@ -49,6 +49,7 @@ export function beginCall(
     firstTokenAt: null,
     attempts: [],
     asked: null,
+    place: -1,
     settled: false,
     clientGone: false,
     shuttingDown: false,

@@ -305,8 +305,9 @@ export class Shipment {
   #commit(batch: Batch): void {
     this.#at = batch.to
     this.#shipped.set(batch.segment, Math.max(batch.to, this.#shipped.get(batch.segment) ?? 0))
+    // Most requests begin and end in one batch: they never stand in the map of those in flight.
+    for (const id of batch.closed) if (!batch.opened.delete(id)) this.#open.delete(id)
     for (const [id, location] of batch.opened) this.#open.set(id, location)
-    for (const id of batch.closed) this.#open.delete(id)
   }
 
   async #narrow(client: Client, batch: Batch, error: unknown): Promise<void> {

@@ -1,0 +1,37 @@
+/** Something that runs, and where it stands among the others; -1: it does not run. */
+interface Running {
+  place: number
+}
+
+/**
+ * What runs now, in no order. Not a Set: a full table of V8's sets points to the one that follows it, so that once a
+ * table has grown old, every table after it and all that stood in them when they were full outlives each collection but
+ * the whole one. Of requests that were nearly all of them.
+ */
+export class RunningCalls<T extends Running> {
+  readonly #calls: T[] = []
+
+  get size(): number {
+    return this.#calls.length
+  }
+
+  add(call: T): void {
+    call.place = this.#calls.push(call) - 1
+  }
+
+  /** Of one that does not run, nothing happens. */
+  delete(call: T): void {
+    const { place } = call
+    if (place === -1) return
+    call.place = -1
+    const last = this.#calls.pop()
+    if (last === undefined || last === call) return
+    this.#calls[place] = last
+    last.place = place
+  }
+
+  /** Those that run now, whatever becomes of them meanwhile. */
+  all(): readonly T[] {
+    return this.#calls.slice()
+  }
+}

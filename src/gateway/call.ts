@@ -59,7 +59,7 @@ export interface Call {
   readonly attempts: AttemptRecord[]
   /** Whose answer or refusal the client gets, where it is not a chat's. */
   asked: Asked | null
-  /** Among the calls that run now. */
+  /** Among the calls that run now; -1: it is none of them. */
   place: number
   /** Set by whoever writes the row: a request has one. */
   settled: boolean

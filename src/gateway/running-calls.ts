@@ -7,6 +7,7 @@ interface Running {
  * What runs now, in no order. Not a Set: a full table of V8's sets points to the one that follows it, so that once a
  * table has grown old, every table after it and all that stood in them when they were full outlives each collection but
  * the whole one. Of requests that were nearly all of them.
+ * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash, SetNextTable)
  */
 export class RunningCalls<T extends Running> {
   readonly #calls: T[] = []

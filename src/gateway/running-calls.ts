@@ -4,10 +4,10 @@ interface Running {
 }
 
 /**
- * What runs now, in no order. Not a Set: a full table of V8's sets points to the one that follows it, so that once a
- * table has grown old, every table after it and all that stood in them when they were full outlives each collection but
- * the whole one. Of requests that were nearly all of them.
- * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash, SetNextTable)
+ * What runs now, in no order. Not a Set: V8 puts a new table in the place of a full one, and where that had grown old, the
+ * new one is made in the old generation too. What stood in a full table then lives until a whole collection, and of
+ * requests that were nearly all of them.
+ * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
 export class RunningCalls<T extends Running> {
   readonly #calls: T[] = []

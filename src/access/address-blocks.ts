@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
-export type Block = [network: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
+export type Ip = ipaddr.IPv4 | ipaddr.IPv6
+export type Block = [network: Ip, bits: number]
 
 /** By the list itself, so that its blocks are parsed once. */
 const parsedBlocks = new WeakMap<readonly string[], Block[]>()
@@ -16,4 +17,16 @@ export function blocksOf(cidrs: readonly string[]): Block[] {
   })
   parsedBlocks.set(cidrs, blocks)
   return blocks
+}
+
+/** Whether an address is in one of these CIDR blocks. IPv4 addresses on an IPv6 socket count as IPv4. */
+export function isWithin(address: string, cidrs: readonly string[]): boolean {
+  if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
+  const ip = ipaddr.process(address)
+  return blocksOf(cidrs).some((block) => contains(block, ip))
+}
+
+export function contains([network, bits]: Block, ip: Ip): boolean {
+  if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
+  return ip instanceof ipaddr.IPv6 && ip.match(network, bits)
 }

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import ipaddr from 'ipaddr.js'
 import { GatewayError } from '../canonical/error.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
-import { blocksOf } from './address-blocks.ts'
+import { isWithin } from './address-blocks.ts'
 import type { Identity } from './identity.ts'
 import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
@@ -77,7 +76,7 @@ function permit(
   if (tenant.disabled) {
     throw new GatewayError('permission_denied', `The tenant of the API key ${keyHint(token)} is disabled.`)
   }
-  if (identity.allowedCidrs !== undefined && !isWithin(clientAddress, identity.allowedCidrs)) {
+  if (identity.allowedCidrs !== undefined && !isWithin(clientAddress ?? '', identity.allowedCidrs)) {
     const place = clientAddress ?? 'an unknown address'
     throw new GatewayError(
       'permission_denied',
@@ -88,10 +87,3 @@ function permit(
 }
 
 const unauthenticated = (message: string) => new GatewayError('unauthenticated', message)
-
-/** IPv4 addresses that arrive on an IPv6 socket (`::ffff:192.0.2.1`) count as IPv4, in blocks as well. */
-function isWithin(address: string | undefined, cidrs: readonly string[]): boolean {
-  if (address === undefined || !ipaddr.isValid(address)) return false
-  const ip = ipaddr.process(address)
-  return blocksOf(cidrs).some(([network, bits]) => network.kind() === ip.kind() && ip.match(network, bits))
-}

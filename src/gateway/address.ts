@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type Block, blocksOf } from '../access/address-blocks.ts'
+import { type Block, blocksOf, contains, type Ip } from '../access/address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
 /** Which addresses beside public ones may be called: none, all private ones, or those within these CIDR blocks. */
@@ -58,13 +58,6 @@ export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = system
   }
 }
 
-/** Whether an address is in one of these CIDR blocks. IPv4 addresses on an IPv6 socket count as IPv4. */
-export function isWithin(address: string, cidrs: readonly string[]): boolean {
-  if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
-  const ip = ipaddr.process(address)
-  return blocksOf(cidrs).some((block) => contains(block, ip))
-}
-
 /** Names a policy: connections that were checked by one are never used by another. */
 export function policyOf(allowed: AllowedAddresses): string {
   if (typeof allowed === 'boolean') return allowed ? '+' : '-'
@@ -85,7 +78,6 @@ export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
   )
 }
 
-type Ip = ipaddr.IPv4 | ipaddr.IPv6
 type Place = 'public' | 'private' | 'never'
 
 /** What an address is, and what each address is that it stands for. */
@@ -136,11 +128,6 @@ function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
 /** `::` and `::1`, which embed nothing. */
 function isLow(ip: ipaddr.IPv6): boolean {
   return ip.parts.slice(0, 7).every((part) => part === 0) && (ip.parts[7] ?? 0) <= 1
-}
-
-function contains([network, bits]: Block, ip: Ip): boolean {
-  if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
-  return ip instanceof ipaddr.IPv6 && ip.match(network, bits)
 }
 
 function nameOf(ip: Ip): string {

@@ -60,6 +60,7 @@ export function ownApi(gateway: Gateway) {
       const { requestIdHeader } = call.endpoint.client
       if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
       try {
+        // Also what is refused for want of capacity is a row of its key.
         if (logged) await ownCall(request)
         requireCapacity(gateway)
         if (request.method === 'POST' && isKeyed(call) && (await repeated(request, call))) return

@@ -7,11 +7,11 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { frameHeaderBytes, readFrame, writeCloseFrame, writeOpenFrame } from '../../src/ledger/frame.ts'
 import { segmentName } from '../../src/ledger/journal-directory.ts'
-import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
+import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
 import { TupleWriter, writeAttemptTuple } from '../../src/ledger/tuple.ts'
 import { freshDatabase } from '../support/database.ts'
-import { aClose, anOpen } from '../support/records.ts'
+import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
 /** What a process of the version before wrote, and one of this version finds after the upgrade. */
 
@@ -29,20 +29,6 @@ afterEach(async () => {
   await client.end()
   await drop()
   rmSync(home, { recursive: true, force: true })
-})
-
-const attempt = (changes: Partial<AttemptRecord>): AttemptRecord => ({
-  channel: 'main',
-  upstreamProtocol: 'openai-chat',
-  upstreamModel: 'up',
-  reason: 'only candidate',
-  passedOver: false,
-  status: 200,
-  error: null,
-  firstByteMs: 20,
-  totalMs: 30,
-  upstreamRequestId: null,
-  ...changes,
 })
 
 function frameOf(write: (out: TupleWriter) => void): Buffer {
@@ -78,15 +64,15 @@ test('frames of the version before are shipped together with those of this one',
   const [one, two, three] = [1, 2, 3].map((last) => anOpen({ id: `${beginning}${last}` }))
   if (one === undefined || two === undefined || three === undefined) throw new Error('three requests')
   const attempts = [
-    attempt({ status: 503, error: { kind: 'upstream_overloaded', message: 'Full \u2603' }, totalMs: null }),
-    attempt({ channel: 'next', upstreamRequestId: 'req_1' }),
+    anAttempt({ status: 503, error: { kind: 'upstream_overloaded', message: 'Full \u2603' }, totalMs: null }),
+    anAttempt({ channel: 'next', upstreamRequestId: 'req_1' }),
   ]
   const frames = [
     ...[one, two, three].map((open) => frameOf((out) => writeOpenFrame(out, open))),
     oldClose(one, aClose({ attempts })),
     oldClose(two, aClose({ attempts: [] })),
     frameOf((out) =>
-      writeCloseFrame(out, three, aClose({ attempts: [attempt({ passedOver: true }), attempt({})] })),
+      writeCloseFrame(out, three, aClose({ attempts: [anAttempt({ passedOver: true }), anAttempt()] })),
     ),
   ]
   writeFileSync(join(directory, segmentName(0)), Buffer.concat(frames))
@@ -124,7 +110,7 @@ test('frames of the version before are shipped together with those of this one',
 })
 
 test('an old frame that was cut short is read no further than it goes', () => {
-  const frame = oldClose(anOpen(), aClose({ attempts: [attempt({})] }))
+  const frame = oldClose(anOpen(), aClose({ attempts: [anAttempt()] }))
   const torn = frame.subarray(0, -3)
   torn.writeUInt32LE(torn.length - frameHeaderBytes, 0)
   torn.writeUInt32LE(crc32(torn.subarray(frameHeaderBytes)), 4)

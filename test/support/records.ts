@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
+import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 
 /** An open record as a chat request of nobody in particular makes it. */
 export function anOpen(changes: Partial<OpenRecord> = {}): OpenRecord {
@@ -42,22 +42,25 @@ export function aClose(changes: Partial<CloseRecord> = {}): CloseRecord {
     firstTokenMs: 20,
     totalMs: 30,
     upstreamRequestId: 'req_1',
-    attempts: [
-      {
-        channel: 'main',
-        upstreamProtocol: 'openai-chat',
-        upstreamModel: 'up',
-        reason: 'only candidate',
-        passedOver: false,
-        status: 200,
-        error: null,
-        firstByteMs: 20,
-        totalMs: 30,
-        upstreamRequestId: 'req_1',
-      },
-    ],
+    attempts: [anAttempt({ upstreamRequestId: 'req_1' })],
     notes: null,
     folded: 1,
+    ...changes,
+  }
+}
+
+export function anAttempt(changes: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    channel: 'main',
+    upstreamProtocol: 'openai-chat',
+    upstreamModel: 'up',
+    reason: 'only candidate',
+    passedOver: false,
+    status: 200,
+    error: null,
+    firstByteMs: 20,
+    totalMs: 30,
+    upstreamRequestId: null,
     ...changes,
   }
 }

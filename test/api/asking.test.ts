@@ -202,7 +202,7 @@ test.each([asks.count, asks.input, translation])(
   },
 )
 
-test('a process that runs as many requests as it may refuses these too', async () => {
+test('a process that runs as many requests as it may refuses these too, with a row of their key', async () => {
   const small = await startTestbed({ yaml, env: { IN_FLIGHT_MAX: '1' } })
   onTestFinished(() => small.close())
   small.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
@@ -215,6 +215,9 @@ test('a process that runs as many requests as it may refuses these too', async (
     expect(response.status, asked.path).toBe(503)
     expect(response.headers.get('retry-after')).toBe('1')
   }
+  const rows = () =>
+    small.database.sql`SELECT count(*)::int AS n FROM requests WHERE status = 503 AND key_id IS NOT NULL`
+  await expect.poll(rows, { timeout: 10_000 }).toEqual([{ n: everyAsk.length + 1 }])
   leaving.abort()
   await first
   expect(small.upstream.requests).toHaveLength(1)

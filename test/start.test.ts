@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { answers, isFree } from '../src/db/postmaster.ts'
 import { emptyDatabase } from './support/database.ts'
+import { startTollgate } from './support/tollgate.ts'
 
 test('SIGTERM to `npm start` reaches the server: the port closes, and both end with exit code 0', async () => {
   const { url, drop } = await emptyDatabase()
@@ -47,6 +48,27 @@ test('SIGTERM to `npm start` reaches the server: the port closes, and both end w
   expect(await exited).toEqual([0, null])
   expect(log).toContain('"msg":"ended"')
   expect(await isFree(port)).toBe(true)
+})
+
+test('a start that finds its code compiled loads no TypeScript compiler, in no thread', async () => {
+  const { url, drop } = await emptyDatabase()
+  onTestFinished(drop)
+  const loadsCompiler = "process.moduleLoadList.some((name) => name.includes('amaro'))"
+  const probe = `process.on('exit', () => process._rawDebug('compiler loaded:', ${loadsCompiler}))`
+  const options = {
+    databaseUrl: url,
+    gatewayYaml: '{}',
+    nodeArgs: [`--import=data:text/javascript,${encodeURIComponent(probe)}`],
+  }
+  // The first leaves its compiled code behind, if nobody has before.
+  expect(await (await startTollgate(options)).stop()).toBe(0)
+
+  const second = await startTollgate(options)
+  expect(await second.stop()).toBe(0)
+  expect(second.stderr().match(/compiler loaded: \w+/g)).toEqual([
+    'compiler loaded: false',
+    'compiler loaded: false',
+  ])
 })
 
 /** Also the server that npm may have left behind. */

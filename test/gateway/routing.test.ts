@@ -78,6 +78,9 @@ test('a channel that fails half its calls fails no client while another can answ
     ),
   )
   expect(all.filter(({ status }) => status !== 200)).toEqual([])
+  // Half of its calls failing opened it, in a process at least.
+  const logs = () => `${bed.tollgate.stderr()}${bed.second?.stderr()}`
+  await expect.poll(logs).toMatch(/"channel":"flaky".*others are asked before it/)
   // On a slow machine the last of them were its probes, and one that it answered closed the breaker. Now all calls fail.
   bed.answers.flaky = overloaded
   for (const of of both) {

@@ -13,9 +13,9 @@ import { translateRoute } from './api/translate.ts'
 import { usageRoutes } from './api/usage.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
-import { endpointOf } from './gateway/endpoints.ts'
-import { images } from './gateway/images.ts'
-import { failedRouting, unknownPath } from './gateway/unknown-path.ts'
+import { images } from './images/images.ts'
+import { endpointOf } from './stages/endpoints.ts'
+import { failedRouting, unknownPath } from './stages/unknown-path.ts'
 
 /**
  * The whole HTTP surface. Chat calls by their plain path go straight to their verb: Express's routing would cost a

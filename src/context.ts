@@ -1,13 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { applyGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
 import { IdempotencyKeys } from './access/idempotency-keys.ts'
 import { keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
-import { resolveSecretKey, SecretKeeper } from './access/secret-key.ts'
-import { applyGatewayFile } from './catalog/apply.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewayYaml } from './catalog/gateway-yaml.ts'
@@ -16,12 +15,12 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
-import { refusedBaseUrls } from './gateway/address.ts'
-import type { Gateway } from './gateway/gateway.ts'
-import { RunningCalls } from './gateway/running-calls.ts'
-import { Upstreams } from './gateway/upstream.ts'
-import { ImageJobs } from './jobs/jobs.ts'
-import { JobWatch } from './jobs/watch.ts'
+import { RunningCalls } from './http/running-calls.ts'
+import { ImageJobs } from './images/jobs/jobs.ts'
+import { JobWatch } from './images/jobs/watch.ts'
+import { fileStorage } from './images/storage/files.ts'
+import { ImageLinks } from './images/storage/links.ts'
+import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
@@ -31,10 +30,11 @@ import { memoryLimits } from './limits/memory.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { startRouting } from './routing/routing.ts'
-import { fileStorage } from './storage/files.ts'
-import { ImageLinks } from './storage/links.ts'
-import type { ImageStorage } from './storage/storage.ts'
+import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
+import type { Gateway } from './stages/gateway.ts'
 import type { Log } from './telemetry/log.ts'
+import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
+import { Upstreams } from './upstream/upstreams.ts'
 
 /** What a process holds open: built once, closed once, passed as an argument. */
 export interface Context extends Gateway {
@@ -250,7 +250,7 @@ async function makeStorage(config: Config, dataDir: string): Promise<ImageStorag
   const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
   if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
   // Processes that keep files never load the SDK.
-  const { s3Storage } = await import('./storage/s3.ts')
+  const { s3Storage } = await import('./images/storage/s3.ts')
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
   return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
 }

@@ -90,17 +90,6 @@ describe('the errors in docs/operations.md', () => {
 })
 
 describe('docs/architecture.md', () => {
-  test('has the arrows that tidy.test.ts holds', () => {
-    const held = [
-      ...read('test/tidy.test.ts').matchAll(/^ {2}'?([\w.-]+)'?: \[((?:\s*'[^']+',?)*)\s*\],$/gm),
-    ].map(([, part = '', names = '']) => {
-      const listed = [...names.matchAll(/'([^']+)'/g)].map(([, name]) => name)
-      return [part, listed.join(', ') || 'nothing']
-    })
-    expect(held.length).toBeGreaterThan(10)
-    expect(rowsOf(section(architecture, 'The arrows'))).toEqual(held)
-  })
-
   test('has every part of src in its tree', () => {
     const tree = section(architecture, 'The tree')
     for (const name of readdirSync(join(root, 'src'))) {

@@ -1,11 +1,11 @@
 import { Client } from 'undici'
-import { checkHost, guardedLookup } from '../src/gateway/address.ts'
-import type { Gateway } from '../src/gateway/gateway.ts'
-import type { ImageJob } from '../src/jobs/job.ts'
-import { jobJson } from '../src/jobs/job-json.ts'
-import type { Webhook } from '../src/jobs/jobs.ts'
-import { webhookHeaders } from '../src/jobs/webhook-secret.ts'
-import { redactText } from '../src/ledger/redact.ts'
+import type { ImageJob } from '../src/images/jobs/job.ts'
+import { jobJson } from '../src/images/jobs/job-json.ts'
+import type { Webhook } from '../src/images/jobs/jobs.ts'
+import { webhookHeaders } from '../src/images/jobs/webhook-secret.ts'
+import { redactText } from '../src/redaction/redact.ts'
+import type { Gateway } from '../src/stages/gateway.ts'
+import { checkHost, guardedLookup } from '../src/upstream/allowed-addresses.ts'
 
 export interface WebhookOptions {
   allowPrivateAddresses: boolean

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
-import { asGatewayError } from '../src/gateway/call.ts'
-import type { Gateway } from '../src/gateway/gateway.ts'
-import { type Generated, type Generation, generate } from '../src/gateway/generate.ts'
-import { cancelledEnding, failedEnding, madeEnding } from '../src/gateway/image-ending.ts'
-import type { ImageJob } from '../src/jobs/job.ts'
-import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
-import { redactText } from '../src/ledger/redact.ts'
+import { type Generated, type Generation, generate } from '../src/images/generate.ts'
+import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-ending.ts'
+import type { ImageJob } from '../src/images/jobs/job.ts'
+import type { Enqueued, JobEnding, Lease } from '../src/images/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
+import { redactText } from '../src/redaction/redact.ts'
+import { asGatewayError } from '../src/stages/call.ts'
+import type { Gateway } from '../src/stages/gateway.ts'
 
 /** What the end of a job waits for Postgres at a time. */
 const finishRetryMs = 1_000

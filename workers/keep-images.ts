@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts'
-import { redactText } from '../src/ledger/redact.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
+import { redactText } from '../src/redaction/redact.ts'
 import { enqueue } from './generate-image.ts'
 
 const hourMs = 3_600_000

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { changeRows, putGroup, readGroups } from '../catalog/queries.ts'
 import type { Database } from '../db/database.ts'
+import type { SecretKeeper } from '../secret-key.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import { addKey, addTenant, hasTenants } from './queries.ts'
-import type { SecretKeeper } from './secret-key.ts'
 
 /**
  * Where there is no tenant at all: make tenant `default` with key `first` in group `default`, and return the key, whose

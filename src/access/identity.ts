@@ -1,5 +1,5 @@
 import type { RateLimits } from '../catalog/snapshot.ts'
-import type { CaptureMode } from '../ledger/record.ts'
+import type { CaptureMode } from '../redaction/redact.ts'
 
 /** Who is calling: one valid key as the hot path sees it. Immutable; cached until its revision changes. */
 export interface Identity {

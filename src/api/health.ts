@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { Gateway } from '../gateway/gateway.ts'
+import type { Gateway } from '../stages/gateway.ts'
 
 /** `GET /healthz`: the process runs. */
 export function health() {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
-import type { JobState } from '../jobs/job.ts'
+import type { JobState } from '../images/jobs/job.ts'
 
 /** What a client may ask of the list of its jobs. Throws GatewayError `invalid_request` naming the parameter. */
 export function jobListParameters(query: Readonly<Record<string, unknown>>): {

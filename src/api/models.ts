@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
+import { mayUse, modelsFor } from '../access/permitted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageTraits } from '../canonical/image.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
-import { mayUse, modelsFor } from '../catalog/permitted.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
-import { redactText } from '../ledger/redact.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
 import { messagesList, messagesModel } from './messages-models.ts'
 
 export interface ModelContext {

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
-import { standInJournal } from '../gateway/admit.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
-import type { Gateway } from '../gateway/gateway.ts'
 import { findHolder } from '../gateway/holders.ts'
-import { groupOf } from '../gateway/route.ts'
-import { redactText } from '../ledger/redact.ts'
+import { redactText } from '../redaction/redact.ts'
+import { groupOf } from '../routing/candidates.ts'
+import { standInJournal } from '../stages/admit.ts'
+import type { Gateway } from '../stages/gateway.ts'
 import { type OwnCall, takeTurn } from './call.ts'
 
 /**

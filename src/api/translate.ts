@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, textOf } from '../canonical/json.ts'
-import type { Gateway } from '../gateway/gateway.ts'
 import { translate } from '../gateway/translate.ts'
 import { protocols } from '../protocols/index.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from '../protocols/protocol.ts'
+import type { Gateway } from '../stages/gateway.ts'
 import { type OwnCall, readJson, takeTurn } from './call.ts'
 
 /**

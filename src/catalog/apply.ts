@@ -1,19 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { applyTenants, type GeneratedKey } from '../access/apply-tenants.ts'
-import type { SecretKeeper } from '../access/secret-key.ts'
-import type { Database } from '../db/database.ts'
+import type { SecretKeeper } from '../secret-key.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
 import {
   addPrice,
   type ChannelRow,
-  changeRows,
   deleteGroups,
   disableChannels,
   disableModels,
   groupsInUse,
-  holdCharges,
   type ImageRateRow,
   putChannel,
   putGroup,
@@ -26,32 +22,16 @@ import {
 import type { ImageRate } from './snapshot.ts'
 
 /**
- * Make the database say what the file says, in one transaction. Rows are matched by name. Rows of an earlier file
- * that this one leaves out are disabled, unless `others` is `keep`; rows made in another way are left alone.
- * Applied again, a file changes no row. Returns the keys that were generated; their secrets are shown only here.
+ * The catalog's part of a gateway file: models, channels and groups. Changes only rows that differ. Answers with the id
+ * of every group by name, and with `retire`, which disables what an earlier file made and this one leaves out: to be
+ * called last, when keys have let go of their groups.
  */
-export function applyGatewayFile(
-  database: Database,
-  file: GatewayFile,
-  keeper: SecretKeeper,
-  { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
-): Promise<GeneratedKey[]> {
-  return changeRows(database, async (tx) => {
-    // One of its budgets may be new.
-    if (hasBudgets(file)) await holdCharges(tx)
-    const rows = await readAllRows(tx)
-    await applyModels(tx, rows, file.models)
-    await applyChannels(tx, rows, file.channels, keeper)
-    const groupIds = await applyGroups(tx, rows, file.groups)
-    const generated = await applyTenants(tx, file.tenants, { groupIds, pepper: keeper.pepper, others })
-    if (others === 'disable') await retire(tx, rows, file)
-    return generated
-  })
-}
-
-function hasBudgets({ groups, tenants }: GatewayFile): boolean {
-  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
-  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
+export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: SecretKeeper) {
+  const rows = await readAllRows(tx)
+  await applyModels(tx, rows, file.models)
+  await applyChannels(tx, rows, file.channels, keeper)
+  const groupIds = await applyGroups(tx, rows, file.groups)
+  return { groupIds, retire: () => retire(tx, rows, file) }
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
@@ -184,7 +164,6 @@ async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): P
   return ids
 }
 
-/** Disable what an earlier file made and this one leaves out. Runs last: keys must have let go of their groups. */
 async function retire(tx: Transaction, rows: Rows, file: GatewayFile) {
   const modelIds = new Set(file.models.map((model) => model.id))
   const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)

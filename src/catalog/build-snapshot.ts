@@ -1,4 +1,4 @@
-import type { SecretKeeper } from '../access/secret-key.ts'
+import type { SecretKeeper } from '../secret-key.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import type { CatalogRows, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'

@@ -1,5 +1,5 @@
-import type { SecretKeeper } from '../access/secret-key.ts'
 import type { Database } from '../db/database.ts'
+import type { SecretKeeper } from '../secret-key.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
 import type { Model, Snapshot } from './snapshot.ts'

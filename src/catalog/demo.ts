@@ -1,6 +1,6 @@
-import type { SecretKeeper } from '../access/secret-key.ts'
 import type { Database } from '../db/database.ts'
-import { applyGatewayFile } from './apply.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { applyCatalog } from './apply.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { unlimited } from './limit-columns.ts'
 import { changeRows, readGroups } from './queries.ts'
@@ -101,7 +101,9 @@ const demoGatewayFile: GatewayFile = {
 
 /** Add the demo to a database. Disables nothing, and a group `default` that is there stays as it is. */
 export async function applyDemo(database: Database, keeper: SecretKeeper): Promise<void> {
-  const names = new Set((await changeRows(database, readGroups)).map((group) => group.name))
-  const groups = demoGatewayFile.groups.filter((group) => !names.has(group.name))
-  await applyGatewayFile(database, { ...demoGatewayFile, groups }, keeper, { others: 'keep' })
+  await changeRows(database, async (tx) => {
+    const names = new Set((await readGroups(tx)).map((group) => group.name))
+    const groups = demoGatewayFile.groups.filter((group) => !names.has(group.name))
+    await applyCatalog(tx, { ...demoGatewayFile, groups }, keeper)
+  })
 }

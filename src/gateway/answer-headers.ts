@@ -1,5 +1,5 @@
-import type { Call } from './call.ts'
-import type { ResponseHeaders } from './upstream-call.ts'
+import type { Call } from '../stages/call.ts'
+import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
 /** What the head of an answer is made of. */
 interface AnswerHead {

@@ -1,10 +1,10 @@
 import { GatewayError } from '../canonical/error.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf } from '../routing/credentials.ts'
-import { asGatewayError, type Call, newAttempt } from './call.ts'
-import type { Gateway } from './gateway.ts'
-import type { Candidate, Target } from './route.ts'
-import type { Listener, ResponseHeaders, UpstreamRequest } from './upstream.ts'
+import { asGatewayError, type Call, newAttempt } from '../stages/call.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
-import { type Decoder, type Encoding, openDecoder } from './encoding.ts'
+import { type Decoder, type Encoding, openDecoder } from '../http/encoding.ts'
 
 /** Where an answer comes from, and where what is in it goes. After `end` or `fail` there is nothing more. */
 export interface Decoding {

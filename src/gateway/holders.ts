@@ -1,10 +1,10 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Holder } from '../ledger/held-answers.ts'
-import { redactText } from '../ledger/redact.ts'
-import type { Call } from './call.ts'
-import type { Gateway } from './gateway.ts'
-import type { Candidate, Target } from './route.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { Candidate, Target } from '../routing/candidates.ts'
+import type { Call } from '../stages/call.ts'
+import type { Gateway } from '../stages/gateway.ts'
 
 const idCharactersMax = 256
 /** No vendor's id has others, and Postgres takes no NUL. */

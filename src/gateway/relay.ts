@@ -1,16 +1,16 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import type { Target } from '../routing/candidates.ts'
+import type { Call } from '../stages/call.ts'
+import { nothingObserved, nothingSent, weighed } from '../stages/meter.ts'
+import { shown } from '../stages/secrets.ts'
+import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from './answer-errors.ts'
 import { answerHeaders, headerText } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import type { Call } from './call.ts'
-import { nothingObserved, nothingSent, weighed } from './meter.ts'
-import type { Target } from './route.ts'
-import { shown } from './secrets.ts'
-import { cutWhenStalled, isWaitedFor } from './stalled-client.ts'
-import type { Listener, ResponseHeaders, UpstreamCall } from './upstream.ts'
 
 /** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
 export type Attempted =

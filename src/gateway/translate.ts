@@ -13,8 +13,8 @@ import type {
   StreamWatcher,
   UpstreamSide,
 } from '../protocols/protocol.ts'
+import type { Target } from '../routing/candidates.ts'
 import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
-import type { Target } from './route.ts'
 
 /** What a client wants translated, and how its answer is to be written. */
 export interface Translatable {

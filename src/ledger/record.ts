@@ -1,6 +1,7 @@
 import type { ErrorKind } from '../canonical/error.ts'
 import type { Outcome, StreamEnd, Usage, UsageSource } from '../canonical/usage.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
+import type { CaptureMode } from '../redaction/redact.ts'
 
 /** What is known of a request before anything is sent upstream: enough for a row if the process dies now. */
 export interface OpenRecord {
@@ -73,6 +74,3 @@ export function callsIn(attempts: readonly AttemptRecord[]): number {
   for (const { passedOver } of attempts) if (!passedOver) calls++
   return calls
 }
-
-/** What the usage log keeps of a body: nothing, its shape with hashed strings, or its text without secrets. */
-export type CaptureMode = 'none' | 'shape' | 'content'

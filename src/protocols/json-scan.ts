@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../canonical/error.ts'
+import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { placeOf } from './json-place.ts'
-import { closingQuote, wordsOf } from './json-quote.ts'
 import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { closingQuote, wordsOf } from '../protocols/json-quote.ts'
+import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import type { Headers, RequestFacts } from '../protocols/protocol.ts'
 
 /**

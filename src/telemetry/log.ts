@@ -1,5 +1,5 @@
 import { destination, pino } from 'pino'
-import { redactText } from '../ledger/redact.ts'
+import { redactText } from '../redaction/redact.ts'
 
 export type Log = ReturnType<typeof makeLog>
 

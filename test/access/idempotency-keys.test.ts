@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access/idempotency-keys.ts'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
 
 let url: string

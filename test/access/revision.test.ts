@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ensureFirstKey } from '../../src/access/first-run.ts'
 import { type Keys, keysOf } from '../../src/access/keys.ts'
 import { followRevisions } from '../../src/access/revision.ts'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
-import { resolveSecretKey, SecretKeeper } from '../../src/access/secret-key.ts'
+import { resolveSecretKey, SecretKeeper } from '../../src/secret-key.ts'
 
 describe('a generated key', () => {
   test('has a fixed form and never comes twice', () => {
@@ -108,7 +108,7 @@ describe('SECRET_KEY', () => {
   })
 
   test('is the same for processes that start together', async () => {
-    const source = `import('./src/access/secret-key.ts').then(({ resolveSecretKey }) => console.log(
+    const source = `import('./src/secret-key.ts').then(({ resolveSecretKey }) => console.log(
       resolveSecretKey({ secretKey: undefined, dataDir: ${JSON.stringify(dataDir)}, embedded: true })))`
     const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', source])
     const made = await Promise.all(Array.from({ length: 4 }, start))

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
-import { applyGatewayFile } from '../../src/catalog/apply.ts'
+import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')

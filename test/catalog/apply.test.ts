@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import { hashKeySecret } from '../../src/access/key-secret.ts'
 import { readKeyByHash } from '../../src/access/queries.ts'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
-import { applyGatewayFile } from '../../src/catalog/apply.ts'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addLimitHeaders } from '../../src/gateway/limit-headers.ts'
+import { addLimitHeaders } from '../../src/stages/limit-headers.ts'
 import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
 import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'

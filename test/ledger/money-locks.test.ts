@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
-import { applyGatewayFile } from '../../src/catalog/apply.ts'
+import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'
 
 /** What waits for what, and holds what meanwhile: each test stops one transaction where it would do harm. */

@@ -1,12 +1,12 @@
 import { crc32, inflateSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SecretKeeper } from '../../src/access/secret-key.ts'
 import { modelJson } from '../../src/api/models.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
 
 let demo: DemoUpstream

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closingQuote, wordsOf } from '../../src/protocols/json-quote.ts'
+import { closingQuote, wordsOf } from '../../src/canonical/json-quote.ts'
 import { Random } from './random.ts'
 
 it('finds the closing quote wherever the bytes lie in memory', () => {

@@ -1,0 +1,32 @@
+import { applyCatalog } from '../catalog/apply.ts'
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { changeRows, holdCharges } from '../catalog/queries.ts'
+import type { Database } from '../db/database.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
+
+/**
+ * Make the database say what the file says, in one transaction. Rows are matched by name. Rows of an earlier file
+ * that this one leaves out are disabled, unless `others` is `keep`; rows made in another way are left alone.
+ * Applied again, a file changes no row. Returns the keys that were generated; their secrets are shown only here.
+ */
+export function applyGatewayFile(
+  database: Database,
+  file: GatewayFile,
+  keeper: SecretKeeper,
+  { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
+): Promise<GeneratedKey[]> {
+  return changeRows(database, async (tx) => {
+    // One of its budgets may be new.
+    if (hasBudgets(file)) await holdCharges(tx)
+    const { groupIds, retire } = await applyCatalog(tx, file, keeper)
+    const generated = await applyTenants(tx, file.tenants, { groupIds, pepper: keeper.pepper, others })
+    if (others === 'disable') await retire()
+    return generated
+  })
+}
+
+function hasBudgets({ groups, tenants }: GatewayFile): boolean {
+  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
+  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
+}

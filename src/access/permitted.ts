@@ -1,0 +1,37 @@
+import { findModel, modelIdOf } from '../catalog/catalog.ts'
+import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
+import type { Identity } from './identity.ts'
+
+/**
+ * True when the key may name this model: by its own list, its group's list, and a channel of the group that serves it.
+ * Lists name ids: by whichever of its aliases a model is called, what counts is its id.
+ */
+export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
+  const group = snapshot.groups.get(identity.groupId)
+  const model = findModel(snapshot, modelName)
+  if (group === undefined || model === undefined) return false
+  return isNamed(group, identity, modelIdOf(model, modelName)) && isOffered(model, group)
+}
+
+/** The named models of the catalog that the key may use and some channel serves, by id. */
+export function modelsFor(snapshot: Snapshot, identity: Identity): Model[] {
+  const group = snapshot.groups.get(identity.groupId)
+  if (group === undefined) return []
+  // Once each, however many names lead there.
+  return [...new Set(snapshot.models.values())]
+    .filter(
+      (model) => model.offers.length > 0 && isNamed(group, identity, model.id) && isOffered(model, group),
+    )
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function isNamed(group: Group, identity: Identity, id: string): boolean {
+  if (identity.allowedModels !== undefined && !identity.allowedModels.has(id)) return false
+  return group.models.includes('*') || group.models.includes(id)
+}
+
+function isOffered(model: Model, group: Group): boolean {
+  return (
+    group.channels.includes('*') || model.offers.some((offer) => group.channels.includes(offer.channel.name))
+  )
+}

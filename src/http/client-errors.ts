@@ -1,0 +1,196 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { GatewayError } from '../canonical/error.ts'
+import type { OpenRecord } from '../ledger/record.ts'
+import { clientSide } from '../protocols/index.ts'
+import type { RenderedError } from '../protocols/protocol.ts'
+import { type Call, closeRecordOf, refusalOf } from '../stages/call.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { newestCallOn, settle } from '../stages/settle.ts'
+import { peerAddressOf } from './client-address.ts'
+
+/** Of one request. Node's parser refuses more. */
+export const headersMax = 1000
+
+/** For a client to take the answer to a tunnel, and to end its side of the connection. */
+const lingerMs = 5_000
+
+/** Of Node's parser: the connection's end, where more of a request had to come. */
+const endedEarly = 'HPE_INVALID_EOF_STATE'
+
+/**
+ * Bytes that are no HTTP request, headers too large, or a request that did not arrive in time: a row, an answer, the
+ * end of the connection. Where a call had begun, the row and the answer are that call's.
+ */
+export function refuseUnparsed(gateway: Gateway) {
+  return (error: Error & { code?: string }, socket: Duplex): void => {
+    // A connection that broke, or on which nothing ever came, asked for nothing more.
+    if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
+      socket.destroy()
+      return
+    }
+    if (error.code === endedEarly && unreadOn(socket)?.settled === false) {
+      // The client ended its side in the middle of a request. The call finds its client gone, and writes its row.
+      socket.destroy()
+      return
+    }
+    refuseAndLog(gateway, socket, explain(error.code, socket, gateway), statusOf(error.code))
+  }
+}
+
+/**
+ * `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. Node has let go of it: here it
+ * is read on, and ended where its client does not end it. Node would not bring what is still being answered on it to its
+ * end either: that connection ends at once, and the call before finds its client gone.
+ */
+export function refuseTunnel(gateway: Gateway) {
+  return (_request: IncomingMessage, socket: Duplex): void => {
+    socket.on('error', () => {})
+    socket.resume()
+    const lingering = setTimeout(() => socket.destroy(), lingerMs).unref()
+    socket.once('close', () => clearTimeout(lingering))
+    if (newestCallOn(socket) !== undefined) socket.destroy()
+    refuseAndLog(
+      gateway,
+      socket,
+      new GatewayError('invalid_request', 'This is no proxy: CONNECT is not served.'),
+      400,
+    )
+  }
+}
+
+/** Anything else is a connection that broke, in TLS or below it. */
+function isOfRequest(code: string | undefined): boolean {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' || code?.startsWith('HPE_') === true
+}
+
+function isSilent(socket: Duplex): boolean {
+  return (socket as Socket).bytesRead === 0
+}
+
+function refuseAndLog(
+  gateway: Gateway,
+  socket: Duplex,
+  refusal: GatewayError,
+  status: number | undefined,
+): void {
+  refuseOn(gateway, socket, refusal, status).catch((cause: unknown) => {
+    gateway.log.error({ cause: String(cause) }, 'a refused connection has no row')
+    socket.destroy()
+  })
+}
+
+async function refuseOn(
+  gateway: Gateway,
+  socket: Duplex,
+  refusal: GatewayError,
+  ownStatus: number | undefined,
+): Promise<void> {
+  const call = newestCallOn(socket)
+  const unread = unreadOn(socket)
+  if (unread?.settled === true) {
+    // It was answered before it had come whole, or is about to be, and has its row.
+    endBehind(unread.response, socket, '')
+    return
+  }
+  const id = unread?.id ?? randomUUIDv7()
+  const rendered = (unread?.endpoint.client ?? clientSide('openai-chat')).encodeError(refusal, id)
+  const status = ownStatus ?? rendered.status
+  const ending = refusalOf(refusal, status)
+  if (unread !== undefined) await settle(gateway, unread, ending)
+  else await gateway.ledger.refuseUnknown(nobodysRecord(id, socket), closeRecordOf(nothingRead, ending))
+  const bytes = answerBytes(status, rendered)
+  const response = call?.response
+  if (response === undefined) socket.end(bytes)
+  else if (unread === undefined) endBehind(response, socket, bytes)
+  else if (response.socket !== null && !response.headersSent) socket.end(bytes)
+  // In the middle of an answer these bytes would be read as part of it.
+  else socket.destroy()
+}
+
+/** A request before this one is still being answered: its client gets that answer whole. */
+function endBehind(response: ServerResponse, socket: Duplex, bytes: string): void {
+  if (response.writableFinished || response.destroyed) {
+    socket.destroy()
+    return
+  }
+  // What comes now is no request any more.
+  socket.pause()
+  response.once('close', () => {
+    if (socket.writable) socket.end(bytes)
+    else socket.destroy()
+  })
+}
+
+/** The call whose request has begun and has not come whole. */
+function unreadOn(socket: Duplex): Call | undefined {
+  const call = newestCallOn(socket)
+  return call?.request.complete === false ? call : undefined
+}
+
+function nobodysRecord(id: string, socket: Duplex): OpenRecord {
+  return {
+    id,
+    tenantId: null,
+    keyId: null,
+    groupId: null,
+    endpoint: '(unreadable)',
+    clientProtocol: null,
+    requestedModel: null,
+    stream: false,
+    clientAddress: peerAddressOf(socket) || null,
+    userAgent: null,
+    idempotencyKey: null,
+    reservedAccountId: null,
+    capture: 'none',
+    body: null,
+  }
+}
+
+const nothingRead = {
+  identity: null,
+  sentAt: null,
+  firstTokenAt: null,
+  attempts: [],
+  notes: null,
+  get startedAt() {
+    return Date.now()
+  },
+}
+
+function answerBytes(status: number, rendered: RenderedError): string {
+  const body = JSON.stringify(rendered.body)
+  const headers = {
+    ...rendered.headers,
+    connection: 'close',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
+}
+
+function explain(code: string | undefined, socket: Duplex, { bounds }: Gateway): GatewayError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new GatewayError(
+      'request_too_large',
+      `The request's headers are larger than ${bounds.headerBytesMax} bytes, or more than ${headersMax}.`,
+    )
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new GatewayError(
+      'invalid_request',
+      unreadOn(socket) === undefined
+        ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
+        : `The request did not arrive within ${bounds.requestReadMs} ms.`,
+    )
+  }
+  return new GatewayError('invalid_request', 'These bytes are not an HTTP/1.1 request.')
+}
+
+function statusOf(code: string | undefined): number | undefined {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : undefined
+}

@@ -1,0 +1,104 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext, type Server } from 'node:tls'
+import type { GatewayLog } from '../stages/gateway.ts'
+
+/** Paths of PEM files. */
+interface CertificateFiles {
+  tlsCert: string
+  tlsKey: string
+}
+
+interface Certificate {
+  /** The chain, our own certificate first. */
+  cert: Buffer
+  key: Buffer
+}
+
+/** Throws an Error for the operator that names the variable. */
+export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certificate {
+  const certificate = { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) }
+  check(certificate)
+  return certificate
+}
+
+/**
+ * Have the server use the files' new contents for new connections, once they change to a pair that belongs together;
+ * what is open stays open. They are read again rather than watched: a file that is a link into another directory, as
+ * those of certbot and Kubernetes are, changes without anything that a watcher would hear. Clear the timer to end it.
+ */
+export function followCertificate(
+  server: Server,
+  files: CertificateFiles,
+  first: Certificate,
+  log: GatewayLog,
+): NodeJS.Timeout {
+  log.info({ validTo: validToOf(first.cert) }, 'HTTPS only')
+  let seen = first
+  let reading = false
+  const look = async () => {
+    const found = { cert: await readFile(files.tlsCert), key: await readFile(files.tlsKey) }
+    if (found.cert.equals(seen.cert) && found.key.equals(seen.key)) return
+    // Also when it is no good: that is told once, not at every look.
+    seen = found
+    check(found)
+    server.setSecureContext({ ...found, minVersion: 'TLSv1.2' })
+    log.info({ validTo: validToOf(found.cert) }, 'a new certificate is used')
+  }
+  let failure = ''
+  const lookOnce = () => {
+    if (reading) return
+    reading = true
+    look()
+      .then(() => {
+        failure = ''
+      })
+      .catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error)
+        if (message === failure) return
+        failure = message
+        log.warn(
+          { cause: message },
+          'the files of the certificate changed and cannot be used; the old one still is',
+        )
+      })
+      .finally(() => {
+        reading = false
+      })
+  }
+  return setInterval(lookOnce, lookMs).unref()
+}
+
+const lookMs = 2_000
+
+function readPem(variable: string, path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new Error(`${variable}: ${path} cannot be read`, { cause })
+  }
+}
+
+/** Throws an Error for the operator. */
+function check({ cert, key }: Certificate): void {
+  try {
+    validToOf(cert)
+  } catch (cause) {
+    throw new Error('TLS_CERT: not a PEM file of certificates', { cause })
+  }
+  try {
+    createSecureContext({ key })
+  } catch (cause) {
+    throw new Error('TLS_KEY: not a PEM file of a private key without a passphrase', { cause })
+  }
+  try {
+    createSecureContext({ cert, key })
+  } catch (cause) {
+    throw new Error('TLS_CERT and TLS_KEY do not belong together', { cause })
+  }
+}
+
+function validToOf(cert: Buffer): string {
+  return new X509Certificate(cert).validToDate.toISOString()
+}

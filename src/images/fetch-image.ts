@@ -1,0 +1,87 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Target } from '../routing/candidates.ts'
+import { asGatewayError } from '../stages/call.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { UpstreamCall } from '../upstream/upstreams.ts'
+import type { Generation } from './generate.ts'
+import { type ReceivedImage, receiveImage } from './storage/receive.ts'
+
+/**
+ * Store an image that an upstream only gave a link to, since its link will be gone before ours. The link's host is
+ * held to the same rules as the channel's own; no credential goes there, and no redirect is followed.
+ * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
+ */
+export function fetchImage(
+  gateway: Gateway,
+  generation: Pick<Generation, 'running' | 'ended'>,
+  { channel }: Pick<Target, 'channel'>,
+  link: string,
+): Promise<ReceivedImage> {
+  if (!URL.canParse(link) || !/^https?:$/.test(new URL(link).protocol)) {
+    return Promise.reject(failed('is no http:// or https:// URL'))
+  }
+  const url = new URL(link)
+  const receiver = receiveImage(gateway.images.storage, gateway.bounds.imageBytesMax)
+  return new Promise((resolve, reject) => {
+    let work: Promise<unknown> = Promise.resolve()
+    let running: UpstreamCall | undefined
+    let failure: GatewayError | undefined
+    const end = (settle: () => void) => {
+      if (running !== undefined) generation.running.delete(running)
+      settle()
+    }
+    running = gateway.upstreams.call(
+      { channel, credential: undefined, baseUrl: url.origin },
+      {
+        method: 'GET',
+        path: url.pathname + url.search,
+        body: null,
+        stream: false,
+        headers: [],
+        authHeaders: () => ({}),
+      },
+      {
+        start(upstream, status) {
+          if (status !== 200) upstream.abort(failed(`answered with status ${status}`))
+        },
+        data(upstream, chunk) {
+          upstream.pause()
+          // undici uses a chunk's memory again.
+          const bytes = Buffer.from(chunk)
+          work = work
+            .then(() => receiver.write(bytes))
+            .then(
+              () => upstream.resume(),
+              (error: unknown) => {
+                failure ??= asGatewayError(error)
+                upstream.resume()
+                upstream.abort(failure)
+              },
+            )
+        },
+        end() {
+          void work
+            .then(() => {
+              if (failure !== undefined) throw failure
+              return receiver.finish()
+            })
+            .then(
+              (image) => end(() => resolve(image)),
+              (error: unknown) => end(() => reject(asGatewayError(error))),
+            )
+        },
+        fail(error) {
+          void work.then(async () => {
+            await receiver.abandon().catch(() => {})
+            end(() => reject(generation.ended ?? failure ?? error))
+          })
+        },
+      },
+    )
+    generation.running.add(running)
+  })
+}
+
+function failed(how: string): GatewayError {
+  return new GatewayError('upstream_error', `The upstream gave a link to its image, which ${how}.`)
+}

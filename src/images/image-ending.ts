@@ -1,0 +1,188 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Outcome, Usage } from '../canonical/usage.ts'
+import { priceImages } from '../ledger/price.ts'
+import { clientSide } from '../protocols/index.ts'
+import type { Observation } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import { closeRecordOf, type Ending } from '../stages/call.ts'
+import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
+import type { Generated, Generation } from './generate.ts'
+import type { JobQuote, JobResult } from './jobs/job.ts'
+import type { JobEnding } from './jobs/jobs.ts'
+
+/**
+ * The end of a job that made images, be it fewer than were asked for: they are delivered, and charged. What an upstream
+ * made beyond that is neither.
+ */
+export function madeEnding(generation: Generation, made: Generated): JobEnding {
+  const { job } = generation
+  const { told } = made
+  const images = made.images.slice(0, job.quote.count)
+  const result: JobResult = {
+    created: Math.floor(Date.now() / 1000),
+    // The events of a stream hold their images, unless its client wants links.
+    delivery: job.quote.delivery ?? (made.gaveLinks && !job.quote.stream ? 'url' : 'b64_json'),
+    images: images.map(({ image, revisedPrompt }) => ({
+      ...image,
+      ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
+    })),
+    ...withoutUndefined({
+      size: told?.size,
+      quality: told?.quality,
+      background: told?.background,
+      outputFormat: told?.outputFormat,
+    }),
+    ...(made.usage === undefined
+      ? {}
+      : {
+          usage: {
+            inputTokens: totalInput(made.usage),
+            outputTokens: made.usage.output + made.usage.reasoning,
+          },
+        }),
+  }
+  return {
+    state: 'succeeded',
+    close: closeOf(generation, {
+      status: 200,
+      outcome: 'succeeded',
+      error: null,
+      metered: meterImages(job.quote, { ...made, images }),
+      target: made.target,
+      servedModel: told?.servedModel,
+      notes: made.notes,
+    }),
+    images: images.length,
+    result,
+    error: null,
+  }
+}
+
+/** The end of a job that made nothing. What an upstream may have taken for it is the gateway's, not the client's. */
+export function failedEnding(
+  generation: Generation,
+  cause: GatewayError,
+  made?: Pick<Generated, 'target'>,
+): JobEnding {
+  const error = shownOf(generation, cause)
+  return {
+    state: 'failed',
+    close: closeOf(generation, {
+      status: clientSide('openai-chat').encodeError(error, generation.job.id).status,
+      outcome: 'failed',
+      error,
+      metered: nothingMetered,
+      target: made?.target,
+    }),
+    images: 0,
+    result: null,
+    error: {
+      kind: error.kind,
+      message: error.message,
+      ...withoutUndefined({
+        field: error.field,
+        code: error.code,
+        retryAfterSeconds: error.retryAfterSeconds,
+      }),
+    },
+  }
+}
+
+/** The end of a job that its client wants no more. It costs nothing, as one that failed. */
+export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>): JobEnding {
+  return {
+    state: 'cancelled',
+    close: closeOf(generation, {
+      status: 499,
+      outcome: 'cancelled',
+      error: null,
+      metered: nothingMetered,
+    }),
+    images: 0,
+    result: null,
+    error: null,
+  }
+}
+
+interface Known {
+  status: number
+  outcome: Outcome
+  error: GatewayError | null
+  metered: Metered
+  target?: Generated['target']
+  servedModel?: string | undefined
+  notes?: Generated['notes']
+}
+
+function closeOf(
+  generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>,
+  known: Known,
+): JobEnding['close'] {
+  const { job, attempts, credentials } = generation
+  const secrets = [...credentials]
+  for (const attempt of attempts) {
+    if (attempt.error !== null)
+      attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secrets) }
+  }
+  const ending: Ending = {
+    status: known.status,
+    outcome: known.outcome,
+    error: known.error,
+    observation:
+      known.servedModel === undefined ? null : { ...nothingObserved, servedModel: known.servedModel },
+    streamEnd:
+      known.outcome === 'cancelled' ? 'client_gone' : known.outcome === 'succeeded' ? 'complete' : null,
+    target: known.target === undefined ? null : { ...known.target },
+    metered: known.metered,
+  }
+  const progress = {
+    identity: null,
+    startedAt: job.createdAt.getTime(),
+    sentAt: job.startedAt?.getTime() ?? null,
+    firstTokenAt: null,
+    attempts,
+    notes: known.notes ?? null,
+  }
+  return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
+}
+
+const nothingObserved: Observation = {
+  usage: undefined,
+  finishReason: undefined,
+  servedModel: undefined,
+  error: undefined,
+  complete: true,
+  outputTokensEstimate: 0,
+}
+
+/** By what was asked for, and where that was left to the upstream, by what it told. */
+function meterImages(quote: JobQuote, { images, told, usage }: Generated): Metered {
+  const known = {
+    usage: usage ?? null,
+    usageSource: usage === undefined ? ('none' as const) : ('upstream' as const),
+  }
+  const { price, multiplier, size, quality } = quote
+  if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
+  const cost = priceImages({ count: images.length, size, quality, told, usage }, price, multiplier)
+  return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
+}
+
+function shownOf({ credentials }: Generation, error: GatewayError): GatewayError {
+  const secrets = [...credentials]
+  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
+  return new GatewayError(error.kind, redactText(error.message, secrets), {
+    cause,
+    fault,
+    ...withoutUndefined({ code, field, retryAfterSeconds, upstreamStatus }),
+  })
+}
+
+function totalInput({ input, cacheRead, cacheWrite }: Usage): number {
+  return input + cacheRead + cacheWrite
+}
+
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> }
+
+function withoutUndefined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>
+}

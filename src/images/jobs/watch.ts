@@ -1,0 +1,120 @@
+import type { Database } from '../../db/database.ts'
+import { inTime } from '../../db/in-time.ts'
+import type { ImageJob } from './job.ts'
+import type { ImageJobs } from './jobs.ts'
+
+export interface WatchLog {
+  warn(fields: object, message: string): void
+}
+
+/**
+ * Tells of changes of the jobs that somebody waits for. Postgres's notifications make it fast; a sweep over what is
+ * waited for makes it certain, since notifications of an outage are lost.
+ */
+export class JobWatch {
+  readonly #jobs: Pick<ImageJobs, 'read'>
+  readonly #database: Pick<Database, 'listen' | 'renewals'>
+  readonly #sweepMs: number
+  readonly #log: WatchLog
+  readonly #watchers = new Map<string, Set<Watcher>>()
+  #asked = new Set<string>()
+  #reading = false
+  #timer: NodeJS.Timeout | undefined
+  #listening: Promise<() => Promise<void>> | undefined
+  /** `Database#renewals` when the subscription was made. */
+  #listenedAt = 0
+  #ended = false
+
+  constructor(options: {
+    jobs: Pick<ImageJobs, 'read'>
+    database: Pick<Database, 'listen' | 'renewals'>
+    sweepMs: number
+    log: WatchLog
+  }) {
+    this.#jobs = options.jobs
+    this.#database = options.database
+    this.#sweepMs = options.sweepMs
+    this.#log = options.log
+  }
+
+  /**
+   * Call with the job as it is now, and after each change; never at once, and with the same state again when in doubt.
+   * Answers the function that ends it.
+   */
+  watch(id: string, onChange: (job: ImageJob) => void): () => void {
+    const watcher: Watcher = { onChange }
+    const watchers = this.#watchers.get(id) ?? new Set()
+    watchers.add(watcher)
+    this.#watchers.set(id, watchers)
+    this.#listen()
+    this.#timer ??= setInterval(() => {
+      this.#listen()
+      this.#ask(this.#watchers.keys())
+    }, this.#sweepMs)
+    this.#ask([id])
+    return () => {
+      watchers.delete(watcher)
+      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id)
+      if (this.#watchers.size > 0) return
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    clearInterval(this.#timer)
+    const stopped = this.#listening?.then((stop) => stop())
+    // With the connection gone there is nothing to unsubscribe from.
+    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
+  }
+
+  /** Subscribed when first needed, and again when that failed or the database was renewed. */
+  #listen(): void {
+    const { renewals } = this.#database
+    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === renewals)) return
+    this.#listenedAt = renewals
+    const listening = this.#database.listen(
+      'tollgate_image_jobs',
+      (id) => {
+        if (this.#watchers.has(id)) this.#ask([id])
+      },
+      () => this.#ask(this.#watchers.keys()),
+    )
+    this.#listening = listening
+    listening.catch((error: unknown) => {
+      if (this.#listening === listening) this.#listening = undefined
+      this.#log.warn({ cause: String(error) }, 'changes of image jobs are only seen by the sweep')
+    })
+  }
+
+  /** Read again whatever changed meanwhile: a read that has begun may be too old. */
+  #ask(ids: Iterable<string>): void {
+    for (const id of ids) this.#asked.add(id)
+    if (!this.#reading) void this.#read()
+  }
+
+  async #read(): Promise<void> {
+    this.#reading = true
+    while (this.#asked.size > 0 && !this.#ended) {
+      const ids = [...this.#asked]
+      this.#asked = new Set()
+      try {
+        for (const job of await this.#jobs.read(ids)) {
+          for (const { onChange } of this.#watchers.get(job.id) ?? []) onChange(job)
+        }
+      } catch (error) {
+        // The next sweep asks again.
+        this.#log.warn({ cause: String(error) }, 'image jobs could not be read')
+        break
+      }
+    }
+    this.#reading = false
+  }
+}
+
+const stopMs = 500
+
+interface Watcher {
+  onChange: (job: ImageJob) => void
+}

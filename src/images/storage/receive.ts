@@ -1,0 +1,109 @@
+import { GatewayError } from '../../canonical/error.ts'
+import { type ContentType, sniff, sniffBytes } from './sniff.ts'
+import type { ImageStorage, ImageWriter } from './storage.ts'
+
+/**
+ * An image that comes in chunks from an upstream: looked at, measured and kept. One call at a time, but for `abandon`. When a call has
+ * rejected, nothing is left of the image: `upstream_error` when it is no image or has more than `bytesMax` bytes,
+ * `unavailable`, with a cause for the operator, when it cannot be kept: a disk may have room again, a bucket come back.
+ */
+export class ImageReceiver {
+  readonly #storage: ImageStorage
+  readonly #bytesMax: number
+  /** The first bytes, until they are enough to know what it is. */
+  #first: Buffer[] = []
+  #bytes = 0
+  #place: { writer: ImageWriter; contentType: ContentType } | undefined
+  #failure: { error: unknown } | undefined
+
+  constructor(storage: ImageStorage, bytesMax: number) {
+    this.#storage = storage
+    this.#bytesMax = bytesMax
+  }
+
+  /** Resolves when more may be written. */
+  write(bytes: Buffer): Promise<void> {
+    return this.#orAbandon(async () => {
+      this.#bytes += bytes.length
+      if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax)
+      if (this.#place !== undefined) return await kept(this.#place.writer.write(bytes))
+      this.#first.push(bytes)
+      if (this.#bytes >= sniffBytes) await this.#begin()
+    })
+  }
+
+  /** There is no more of it: it is whole and durable. */
+  finish(): Promise<ReceivedImage> {
+    return this.#orAbandon(async () => {
+      const { writer, contentType } = this.#place ?? (await this.#begin())
+      await kept(writer.commit())
+      return { file: writer.key, contentType, bytes: this.#bytes }
+    })
+  }
+
+  /** It is not wanted any more: also while another call runs, which rejects then, and after `finish`. Never rejects. */
+  async abandon(): Promise<void> {
+    this.#failure ??= { error: new Error('the image was abandoned') }
+    this.#first = []
+    await this.#place?.writer.abandon()
+  }
+
+  async #begin(): Promise<{ writer: ImageWriter; contentType: ContentType }> {
+    const first = Buffer.concat(this.#first)
+    const contentType = sniff(first)
+    if (contentType === undefined) throw noImage()
+    this.#place = { writer: this.#storage.create(), contentType }
+    this.#first = []
+    await kept(this.#place.writer.write(first))
+    return this.#place
+  }
+
+  async #orAbandon<T>(doing: () => Promise<T>): Promise<T> {
+    this.#mustBeWanted()
+    try {
+      const done = await doing()
+      this.#mustBeWanted()
+      return done
+    } catch (error) {
+      this.#failure ??= { error }
+      await this.abandon()
+      throw error
+    }
+  }
+
+  #mustBeWanted(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+}
+
+export interface ReceivedImage {
+  /** Its key in the storage. */
+  file: string
+  contentType: ContentType
+  bytes: number
+}
+
+export function receiveImage(storage: ImageStorage, bytesMax: number): ImageReceiver {
+  return new ImageReceiver(storage, bytesMax)
+}
+
+async function kept(writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (cause) {
+    throw new GatewayError(
+      'unavailable',
+      'What the upstream made cannot be stored just now. Try again later.',
+      {
+        cause,
+        retryAfterSeconds: 5,
+      },
+    )
+  }
+}
+
+const noImage = () =>
+  new GatewayError('upstream_error', 'The upstream answered with something that is no image.')
+
+const tooLarge = (bytesMax: number) =>
+  new GatewayError('upstream_error', `The upstream answered with an image of more than ${bytesMax} bytes.`)

@@ -1,0 +1,198 @@
+import { GatewayError } from '../canonical/error.ts'
+import { modelIdOf } from '../catalog/catalog.ts'
+import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import type { Credential } from './credentials.ts'
+import { type Session, scoreOf } from './session.ts'
+import type { ModelNamedBy } from './verdict.ts'
+
+/** One place a request can be sent to: a candidate, and as whom it is asked. */
+export interface Target extends Candidate {
+  credential: Credential
+}
+
+/** A channel that may be asked for a request, in one protocol. */
+export interface Candidate {
+  channel: Channel
+  protocol: ProtocolName
+  /** True when the client speaks this protocol too: its bytes pass unchanged. */
+  native: boolean
+  /** As the channel's configuration says it, without a trailing slash. */
+  baseUrl: string
+  upstreamModel: string
+  /** `client`: its own name of the model is passed through, so that a name that is wrong is its to mend. */
+  modelNamedBy: ModelNamedBy
+  /** Why it stands where it stands, for the attempts table. */
+  reason: string
+  /** Name of the only credential that will do; absent: any. */
+  pinned?: string | undefined
+}
+
+/**
+ * Protocols that an answer can be translated from, in the order of how much of a chat they can carry: reasoning that
+ * can be given back, tool calls with ids, errors inside a stream.
+ */
+const translatable: readonly ProtocolName[] = [
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+  'openai-chat',
+]
+
+/** Protocols in which a channel can be asked for images, best first; the first is the client's own. */
+const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
+
+/**
+ * All candidates for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
+ * says that the model makes some.
+ */
+export function planImageRoute(
+  model: Model,
+  requestedModel: string,
+  group: Group,
+  chance = Math.random,
+): Candidate[] {
+  const others = model.images === undefined ? [] : imageProtocols
+  return planRoute(model, requestedModel, group, 'openai-images', { others, chance })
+}
+
+/**
+ * All candidates for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
+ * client's protocol first; then as `sessionOf` says, by weight, or where the request has no session by weighted chance.
+ * Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: what may be spoken instead of the
+ * client's protocol, best first; `sessionOf` is asked only where there is a choice.
+ */
+export function planRoute(
+  model: Model,
+  requestedModel: string,
+  group: Group,
+  protocol: ProtocolName,
+  {
+    others = translatable,
+    chance = Math.random,
+    sessionOf = noSession,
+  }: { others?: readonly ProtocolName[]; chance?: () => number; sessionOf?: () => Session | undefined } = {},
+): Candidate[] {
+  const usable = model.offers.filter(
+    (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
+  )
+  if (usable.length === 0) throw noChannel(requestedModel)
+  const spoken: Spoken[] = []
+  for (const offer of usable) {
+    const { protocols } = offer.channel
+    const upstream =
+      protocols[protocol] !== undefined ? protocol : others.find((name) => protocols[name] !== undefined)
+    if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
+  }
+  if (spoken.length === 0) throw notSpoken(requestedModel, usable)
+  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
+  const only = spoken[0]
+  if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
+  return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
+}
+
+function noSession(): undefined {}
+
+interface Spoken {
+  offer: Offer
+  protocol: ProtocolName
+  native: boolean
+}
+
+/** The group of a key. A key whose group is gone from the catalog may do nothing. */
+export function groupOf(snapshot: Snapshot, groupId: string): Group {
+  const group = snapshot.groups.get(groupId)
+  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
+  return group
+}
+
+function inOrder(
+  all: readonly Spoken[],
+  chance: () => number,
+  session: Session | undefined,
+): { spoken: Spoken; reason: string }[] {
+  const ordered: { spoken: Spoken; reason: string }[] = []
+  const tiers = [...new Set(all.map(({ offer }) => offer.channel.priority))].sort((a, b) => b - a)
+  for (const priority of tiers) {
+    for (const native of [true, false]) {
+      const tier = all.filter((one) => one.offer.channel.priority === priority && one.native === native)
+      const how = `${native ? '' : 'translated, '}${session === undefined ? '' : 'session, '}`
+      while (tier.length > 0) {
+        const weights = tier.map(({ offer }) => offer.channel.weight)
+        const sum = weights.reduce((a, b) => a + b, 0)
+        const [spoken] = tier.splice(
+          session === undefined ? drawn(weights, sum, chance) : bestOf(tier, session),
+          1,
+        )
+        if (spoken === undefined) break
+        const reason = `${how}priority ${priority}, weight ${spoken.offer.channel.weight} of ${sum}`
+        ordered.push({ spoken, reason })
+      }
+    }
+  }
+  return ordered
+}
+
+/** All weights may be zero: then the order of the catalog decides. */
+function drawn(weights: readonly number[], sum: number, chance: () => number): number {
+  let draw = chance() * sum
+  const at = weights.findIndex((weight) => {
+    draw -= weight
+    return draw < 0
+  })
+  return Math.max(at, 0)
+}
+
+function bestOf(tier: readonly Spoken[], session: Session): number {
+  let best = 0
+  let most = -1
+  for (const [at, { offer }] of tier.entries()) {
+    const score = scoreOf(session, offer.channel.id, offer.channel.weight)
+    if (score <= most) continue
+    best = at
+    most = score
+  }
+  return best
+}
+
+interface ModelName {
+  id: string
+  /** By the client. */
+  requested: string
+}
+
+function candidateOf(
+  { offer, protocol, native }: Spoken,
+  { id, requested }: ModelName,
+  reason: string,
+): Candidate {
+  const passesName = offer.upstreamModel === '*'
+  return {
+    channel: offer.channel,
+    protocol,
+    native,
+    baseUrl: offer.channel.protocols[protocol] ?? '',
+    upstreamModel: passesName ? id : offer.upstreamModel,
+    modelNamedBy: passesName && id === requested ? 'client' : 'operator',
+    reason,
+  }
+}
+
+function noChannel(model: string): GatewayError {
+  return new GatewayError(
+    'model_not_found',
+    `Model "${model}" has no channel that this key may use. GET /v1/models lists what it may.`,
+    {
+      field: 'model',
+    },
+  )
+}
+
+function notSpoken(model: string, offers: readonly Offer[]): GatewayError {
+  const spoken = [...new Set(offers.flatMap((offer) => Object.keys(offer.channel.protocols)))].sort()
+  return new GatewayError(
+    'endpoint_not_supported',
+    `Model "${model}" is not served on this endpoint: its channels speak ${spoken.join(', ')}. GET /v1/models lists each model's endpoints.`,
+    { field: 'model' },
+  )
+}

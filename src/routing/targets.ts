@@ -1,0 +1,234 @@
+import type { Channel, Model } from '../catalog/snapshot.ts'
+import type { Candidate, Target } from './candidates.ts'
+import { type Credential, credentialsOf, everyCredentialOf } from './credentials.ts'
+import type { Rest } from './rests.ts'
+import type { Routing } from './routing.ts'
+import type { Session } from './session.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A model that may answer, with the channels that may be asked for it. */
+export interface Leg {
+  model: Model
+  candidates: readonly Candidate[]
+  /** Public id of the model, where it stands in for the one that was asked for. */
+  fallback: string | undefined
+  /** Why there are no candidates. */
+  refused?: { channel: Channel | undefined; reason: string }
+}
+
+/** What is known of a candidate that is not chosen. */
+export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
+
+export interface Chosen {
+  leg: Leg
+  target: Target
+  /** Others were to be asked before it, and none of them is left. */
+  isLastResort: boolean
+}
+
+/**
+ * What came of the target that was chosen before: `unsaid`, the request cannot be said in its format. `reached`: false
+ * where nothing at all answered.
+ */
+export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
+
+/**
+ * The targets of a request, one after the other, as long as the last one was not the end of it. First those that may be
+ * asked as things stand at that moment, by leg and in their order; `passOver` hears of the others and why. When none of
+ * them is left, the best of those that are not said to be closed for certain is chosen, as a last resort, of which one is
+ * asked: breakers and refused credentials divert requests, they do not refuse them. What was chosen is never chosen
+ * again, nor is a channel that this request found away.
+ */
+export class Targets {
+  readonly #routing: Routing
+  readonly #legs: readonly Leg[]
+  readonly #findSession: () => Session | undefined
+  readonly #passOver: PassOver
+  #legAt = 0
+  #candidateAt = -1
+  #place: Place | undefined
+  #chosen: Chosen | undefined
+  /** Most requests are answered by the first one: nothing is kept before that has failed. */
+  #failed: Failed | undefined
+  /** The best one first. */
+  #lastResorts: Chosen[] = []
+
+  constructor(
+    routing: Routing,
+    legs: readonly Leg[],
+    findSession: () => Session | undefined,
+    passOver: PassOver,
+  ) {
+    this.#routing = routing
+    this.#legs = legs
+    this.#findSession = findSession
+    this.#passOver = passOver
+  }
+
+  /** The first one, or with what came of the last one the next; undefined: none is left. */
+  next(heard?: Heard): Chosen | undefined {
+    if (heard !== undefined) this.#hear(heard)
+    for (;;) {
+      const chosen = this.#nextCredential()
+      if (chosen !== undefined) {
+        this.#chosen = chosen
+        return chosen
+      }
+      if (!this.#nextCandidate()) break
+    }
+    if (this.#chosen?.isLastResort === true && heard?.next !== 'unsaid') return undefined
+    const last = this.#lastResorts.find(({ target }) => !this.#isTried(target) && !this.#isHopeless(target))
+    if (last !== undefined) this.#chosen = last
+    return last
+  }
+
+  #hear({ next, reached }: Heard): void {
+    if (this.#chosen === undefined) return
+    const { target } = this.#chosen
+    this.#failed ??= { tried: new Set(), unsayable: new Set(), unreached: new Set() }
+    this.#failed.tried.add(nameOf(target))
+    if (next === 'unsaid') this.#failed.unsayable.add(target.protocol)
+    if (!reached) this.#failed.unreached.add(target.channel.id)
+    if (next !== 'credential') this.#place = undefined
+  }
+
+  #nextCandidate(): boolean {
+    this.#place = undefined
+    this.#candidateAt++
+    for (; this.#legAt < this.#legs.length; this.#legAt++, this.#candidateAt = 0) {
+      const leg = this.#legs[this.#legAt]
+      if (leg === undefined) break
+      const { refused } = leg
+      if (refused?.channel !== undefined) this.#passOver(leg, { channel: refused.channel }, refused.reason)
+      for (; this.#candidateAt < leg.candidates.length; this.#candidateAt++) {
+        const candidate = leg.candidates[this.#candidateAt]
+        if (candidate === undefined) continue
+        if (this.#isHopeless(candidate)) {
+          if (this.#isUnreached(candidate)) this.#passOver(leg, candidate, unreachedReason)
+          continue
+        }
+        this.#place = this.#placeAt(leg, candidate)
+        return true
+      }
+    }
+    return false
+  }
+
+  #isHopeless(candidate: Candidate): boolean {
+    return this.#failed?.unsayable.has(candidate.protocol) === true || this.#isUnreached(candidate)
+  }
+
+  #isUnreached({ channel }: Candidate): boolean {
+    return this.#failed?.unreached.has(channel.id) === true
+  }
+
+  #isTried(target: Target): boolean {
+    return this.#failed?.tried.has(nameOf(target)) === true
+  }
+
+  #placeAt(leg: Leg, candidate: Candidate): Place {
+    const closed = this.#routing.breakers.whyNot(candidate.channel.id)
+    if (closed !== undefined) this.#passOver(leg, candidate, closed)
+    const credentials = pinned(candidate, credentialsOf(candidate.channel, this.#findSession))
+    return { leg, candidate, closed, credentials, at: 0, resting: '', isTried: false }
+  }
+
+  #nextCredential(): Chosen | undefined {
+    const place = this.#place
+    if (place === undefined) return undefined
+    const { leg, candidate, closed, credentials } = place
+    const { channel, upstreamModel } = candidate
+    while (place.at < credentials.length) {
+      const credential = credentials[place.at++]
+      if (credential === undefined) break
+      const rest = this.#routing.rests.find(channel.id, credential, upstreamModel)
+      const target = targetOf(leg, candidate, credential)
+      if (closed === undefined && rest === undefined) {
+        place.isTried = true
+        return { leg, target, isLastResort: false }
+      }
+      if (rest !== undefined) place.resting = restText(rest)
+      if (rest?.isFirm === true || this.#isTried(target)) continue
+      const why = closed ?? place.resting
+      this.#lastResorts.push({ leg, target: asLastResort(target, why), isLastResort: true })
+    }
+    if (closed === undefined && !place.isTried) this.#passOver(leg, candidate, place.resting)
+    return undefined
+  }
+}
+
+const unreachedReason = 'its channel did not answer this request before'
+
+type PassOver = (leg: Leg, candidate: Passed, reason: string) => void
+
+/** The candidate whose credentials are looked at. */
+interface Place {
+  leg: Leg
+  candidate: Candidate
+  /** Why its channel is not to be asked. */
+  closed: string | undefined
+  credentials: readonly Credential[]
+  at: number
+  resting: string
+  isTried: boolean
+}
+
+/** What the request has learned itself. */
+interface Failed {
+  tried: Set<string>
+  /** Protocols in which it cannot be said. */
+  unsayable: Set<string>
+  /** Channels that did not answer at all: they are not asked for another model either. */
+  unreached: Set<string>
+}
+
+/** How long, at least, until one of the resting credentials may be used again; undefined: none has to rest. */
+export function soonestRestMs(routing: Routing, legs: readonly Leg[]): number | undefined {
+  let soonest: number | undefined
+  for (const { candidates } of legs) {
+    for (const candidate of candidates) {
+      for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
+        const rest = routing.rests.find(candidate.channel.id, credential, candidate.upstreamModel)
+        if (rest?.isFirm !== true) continue
+        soonest = Math.min(rest.until, soonest ?? rest.until)
+      }
+    }
+  }
+  return soonest === undefined ? undefined : Math.max(0, soonest - performance.now())
+}
+
+/** A pinned credential that the channel has no more was replaced: whatever holds its place will do. */
+function pinned({ pinned: name }: Candidate, credentials: readonly Credential[]): readonly Credential[] {
+  if (name === undefined) return credentials
+  const held = credentials.filter((credential) => credential.name === name)
+  return held.length > 0 ? held : credentials
+}
+
+function targetOf({ fallback }: Leg, candidate: Candidate, credential: Credential): Target {
+  const { credentials } = candidate.channel
+  let { reason } = candidate
+  if (fallback !== undefined) reason = `fallback ${fallback}, ${reason}`
+  if (credentials.length > 1)
+    reason += `, credential ${credentials.indexOf(credential.secret) + 1} of ${credentials.length}`
+  const { channel, protocol, native, baseUrl, upstreamModel, modelNamedBy } = candidate
+  return { channel, protocol, native, baseUrl, upstreamModel, modelNamedBy, reason, credential }
+}
+
+function asLastResort(target: Target, why: string): Target {
+  return { ...target, reason: `last resort (${why}), ${target.reason}` }
+}
+
+function restText({ why, until }: Rest): string {
+  const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
+  return `${restReasons[why]}: rests for ${seconds} s`
+}
+
+const restReasons: Readonly<Record<Rest['why'], string>> = {
+  limited: 'rate limit',
+  refused: 'credential refused',
+  forbidden: 'credential refused for this model',
+}
+
+function nameOf({ channel, credential, upstreamModel }: Target): string {
+  return `${channel.id} ${credential.name} ${upstreamModel}`
+}

@@ -1,0 +1,217 @@
+import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { GatewayError } from '../canonical/error.ts'
+import { AnswerDecoder } from '../gateway/decode-answer.ts'
+import { encodingOf } from '../http/encoding.ts'
+import { type Sender, sendsNext } from './connection.ts'
+
+/** Hears one upstream call. `start` comes once, then `data` any number of times, then exactly one of `end` and `fail`. */
+export interface Listener {
+  /** Asked when the request could go out. False: it does not, and `fail` says that nothing was sent. */
+  isWanted?(): boolean
+  start(call: UpstreamCall, status: number, headers: ResponseHeaders): void
+  data(call: UpstreamCall, chunk: Buffer): void
+  end(): void
+  /** `sent`: the request may have reached the upstream. */
+  fail(error: GatewayError, sent: boolean): void
+}
+
+export type ResponseHeaders = Record<string, string | string[] | undefined>
+
+/** Handle on a running call. */
+export interface UpstreamCall {
+  /** True: the answer came encoded, and is decoded on its way here. Its size says nothing of what was sent. */
+  readonly decodes?: boolean
+  /** True once nothing of the request waits to be sent: its memory may be used again. */
+  readonly hasRequest?: boolean
+  pause(): void
+  resume(): void
+  abort(reason: GatewayError): void
+}
+
+/** undici's handler for one call: callbacks without promises or streams, which cost more than the call itself. */
+export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Sender {
+  readonly #listener: Listener
+  readonly #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #socket: Socket | undefined
+  #decoder: AnswerDecoder | undefined
+  #aborted: GatewayError | undefined
+  #sent = false
+  #done = false
+
+  constructor(listener: Listener, totalMs: number) {
+    this.#listener = listener
+    this.#timer = setTimeout(() => this.abort(tookTooLong(totalMs)), totalMs)
+  }
+
+  get decodes(): boolean {
+    return this.#decoder !== undefined
+  }
+
+  get hasRequest(): boolean {
+    return this.#socket?.writableLength === 0
+  }
+
+  // Once it is over, its connection may be that of another call.
+  pause(): void {
+    if (this.#done) return
+    if (this.#decoder === undefined) this.#controller?.pause()
+    else this.#decoder.pause()
+  }
+
+  resume(): void {
+    if (this.#done) return
+    if (this.#decoder === undefined) this.#controller?.resume()
+    else this.#decoder.resume()
+  }
+
+  abort(reason: GatewayError): void {
+    if (this.#done || this.#aborted !== undefined) return
+    this.#aborted = reason
+    if (this.#controller === undefined) {
+      // It still waits for a connection. When its turn comes, onRequestStart sees that it is over.
+      queueMicrotask(() => this.#fail(reason))
+      return
+    }
+    this.#controller.abort(reason)
+    // Where the upstream has said all, undici tells nothing more: what is left of it waits in the decoder.
+    this.#fail(reason)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted === undefined && this.#listener.isWanted?.() === false) this.#aborted = notWanted()
+    if (this.#aborted !== undefined) {
+      controller.abort(this.#aborted)
+      return
+    }
+    this.#sent = true
+    sendsNext(this)
+  }
+
+  onConnection(socket: Socket): void {
+    this.#socket = socket
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200) return
+    const encoding = encodingOf(headers['content-encoding'])
+    if (encoding === 'unknown') {
+      this.abort(
+        new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'),
+      )
+      return
+    }
+    if (encoding === 'identity') {
+      this.#listener.start(this, status, headers)
+      return
+    }
+    this.#decoder = new AnswerDecoder(encoding, {
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      data: (chunk) => this.#listener.data(this, chunk),
+      end: () => this.#end(),
+      fail: (error) => this.abort(error),
+    })
+    const { 'content-encoding': _, 'content-length': __, ...rest } = headers
+    this.#listener.start(this, status, rest)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // undici gives an empty one whenever a call resumes: who pauses at each chunk would never get to the end.
+    if (chunk.length === 0) return
+    if (this.#decoder === undefined) this.#listener.data(this, chunk)
+    else this.#decoder.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    // It was answered before it was read: the next request would wait behind what is left of this one.
+    if (!this.hasRequest) this.#socket?.destroy()
+    if (this.#decoder === undefined) this.#end()
+    else this.#decoder.end()
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    if (this.#done) return
+    if (this.#decoder === undefined || this.#aborted !== undefined)
+      this.#fail(this.#aborted ?? explain(error))
+    else this.#decoder.breakOff(explain(error))
+  }
+
+  #end(): void {
+    if (this.#done) return
+    this.#finish()
+    try {
+      this.#listener.end()
+    } catch (error) {
+      // undici tells of nothing more: without this, nobody would ever answer the client.
+      this.#listener.fail(broken(error), true)
+    }
+  }
+
+  #fail(error: GatewayError): void {
+    if (this.#done) return
+    this.#finish()
+    this.#listener.fail(error, this.#sent)
+  }
+
+  #finish(): void {
+    this.#done = true
+    this.#decoder?.close()
+    clearTimeout(this.#timer)
+  }
+}
+
+function tookTooLong(totalMs: number): GatewayError {
+  return new GatewayError('upstream_timeout', `The upstream took longer than ${totalMs} ms in all.`)
+}
+
+function notWanted(): GatewayError {
+  return new GatewayError('upstream_error', 'The client went away before anything was sent.', {
+    fault: 'client',
+  })
+}
+
+/** What a failed connection means for the caller. The cause, which may name hosts, stays in our own log. */
+function explain(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const code = codeOf(cause)
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.', { cause })
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.', { cause })
+    case 'UND_ERR_BODY_TIMEOUT':
+      return new GatewayError('upstream_timeout', 'The upstream stopped in the middle of its answer.', {
+        cause,
+      })
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return new GatewayError('upstream_error', 'The upstream could not be reached.', { cause })
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return new GatewayError('upstream_error', "The headers of the upstream's answer are too large.", {
+        cause,
+      })
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return new GatewayError('upstream_error', "The upstream's answer is not as long as it declared.", {
+        cause,
+      })
+    case 'HTTPParserError':
+      return new GatewayError('upstream_error', 'The upstream answered with what is no HTTP/1.1.', { cause })
+  }
+  return broken(cause)
+}
+
+/** The code of an error, or its name where it has none. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  return 'code' in error && error.code !== undefined ? String(error.code) : error.name
+}
+
+function broken(cause: unknown): GatewayError {
+  return new GatewayError('upstream_error', 'The connection to the upstream broke.', { cause })
+}

@@ -1,0 +1,70 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { allocateBody, readBody } from '../../src/http/body.ts'
+
+const large = 200_000
+
+async function bodyOf(fill: string) {
+  const request = new IncomingMessage(new Socket())
+  request.headers = { 'content-length': String(large) }
+  const reading = readBody(request, 1_000_000)
+  for (let sent = 0; sent < large; sent += 50_000) request.push(Buffer.alloc(50_000, fill))
+  request.complete = true
+  request.push(null)
+  const body = await reading
+  if (body === undefined) throw new Error('no body was read')
+  return body
+}
+
+it('memory of a body is used again once it is released, and not before', async () => {
+  const first = await bodyOf('a')
+  const second = await bodyOf('b')
+  expect(first.bytes.equals(Buffer.alloc(large, 'a'))).toBe(true)
+  expect(second.bytes.equals(Buffer.alloc(large, 'b'))).toBe(true)
+  first.release()
+  first.release()
+  const third = await bodyOf('c')
+  const fourth = await bodyOf('d')
+  expect(third.bytes.buffer).toBe(first.bytes.buffer)
+  expect(fourth.bytes.buffer).not.toBe(first.bytes.buffer)
+  expect(second.bytes.equals(Buffer.alloc(large, 'b'))).toBe(true)
+})
+
+it('memory for a changed body is given back with the releases it was asked with', () => {
+  const releases: (() => void)[] = []
+  const first = allocateBody(large, releases)
+  const second = allocateBody(large, releases)
+  expect([first.length, second.length]).toEqual([large, large])
+  expect(second.buffer).not.toBe(first.buffer)
+  for (const release of releases) release()
+  expect(allocateBody(large, []).buffer).toBe(second.buffer)
+})
+
+it('of a client that left there is no body, whether it came whole or not, and its memory is used again', async () => {
+  const gone = new IncomingMessage(new Socket())
+  gone.headers = { 'content-length': String(large) }
+  gone.push(Buffer.alloc(large, 'a'))
+  gone.push(null)
+  gone.complete = true
+  gone.destroy()
+  expect(await readBody(gone, 1_000_000)).toBeUndefined()
+
+  const { bytes, release } = await bodyOf('a')
+  release()
+  const leaving = new IncomingMessage(new Socket())
+  leaving.headers = { 'content-length': String(large) }
+  const reading = readBody(leaving, 1_000_000)
+  leaving.push(Buffer.alloc(large - 1, 'b'))
+  leaving.complete = true
+  leaving.destroy()
+  expect(await reading).toBeUndefined()
+  expect((await bodyOf('c')).bytes.buffer).toBe(bytes.buffer)
+})
+
+it('small and very large bodies get memory of their own', () => {
+  const releases: (() => void)[] = []
+  expect(allocateBody(100, releases)).toHaveLength(100)
+  expect(allocateBody(5_000_000, releases)).toHaveLength(5_000_000)
+  expect(releases).toEqual([])
+})

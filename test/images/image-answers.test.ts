@@ -1,0 +1,285 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { EventStream, endAnswer, writeTo } from '../../src/http/event-stream.ts'
+import { answerAtOnce } from '../../src/images/image-answer.ts'
+import { sendFile } from '../../src/images/image-bytes.ts'
+import { ImageJobs } from '../../src/images/jobs/jobs.ts'
+import { JobWatch } from '../../src/images/jobs/watch.ts'
+import { fileStorage } from '../../src/images/storage/files.ts'
+import { ImageLinks } from '../../src/images/storage/links.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
+
+const path = '/v1/images/generations'
+const stallMs = 200
+const large = 32 * 1024 * 1024
+
+describe('answers to requests that became jobs', () => {
+  let bed: ImageTestbed
+  beforeAll(async () => {
+    bed = await startImageTestbed({ backend: 'postgres', env: { IMAGE_WAIT_MS: '30000' } })
+    await bed.startWorker()
+  })
+  afterAll(() => bed?.close())
+
+  const body = (prompt: string, more = {}) => ({ model: 'draw', prompt, ...more })
+  /** Where the images of the newest job of this prompt are. */
+  async function filesOf(id: string): Promise<string[]> {
+    const { sql } = bed.database
+    const [row] = await sql<{ result: { images: { file: string }[] } }[]>`
+      SELECT result::jsonb AS result FROM image_jobs WHERE id = ${id}`
+    return (row?.result.images ?? []).map(({ file }) => join(bed.api.dataDir, 'images', file))
+  }
+
+  test('made images whose storage is away are told with 202 and the job, so that no client asks for a second one', async () => {
+    const dataDir = brokenDataDir()
+    const api = await bed.startApi({ DATA_DIR: dataDir })
+    const answer = await fetch(`${api.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer free-key-for-images-0001' },
+      body: JSON.stringify(body('storage away')),
+    })
+    expect(answer.status).toBe(202)
+    const job = (await answer.json()) as Job
+    expect(job).toMatchObject({ status: 'succeeded', error: null })
+    expect(answer.headers.get('location')).toBe(`${path}/${job.id}`)
+    expect(answer.headers.get('retry-after')).toBe('2')
+    expect(answer.headers.get('preference-applied')).toBeNull()
+    expect(api.stdout() + api.stderr()).toContain('made images cannot be read')
+    expect(bed.upstream.count('storage away')).toBe(1)
+  })
+
+  test('only who asked not to wait is told that this was heeded', async () => {
+    const api = await bed.startApi({ IMAGE_WAIT_MS: '200' })
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${api.url}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: 'Bearer free-key-for-images-0001',
+          ...headers,
+        },
+        body: JSON.stringify(body('hang')),
+      })
+    const [waited, heeded] = await Promise.all([ask({}), ask({ prefer: 'respond-async, wait=5' })])
+    expect([waited.status, heeded.status]).toEqual([202, 202])
+    expect(waited.headers.get('preference-applied')).toBeNull()
+    expect(heeded.headers.get('preference-applied')).toBe('respond-async')
+    for (const answer of [waited, heeded]) {
+      const { id } = (await answer.json()) as Job
+      await bed.call(`${path}/${id}`, { method: 'DELETE' })
+    }
+  })
+
+  test.each([false, true])(
+    'a repeat whose first image is gone is refused with 404, and its row says so; stream: %s',
+    async (stream) => {
+      const headers = { 'idempotency-key': `gone-${stream}` }
+      const first = await bed.call(path, { body: body('gone', { stream }), headers })
+      expect(first.status).toBe(200)
+      await first.arrayBuffer()
+      const [file = ''] = await filesOf(first.headers.get('x-request-id') ?? '')
+      rmSync(file)
+      const repeat = await bed.call(path, { body: body('gone', { stream }), headers })
+      expect(repeat.status).toBe(404)
+      const id = repeat.headers.get('x-request-id') ?? ''
+      await vi.waitFor(async () => expect(await bed.row(id)).toMatchObject({ status: 404 }), {
+        timeout: 20_000,
+      })
+    },
+  )
+
+  test('an image that is gone behind the headers cuts the answer', async () => {
+    const request = { body: body('two', { n: 2 }), headers: { 'idempotency-key': 'second-gone' } }
+    const first = await bed.call(path, request)
+    const { data } = (await first.json()) as { data: { b64_json: string }[] }
+    expect(data.map(({ b64_json }) => Buffer.from(b64_json, 'base64').toString('latin1').slice(-5))).toEqual([
+      'two 0',
+      'two 1',
+    ])
+    const whole = await bed.call(path, request)
+    expect(((await whole.json()) as { data: unknown }).data).toEqual(data)
+    const [, file = ''] = await filesOf(first.headers.get('x-request-id') ?? '')
+    rmSync(file)
+    const cut = await bed.call(path, request)
+    expect(cut.status).toBe(200)
+    await expect(cut.text()).rejects.toThrow()
+  })
+})
+
+describe('clients that do not read', () => {
+  test('are cut off while an image is sent to them, and the file is closed', async () => {
+    const directory = temporaryDirectory()
+    const storage = fileStorage({ directory })
+    const writer = storage.create()
+    await writer.write(Buffer.alloc(large, 'x'))
+    await writer.commit()
+    const opened: { destroyed: boolean }[] = []
+    const watched = {
+      ...storage,
+      async open(key: string) {
+        const stored = await storage.open(key)
+        if (stored !== undefined) opened.push(stored.stream)
+        return stored
+      },
+    }
+    await unread(async (_, response) => {
+      await sendFile(watched, writer.key, response, stallMs)
+      expect(response.destroyed).toBe(true)
+      expect(response.writableFinished).toBe(false)
+      expect(opened.map(({ destroyed }) => destroyed)).toEqual([true])
+    })
+  })
+
+  test('are cut off while events wait for them, and what waits behind is not made', async () => {
+    await unread(async (_, response) => {
+      const events = new EventStream(response, {}, { keepAliveMs: 1, clientStallMs: stallMs })
+      let made = 0
+      void events.send((write) => write('.'.repeat(large)))
+      await events.send(async () => {
+        made++
+      })
+      expect(response.destroyed).toBe(true)
+      expect(made).toBe(0)
+    })
+  })
+
+  test('are cut off when only the end of an answer waits for them', async () => {
+    await unread(async (_, response) => {
+      response.write(Buffer.alloc(large))
+      const closed = once(response, 'close')
+      endAnswer(response, stallMs)
+      await closed
+      expect(response.writableFinished).toBe(false)
+    })
+  })
+
+  test('a client that reads, however much, gets all of it', async () => {
+    const origin = await serve(async (_, response) => {
+      for (let i = 0; i < 32; i++) await writeTo(response, Buffer.alloc(1024 * 1024), 20_000)
+      endAnswer(response, 20_000)
+    })
+    expect((await (await fetch(origin)).arrayBuffer()).byteLength).toBe(large)
+  })
+})
+
+describe('a database that does not answer', () => {
+  test('behind an accepted job it is no error: 202 with what is known', async () => {
+    const warned: string[] = []
+    const log = { info() {}, error() {}, warn: (_: object, message: string) => void warned.push(message) }
+    const database = openDatabase('postgres://nobody@127.0.0.1:1/none')
+    onTestFinished(() => database.close())
+    const jobs = jobsOf(database, 300)
+    const images = {
+      jobs,
+      watch: new JobWatch({ jobs, database, sweepMs: 1000, log }),
+      queue: { add: async () => {} },
+      storage: fileStorage({ directory: temporaryDirectory() }),
+      links: new ImageLinks(Buffer.alloc(32), 60),
+      webhookKey: Buffer.alloc(32),
+    }
+    const id = '019a0000-0000-7000-8000-000000000001'
+    const origin = await serve(async (request, response) => {
+      const call = { id, request, response, headers: { 'x-more': 'kept' }, requestedModel: 'draw' }
+      await answerAtOnce({ images, publicUrl: undefined, log }, call)
+    })
+    const answer = await fetch(origin)
+    expect(answer.status).toBe(202)
+    expect(await answer.json()).toEqual({ id, object: 'image.generation', status: 'queued', model: 'draw' })
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      location: `${path}/${id}`,
+      'retry-after': '2',
+      'preference-applied': 'respond-async',
+      'x-request-id': id,
+      'x-more': 'kept',
+    })
+    expect(warned).toEqual(['an accepted image job could not be read'])
+  })
+
+  test('for a list, a sweep or a clean-up cuts nobody else off; for a read its connections are renewed', async () => {
+    const { url, drop } = await freshDatabase()
+    const [database, other] = [openDatabase(url), openDatabase(url, { max: 1 })]
+    onTestFinished(async () => {
+      await Promise.all([database.close(), other.close()])
+      await drop()
+    })
+    // Connections are renewed at most once a second.
+    const jobs = jobsOf(database, 1_500)
+    const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
+    expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
+    // Of a client that does not ask for types (db/array-types.ts), only a connection that is open can be reserved.
+    await other.sql`SELECT 1`
+    const session = await other.sql.reserve()
+    await session`BEGIN`
+    await session`LOCK TABLE image_jobs`
+    const asides = await Promise.allSettled([
+      jobs.list(scope, undefined, undefined, 5),
+      jobs.sweep(1000),
+      jobs.removeBefore(new Date(0)),
+    ])
+    expect(asides.map((aside) => aside.status === 'rejected' && aside.reason.kind)).toEqual([
+      'unavailable',
+      'unavailable',
+      'unavailable',
+    ])
+    expect(database.renewals).toBe(0)
+    await expect(jobs.read([scope.tenantId])).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(database.renewals).toBe(1)
+    await session`ROLLBACK`
+    session.release()
+  })
+})
+
+function jobsOf(database: ReturnType<typeof openDatabase>, waitMs: number): ImageJobs {
+  const seal = { seal: (text: string) => Buffer.from(text), open: (sealed: Buffer) => sealed.toString() }
+  return new ImageJobs({ database, seal, waitMs, queueWindow: 4, waitingMax: 10, leaseMs: 1000 })
+}
+
+async function serve(listener: (...parts: Parameters<RequestListener>) => Promise<void>): Promise<string> {
+  const server = createServer((request, response) => {
+    listener(request, response).catch((error: unknown) => response.destroy(new Error(String(error))))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Asks and reads nothing. Resolves, or rejects, as the listener does. */
+async function unread(listener: (...parts: Parameters<RequestListener>) => Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const origin = await serve(async (request, response) => {
+    await listener(request, response).then(resolve, reject)
+  })
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  await promise
+}
+
+/** Its images of these days can be neither read nor said to be gone. */
+function brokenDataDir(): string {
+  const dataDir = temporaryDirectory()
+  const images = join(dataDir, 'images')
+  mkdirSync(images)
+  for (const days of [0, 1]) {
+    writeFileSync(join(images, new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)), '')
+  }
+  return dataDir
+}
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-image-answers-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}

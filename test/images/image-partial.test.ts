@@ -1,0 +1,292 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { Channel } from '../../src/catalog/snapshot.ts'
+import { type Generation, generate } from '../../src/images/generate.ts'
+import type { ImageJob } from '../../src/images/jobs/job.ts'
+import { fileStorage } from '../../src/images/storage/files.ts'
+import { imageClient } from '../../src/protocols/index.ts'
+import type { Gateway } from '../../src/stages/gateway.ts'
+import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { type ImageTestbed, imagesYaml, startImageTestbed } from '../support/image-testbed.ts'
+import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
+import { localRouting } from '../support/local-routing.ts'
+
+const channels = (upstream: string) => `
+  - { name: best, priority: 9, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: best-two }, allow_private_address: true }
+  - { name: next, priority: 1, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: next-two, mixed: next-mixed }, allow_private_address: true }
+  - { name: first-chat, priority: 9, protocols: { openai-chat: ${upstream} }, api_keys: [ "" ], models: { mixed: chat-mixed }, allow_private_address: true }
+  - { name: turns, protocols: { openai-images: ${upstream} }, api_keys: [ "credential-of-turn-a", "credential-of-turn-b" ], models: [ turns ], allow_private_address: true }
+`
+
+const yaml = (upstream: string) =>
+  imagesYaml(upstream, channels(upstream)).replace(
+    'channels:',
+    ['two', 'mixed', 'turns']
+      .map((id) => `  - { id: ${id}, price: { image: "0.04" }, images: {} }\n`)
+      .join('')
+      .concat('channels:'),
+  )
+
+describe('images that were made count', () => {
+  let bed: ImageTestbed
+  beforeAll(async () => {
+    const env = { IMAGE_BYTES_MAX: '100000', IMAGE_RUNS_MAX: '2' }
+    bed = await startImageTestbed({ backend: 'postgres', role: 'all', yaml, env })
+  })
+  afterAll(() => bed?.close())
+
+  /** The texts in the images that a job delivered, and what it cost. */
+  async function outcome(body: Record<string, unknown>) {
+    const id = await bed.submit(body)
+    const job = await bed.ended(id)
+    const texts: string[] = []
+    for (const { url } of job.result?.data ?? []) {
+      const image = Buffer.from(await (await fetch(url)).arrayBuffer())
+      texts.push(image.subarray(png().length).toString())
+    }
+    const row = await bed.row(id)
+    return { id, job, texts, cost: row?.cost_nano, images: row?.images }
+  }
+
+  const streamed = { stream: true, partial_images: 1 }
+
+  test.each([
+    ['the connection breaks', 'breaks:1', 'The connection to the upstream broke.'],
+    ['an error is told', 'tells:1', 'made to fail within'],
+  ])('a stream in which %s after the first of two images delivers the one', async (_, word, why) => {
+    const { job, texts, cost, images } = await outcome({ prompt: word, n: 2, ...streamed })
+    expect(texts).toEqual([`${word} 0`])
+    expect({ cost, images, status: job.status }).toEqual({
+      cost: '40000000',
+      images: 1,
+      status: 'succeeded',
+    })
+    expect(job.attempts).toMatchObject([{ status: 200, error: { kind: 'upstream_error' } }])
+    expect(job.attempts[0]?.error?.message).toContain(why)
+    expect(bed.upstream.count(word)).toBe(1)
+  })
+
+  test('what a broken stream did not make is asked of the next channel, and nothing is made twice', async () => {
+    const { job, texts, cost } = await outcome({ model: 'two', prompt: 'breaks:1 on', n: 2, ...streamed })
+    expect(texts).toEqual(['breaks:1 on 0', 'breaks:1 on 0'])
+    expect(cost).toBe('80000000')
+    expect(job.attempts.map(({ channel }) => channel)).toEqual(['best', 'next'])
+    const asked = bed.upstream.calls.filter(({ body }) => body.prompt === 'breaks:1 on')
+    expect(asked.map(({ body }) => body.n)).toEqual([2, 1])
+  })
+
+  test('a stream that breaks before any image costs nothing, and that is known', async () => {
+    const { job, cost } = await outcome({ prompt: 'breaks:0', n: 2, ...streamed })
+    expect(job).toMatchObject({ status: 'failed', result: null, cost_nano_usd: '0' })
+    expect(cost).toBe('0')
+    expect(bed.upstream.count('breaks:0')).toBe(2)
+  })
+
+  test('of four links the one that leads nowhere is missing', async () => {
+    const { job, texts, cost } = await outcome({ prompt: 'links deadlink:1', n: 4 })
+    expect(texts).toEqual(['linked', 'linked', 'linked'])
+    expect(cost).toBe('120000000')
+    expect(job.attempts[0]?.error?.message).toContain('answered with status 404')
+  })
+
+  test.each([
+    ['spoilt:0', 'no image'],
+    ['huge:0', 'more than 100000 bytes'],
+  ])('of two images the one that cannot be kept (%s) is missing', async (word, why) => {
+    const { job, texts, cost } = await outcome({ prompt: word, n: 2 })
+    expect(texts).toEqual([`${word} 1`])
+    expect(cost).toBe('40000000')
+    expect(job.attempts[0]?.error?.message).toContain(why)
+  })
+
+  test('of six calls of a chat those that are answered count', async () => {
+    const { job, texts, cost } = await outcome({ model: 'chat-draw', prompt: 'calls:5', n: 6 })
+    expect(texts.length).toBe(5)
+    expect(cost).toBe('200000000')
+    expect(job.attempts.filter(({ error }) => error !== null).length).toBe(1)
+  })
+
+  test('images beyond those asked for are neither delivered nor charged', async () => {
+    const { texts, cost, images } = await outcome({ prompt: 'over:2', n: 1 })
+    expect(texts).toEqual(['over:2 0'])
+    expect({ cost, images }).toEqual({ cost: '40000000', images: 1 })
+  })
+
+  test('previews beyond those asked for are not shown', async () => {
+    const events = await bed.openai.images.generate({
+      model: 'draw',
+      prompt: 'previews:9',
+      stream: true,
+      partial_images: 2,
+    })
+    const types: string[] = []
+    for await (const { type } of events) types.push(type)
+    expect(types).toEqual([
+      'image_generation.partial_image',
+      'image_generation.partial_image',
+      'image_generation.completed',
+    ])
+  })
+
+  test('a stream of images that came as links shows the images', async () => {
+    const answer = await bed.call('/v1/images/generations', {
+      body: { model: 'draw', prompt: 'links', stream: true },
+    })
+    const [, data = ''] = /data: (.*)/.exec(await answer.text()) ?? []
+    expect(JSON.parse(data)).toMatchObject({ b64_json: png('linked').toString('base64') })
+  })
+
+  test('an event without an end is read no further than its bound', async () => {
+    const { job } = await outcome({ prompt: 'endless', ...streamed })
+    expect(job.error?.message).toContain('an event of more than 4194304 bytes')
+  })
+
+  test('a channel whose format cannot say the request is passed over', async () => {
+    const { job, texts } = await outcome({ model: 'mixed', prompt: 'unsaid', size: '512x512' })
+    expect(texts).toEqual(['unsaid 0'])
+    expect(job.attempts.map(({ channel }) => channel)).toEqual(['next'])
+  })
+
+  test('a request that no channel can say is refused in the words of its format', async () => {
+    const answer = await bed.call('/v1/images/generations', {
+      body: { model: 'chat-draw', prompt: 'never said', size: '512x512' },
+    })
+    const { error } = (await answer.json()) as { error: { param: string; message: string } }
+    expect(answer.status).toBe(400)
+    expect(error.param).toBe('size')
+    expect(bed.upstream.calls.some(({ body }) => JSON.stringify(body).includes('never said'))).toBe(false)
+  })
+
+  test("a link that is fetched does not use up a turn of the channel's credentials", async () => {
+    for (let i = 0; i < 3; i++) await outcome({ model: 'turns', prompt: 'links in turn' })
+    const used = bed.upstream.calls.filter(({ body }) => body.prompt === 'links in turn')
+    expect(used.map(({ authorization }) => authorization?.at(-1))).toEqual(['a', 'b', 'a'])
+  })
+
+  test('a running job that is cancelled costs nothing, and that is known', async () => {
+    bed.upstream.hold()
+    const id = await bed.submit({ prompt: 'held then cancelled' })
+    await expect.poll(() => bed.upstream.count('held then cancelled'), { timeout: 10_000 }).toBe(1)
+    await bed.call(`/v1/images/generations/${id}`, { method: 'DELETE' })
+    expect(await bed.ended(id)).toMatchObject({ status: 'cancelled', cost_nano_usd: '0' })
+    bed.upstream.release()
+    expect(await bed.differences()).toEqual([])
+  })
+
+  test.each(['kept nowhere', 'links kept nowhere'])(
+    'where images cannot be stored, that is no fault of the upstream (%s)',
+    async (prompt) => {
+      const images = join(bed.api.dataDir, 'images')
+      await rename(images, `${images}-away`)
+      await writeFile(images, '')
+      try {
+        const { job } = await outcome({ prompt })
+        expect(job).toMatchObject({ status: 'failed', error: { kind: 'unavailable' }, cost_nano_usd: '0' })
+        // Run again, it is looked whether images can be kept before the upstream is paid once more.
+        expect(bed.upstream.count(prompt)).toBe(1)
+      } finally {
+        await rename(images, `${images}-blocked`)
+        await rename(`${images}-away`, images)
+      }
+    },
+  )
+})
+
+describe('what ends the making of images', () => {
+  let upstream: ImageUpstream
+  let directory: string
+  const upstreams = new Upstreams({
+    upstreamConnectMs: 5_000,
+    upstreamFirstByteMs: 5_000,
+    upstreamIdleMs: 5_000,
+    upstreamTotalMs: 10_000,
+  })
+  const routing = localRouting()
+  beforeAll(async () => {
+    upstream = await startImageUpstream()
+    directory = await mkdtemp(join(tmpdir(), 'tollgate-images-'))
+  })
+  afterAll(async () => {
+    await routing.end()
+    await upstreams.destroy()
+    await upstream.close()
+    await rm(directory, { recursive: true })
+  })
+
+  /** Two channels, asked one after the other for two images by a stream. */
+  function begun(prompt: string, takeTurn: (generation: Generation, channel: Channel) => Promise<number>) {
+    const channels = ['best', 'next'].map((name, at) => ({
+      id: name,
+      name,
+      protocols: { 'openai-images': upstream.url },
+      priority: 9 - at,
+      weight: 1,
+      allowPrivateAddress: true,
+      credentials: [''],
+    }))
+    const model = {
+      id: 'two',
+      images: {},
+      offers: channels.map((channel) => ({ channel, upstreamModel: '*' })),
+    }
+    const gateway = {
+      bounds: { attemptsMax: 3, imageBytesMax: 100_000, imageAnswerBytesMax: 1_000_000 },
+      catalog: {
+        snapshot: { models: new Map([['two', model]]), groups: new Map([['group', { channels: ['*'] }]]) },
+      },
+      upstreams,
+      routing,
+      images: { storage: fileStorage({ directory }) },
+    } as unknown as Gateway
+    const body = { model: 'two', prompt, n: 2, stream: true, partial_images: 1 }
+    const bounds = { jsonDepthMax: 10, jsonValuesMax: 1000 }
+    const generation: Generation = {
+      job: { model: 'two', groupId: 'group' } as unknown as ImageJob,
+      request: imageClient.readRequest(Buffer.from(JSON.stringify(body)), bounds),
+      attempts: [],
+      credentials: new Set(),
+      running: new Set(),
+      ended: undefined,
+      takeTurn: (channel) => takeTurn(generation, channel),
+      noteAttempts: async () => {},
+      notePartial: async () => {},
+    }
+    return generate(gateway, generation)
+  }
+
+  const away = new GatewayError('unavailable', 'Postgres is away.')
+
+  test('a turn that cannot be taken keeps the image that was made before', async () => {
+    const made = await begun('breaks:1 then away', async (_, { name }) => {
+      if (name === 'next') throw away
+      return 0
+    })
+    expect(made.images.length).toBe(1)
+    expect(made.target?.channel.name).toBe('best')
+    expect(made.waitMs).toBeUndefined()
+    expect(upstream.count('breaks:1 then away')).toBe(1)
+  })
+
+  test('a turn that cannot be taken before any image was made is told', async () => {
+    await expect(begun('never asked', () => Promise.reject(away))).rejects.toBe(away)
+  })
+
+  test('a job that nobody wants any more keeps what was made, and nothing more is asked for', async () => {
+    const ended = new GatewayError('unavailable', 'It is over.')
+    const wanted = (prompt: string) =>
+      begun(prompt, async (generation) => {
+        // While the call runs, as a worker hears of it.
+        generation.notePartial = async () => {
+          generation.ended = ended
+        }
+        return 0
+      })
+    expect((await wanted('breaks:1 then over')).images.length).toBe(1)
+    expect(upstream.count('breaks:1 then over')).toBe(1)
+    await expect(wanted('breaks:0 then over')).rejects.toBe(ended)
+    expect(upstream.count('breaks:0 then over')).toBe(1)
+  })
+})

@@ -1,0 +1,120 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { followJob } from '../../../src/images/follow-job.ts'
+import type { ImageJob } from '../../../src/images/jobs/job.ts'
+import { JobWatch } from '../../../src/images/jobs/watch.ts'
+import type { Gateway } from '../../../src/stages/gateway.ts'
+import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
+
+let bed: JobBed
+const watches: JobWatch[] = []
+const patient = { timeout: 10_000, interval: 5 }
+beforeAll(async () => {
+  bed = await startJobBed()
+})
+afterEach(async () => {
+  await Promise.all(watches.splice(0).map((watch) => watch.end()))
+})
+afterAll(() => bed?.close())
+
+/** A watch whose reads are counted, and fail as long as `broken` says so. */
+function aWatch(sweepMs: number, listens = true) {
+  const state = { reads: 0, broken: false, said: [] as string[] }
+  const watch = new JobWatch({
+    jobs: {
+      read(ids) {
+        state.reads++
+        return state.broken ? Promise.reject(new Error('away')) : bed.jobs.read(ids)
+      },
+    },
+    database: listens
+      ? bed.database
+      : { listen: () => Promise.reject(new Error('nobody listens')), renewals: 0 },
+    sweepMs,
+    log: { warn: (_fields, message) => state.said.push(message) },
+  })
+  watches.push(watch)
+  return { watch, state }
+}
+
+const hourMs = 3_600_000
+
+test('each change is told by its notification, long before the sweep', async () => {
+  const { watch } = aWatch(hourMs)
+  const id = await bed.aJob()
+  const seen: string[] = []
+  watch.watch(id, ({ state }) => seen.push(state))
+  await vi.waitFor(() => expect(seen).toContain('queued'), patient)
+  const { lease, job } = claimed(await bed.jobs.claim(id))
+  await vi.waitFor(() => expect(seen).toContain('running'), patient)
+  await bed.jobs.finish(lease, 'running', job, anEnding())
+  await vi.waitFor(() => expect(seen.at(-1)).toBe('succeeded'), patient)
+  expect([...seen].sort((a, b) => order.indexOf(a) - order.indexOf(b))).toEqual(seen)
+})
+
+const order = ['queued', 'running', 'succeeded']
+
+test('where nothing is told, the sweep finds it, also after reads that failed', async () => {
+  const { watch, state } = aWatch(20, false)
+  const id = await bed.aJob()
+  const seen: ImageJob[] = []
+  state.broken = true
+  watch.watch(id, (job) => seen.push(job))
+  await vi.waitFor(() => expect(state.reads).toBeGreaterThan(2), patient)
+  expect(seen).toEqual([])
+  state.broken = false
+  await vi.waitFor(() => expect(seen.at(-1)?.state).toBe('queued'), patient)
+  claimed(await bed.jobs.claim(id))
+  await vi.waitFor(() => expect(seen.at(-1)?.state).toBe('running'), patient)
+})
+
+test('who has left is told nothing more, and when nobody is left nothing is read', async () => {
+  const { watch, state } = aWatch(5, false)
+  const id = await bed.aJob()
+  const seen: string[][] = [[], []]
+  const leave = seen.map((mine) => watch.watch(id, (job) => mine.push(job.state)))
+  await vi.waitFor(() => expect(seen.every((mine) => mine.length > 2)).toBe(true), patient)
+  leave[0]?.()
+  const told = seen[0]?.length
+  const [first, second] = seen
+  const before = second?.length ?? 0
+  await vi.waitFor(() => expect(second?.length).toBeGreaterThan(before + 2), patient)
+  expect(first?.length).toBe(told)
+  leave[1]?.()
+  leave[1]?.()
+  // A read that was under way may still be counted; twenty sweeps later no other was.
+  await vi.waitFor(async () => {
+    const { reads } = state
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(state.reads).toBe(reads)
+  }, patient)
+})
+
+test('following ends with the job, or with the signal, and leaves no watcher behind', async () => {
+  const { watch, state } = aWatch(5, false)
+  const gateway = { images: { watch } } as Pick<Gateway, 'images'>
+  const id = await bed.aJob()
+  const gone = new AbortController()
+  const left = followJob(gateway, id, gone.signal)
+  const stays = followJob(gateway, id, new AbortController().signal)
+  gone.abort()
+  expect(await left).toBeUndefined()
+  expect(await followJob(gateway, id, gone.signal)).toBeUndefined()
+  const { lease, job } = claimed(await bed.jobs.claim(id))
+  await bed.jobs.finish(lease, 'running', job, anEnding())
+  expect((await stays)?.state).toBe('succeeded')
+  await vi.waitFor(async () => {
+    const { reads } = state
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(state.reads).toBe(reads)
+  }, patient)
+})
+
+test('a job that is none is waited for until the signal comes', async () => {
+  const { watch, state } = aWatch(5, false)
+  const gone = new AbortController()
+  const following = followJob({ images: { watch } } as Pick<Gateway, 'images'>, randomUUIDv7(), gone.signal)
+  await vi.waitFor(() => expect(state.reads).toBeGreaterThan(2), patient)
+  gone.abort()
+  expect(await following).toBeUndefined()
+})

@@ -1,0 +1,126 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/canonical/error.ts'
+import { fileStorage } from '../../../src/images/storage/files.ts'
+import { receiveImage } from '../../../src/images/storage/receive.ts'
+
+let directory = ''
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tollgate-images-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+/** Names of files, whole or not. */
+const files = () =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'))
+
+const png = (bytes: number) =>
+  Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(bytes - 8, 7)])
+
+async function refusal(doing: Promise<unknown>): Promise<{ kind: string; message: string; fault: string }> {
+  const error = await doing.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof GatewayError))
+    throw new Error('not refused as the client may see it', { cause: error })
+  return { kind: error.kind, message: error.message, fault: error.fault }
+}
+
+test.each([1, 7, 4095, 4096, 4097, 20_000])(
+  'an image that comes in pieces of %i bytes is kept whole',
+  async (size) => {
+    const storage = fileStorage({ directory })
+    const receiver = receiveImage(storage, 20_000)
+    const whole = png(20_000)
+    for (let at = 0; at < whole.length; at += size) await receiver.write(whole.subarray(at, at + size))
+    const { file, contentType, bytes } = await receiver.finish()
+    expect({ contentType, bytes }).toEqual({ contentType: 'image/png', bytes: 20_000 })
+    const image = await storage.open(file)
+    expect(image && (await buffer(image.stream)).equals(whole)).toBe(true)
+  },
+)
+
+test('an image of fewer bytes than are looked at is kept', async () => {
+  const storage = fileStorage({ directory })
+  const receiver = receiveImage(storage, 20_000)
+  await receiver.write(Buffer.from('<svg/>'))
+  expect(await receiver.finish()).toMatchObject({ contentType: 'image/svg+xml', bytes: 6 })
+})
+
+test('what is no image is refused as soon as it is known, and is never written', async () => {
+  const noImage = {
+    kind: 'upstream_error',
+    message: 'The upstream answered with something that is no image.',
+    fault: 'upstream',
+  }
+  const storage = fileStorage({ directory })
+  const long = receiveImage(storage, 20_000)
+  await long.write(Buffer.alloc(4095, 'x'))
+  expect(await refusal(long.write(Buffer.from('x')))).toEqual(noImage)
+  expect(await refusal(long.write(png(100)))).toEqual(noImage)
+  expect(await refusal(long.finish())).toEqual(noImage)
+
+  const short = receiveImage(storage, 20_000)
+  await short.write(Buffer.from('{"error":"no"}'))
+  expect(await refusal(short.finish())).toEqual(noImage)
+  expect(await refusal(receiveImage(storage, 20_000).finish())).toEqual(noImage)
+  expect(files()).toEqual([])
+})
+
+test('an image that is too large is refused, and nothing is left of it', async () => {
+  const storage = fileStorage({ directory })
+  const receiver = receiveImage(storage, 10_000)
+  await receiver.write(png(10_000))
+  expect(files()).toHaveLength(1)
+  expect(await refusal(receiver.write(Buffer.from('x')))).toEqual({
+    kind: 'upstream_error',
+    message: 'The upstream answered with an image of more than 10000 bytes.',
+    fault: 'upstream',
+  })
+  expect(files()).toEqual([])
+  expect((await refusal(receiver.finish())).message).toContain('more than 10000 bytes')
+  expect(files()).toEqual([])
+})
+
+test('an image that cannot be kept is the fault of nobody whom the client could ask', async () => {
+  const storage = fileStorage({ directory, openFile: () => open('/dev/full', 'w') })
+  const receiver = receiveImage(storage, 20_000)
+  const unkept = {
+    kind: 'unavailable',
+    fault: 'gateway',
+    cause: expect.objectContaining({ message: expect.stringContaining('no space is left') }),
+  }
+  await expect(receiver.write(png(5000))).rejects.toMatchObject(unkept)
+  await expect(receiver.finish()).rejects.toMatchObject(unkept)
+})
+
+test('nothing is left of an image that is abandoned before, while and after it is kept', async () => {
+  const storage = fileStorage({ directory })
+  const early = receiveImage(storage, 20_000)
+  await early.write(png(100))
+  await early.abandon()
+  await expect(early.finish()).rejects.toThrow('abandoned')
+
+  const writing = receiveImage(storage, 20_000)
+  const wrote = expect(writing.write(png(5000))).rejects.toThrow('abandoned')
+  await writing.abandon()
+  await wrote
+
+  const finishing = receiveImage(storage, 20_000)
+  await finishing.write(png(5000))
+  const finished = expect(finishing.finish()).rejects.toThrow('abandoned')
+  await finishing.abandon()
+  await finished
+
+  const done = receiveImage(storage, 20_000)
+  await done.write(png(5000))
+  const { file } = await done.finish()
+  await done.abandon()
+  expect(await storage.open(file)).toBeUndefined()
+  expect(files()).toEqual([])
+})

@@ -1,0 +1,277 @@
+import { isUtf8 } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { redactBody, redactText } from '../../src/redaction/redact.ts'
+import { leak, plantedAssignments, plantedKeys, plantedTokens, randomText } from './planted-secrets.ts'
+
+const options = { key: Buffer.from('a key for hashes'), bytesMax: 64 * 1024, stringBytesMax: 8 * 1024 }
+const prose = 'The quick brown fox said: "basic tasks" — naïve café, 東京 🚀, risk-averse & well-known.\n'
+
+function redacted(
+  body: string | Buffer,
+  capture: 'content' | 'shape' = 'content',
+  more: object = {},
+): string {
+  const kept = redactBody(Buffer.from(body), capture, { ...options, ...more })
+  if (kept === null) throw new Error('nothing kept')
+  expect(isUtf8(kept)).toBe(true)
+  expect(kept.includes(0)).toBe(false)
+  return kept.toString('utf8')
+}
+
+const chat = (content: string) => JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
+
+describe('content', () => {
+  test('a body without secrets comes back as the same buffer', () => {
+    const body = Buffer.from(
+      chat(`${prose} max_tokens: 100, the key: value, task-force, https://example.com/a@b "token": "x"`),
+    )
+    expect(redactBody(body, 'content', options)).toBe(body)
+  })
+
+  test('prose that only sounds like secrets stays readable', () => {
+    const text =
+      'Basic understanding of bearer bonds. The password: required. A secret: nothing. sk-learn and desk-lamp. ' +
+      'api_key=null, tokens: 4096, "keyword": "some longer words here", --- | ----- | , https://a.example:8080/x?y=z'
+    expect(redactText(text)).toBe(text)
+  })
+
+  const nestings: [string, (secret: string) => string][] = [
+    ['alone', (s) => s],
+    ['in prose', (s) => `${prose} use ${s} please, ${prose}`],
+    ['in a JSON string', (s) => chat(`${prose}use ${s}\nthen`)],
+    ['after an escaped newline', (s) => chat(`line\n${s}\tnext`)],
+    ['in JSON within JSON', (s) => chat(JSON.stringify({ a: s, b: prose }))],
+    ['in JSON within JSON within JSON', (s) => chat(JSON.stringify({ a: JSON.stringify({ b: [s] }) }))],
+    ['as a JSON key', (s) => JSON.stringify({ [s]: 1 })],
+    ['in quotes and code', (s) => chat(`const x = '${s}'; \`${s}\`; f("${s}")`)],
+    ['with escaped slashes', (s) => chat(s).replaceAll('/', '\\/')],
+    ['percent-encoded before it', (s) => chat(`a%20${s}`)],
+  ]
+  test.each(nestings)('no planted secret survives %s', (_, nest) => {
+    for (const secret of [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]) {
+      const body = nest(secret.text)
+      const kept = redacted(body)
+      expect(leak(kept, secret), `${secret.kind} in ${kept.slice(0, 400)}`).toBeUndefined()
+      expect(kept).toContain('[REDACTED ')
+      if (body.startsWith('{')) JSON.parse(kept)
+      expect(leak(redactText(body), secret)).toBeUndefined()
+      expect(leak(redacted(body, 'shape'), secret)).toBeUndefined()
+    }
+  })
+
+  test('the placeholder names the kind', () => {
+    for (const secret of plantedTokens()) {
+      if (secret.text.startsWith('authorization')) continue
+      expect(redactText(`see ${secret.text} there`)).toContain(`[REDACTED ${secret.kind}]`)
+    }
+  })
+
+  const members: [string, string][] = [
+    ['api_key', 'api-key'],
+    ['apiKey', 'api-key'],
+    ['x-api-key', 'api-key'],
+    ['password', 'password'],
+    ['client_secret', 'secret'],
+    ['authorization', 'authorization'],
+    ['access_token', 'token'],
+  ]
+  test.each(members)('the value of the member %s is removed at any depth of quoting', (name, kind) => {
+    for (const random of [randomText(24), `${randomText(9)} "${randomText(9)}\\ ${randomText(13)},;\n`]) {
+      const secret = { kind, text: random, random: random.match(/\w{13,}/)?.[0] ?? '' }
+      const levels = [
+        JSON.stringify({ [name]: random, after: 1 }),
+        JSON.stringify({ [name]: random, after: 1 }, null, 2),
+      ]
+      for (const inner of [...levels]) levels.push(chat(inner), chat(JSON.stringify({ text: inner })))
+      for (const body of levels) {
+        const kept = redacted(body)
+        expect(leak(kept, secret), kept).toBeUndefined()
+        expect(kept).toContain(`[REDACTED ${kind}]`)
+        JSON.parse(kept)
+        expect(kept).toContain('after')
+      }
+    }
+  })
+
+  test('ASCII written as unicode escapes hides nothing', () => {
+    const secret = { kind: 'password', random: randomText(20), text: '' }
+    expect(leak(redacted(`{"content":"password\\u003d${secret.random}"}`), secret)).toBeUndefined()
+    expect(leak(redacted(`{"content":"s\\u006b\\u002d${secret.random}"}`), secret)).toBeUndefined()
+  })
+
+  test('a secret known by value is removed whatever its form', () => {
+    const exact = ['correct horse battery', 'plain0123456789', 'naïve-schlüssel']
+    const kept = redacted(chat(`xx${exact[0]}yy ${exact[1]}${exact[1]} ${exact[2]}`), 'content', { exact })
+    for (const secret of exact) expect(kept).not.toContain(secret)
+    expect(redactText(`refused key plain0123456789.`, exact)).toBe('refused key [REDACTED key].')
+    expect(redacted(JSON.stringify({ model: 'plain0123456789' }), 'shape', { exact })).not.toContain(
+      'plain0123456789',
+    )
+  })
+
+  test('NUL bytes are escaped and invalid UTF-8 is replaced', () => {
+    expect(redacted(Buffer.from([0x61, 0, 0x62, 0xff, 0x63]))).toBe('a\\u0000b\ufffdc')
+    expect(redactText('a\0b\ud800')).toBe('a\\u0000b\ufffd')
+  })
+
+  test('nothing is kept of an empty body, with capture none, or with a cap of 0', () => {
+    expect(redactBody(Buffer.alloc(0), 'content', options)).toBeNull()
+    expect(redactBody(Buffer.from('{}'), 'none', options)).toBeNull()
+    expect(redactBody(Buffer.from('{}'), 'content', { ...options, bytesMax: 0 })).toBeNull()
+  })
+})
+
+describe('cuts', () => {
+  test('long strings are cut in the middle and the JSON stays JSON', () => {
+    const content = '🚀"\n'.repeat(8000)
+    const kept = redacted(JSON.stringify({ a: 'short', content, after: true }))
+    const parsed = JSON.parse(kept)
+    expect(parsed.after).toBe(true)
+    expect(parsed.content).toMatch(/^🚀"\n.* …\[\d+ bytes cut\]… .*🚀"\n$/s)
+    expect(kept.length).toBeLessThan(9000)
+  })
+
+  test('a cut breaks no UTF-8 sequence, no escape and no surrogate pair, wherever it falls', () => {
+    const content = 'é漢🚀\n\\"\u0001'.repeat(30)
+    const unicode = content
+      .replace(/[\\"]/g, '')
+      .replace(/[^\x20-\x7e]/gu, (character) =>
+        Array.from(
+          { length: character.length },
+          (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+        ).join(''),
+      )
+    for (const text of [JSON.stringify({ content }), `{"content":"${unicode}"}`]) {
+      for (let stringBytesMax = 64; stringBytesMax < 200; stringBytesMax++) {
+        const kept = redacted(text, 'content', { stringBytesMax })
+        expect(kept).not.toContain('\ufffd')
+        expect(JSON.parse(kept).content.isWellFormed()).toBe(true)
+      }
+    }
+  })
+
+  test('the whole is cut to the cap, however it is made up', () => {
+    const many = JSON.stringify({
+      messages: Array.from({ length: 5000 }, (_, i) => ({ role: 'user', content: `${i} ${prose}` })),
+    })
+    const few = JSON.stringify([prose.repeat(5000), prose.repeat(5000), 'the end'])
+    for (const body of [many, few, prose.repeat(9000)]) {
+      for (const bytesMax of [256, 4096, 65536]) {
+        const kept = redacted(body, 'content', { bytesMax })
+        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(bytesMax)
+        expect(redacted(body, 'shape', { bytesMax }).length).toBeLessThanOrEqual(bytesMax + 48)
+      }
+    }
+    const cut = redacted(many, 'content', { bytesMax: 4096 })
+    const bytes = Number(/…\[(\d+) bytes cut\]…/.exec(cut)?.[1])
+    expect(Buffer.byteLength(cut) + bytes - Buffer.byteLength(` …[${bytes} bytes cut]… `)).toBe(
+      Buffer.byteLength(many),
+    )
+    expect(cut.endsWith('}]}')).toBe(true)
+  })
+
+  test('what was kept of one body does not show in the next', () => {
+    const bodyOf = (word: string) =>
+      JSON.stringify([word.repeat(20_000), ...Array(5000).fill(word), word.repeat(20_000)])
+    for (const bytesMax of [4096, 65536]) {
+      const [first, second] = ['aaaaa ', 'ooooo '].map((word) =>
+        redacted(bodyOf(word), 'content', { bytesMax }),
+      )
+      expect(second).not.toContain('a')
+      expect(second).toBe(first?.replaceAll('a', 'o'))
+      expect(second?.endsWith('ooooo "]')).toBe(true)
+    }
+  })
+
+  const fillers: [string, string][] = [
+    ['prose', 'some words go here and there, '],
+    ['words without spaces', 'abcdefghij,klmnopqrst;'],
+  ]
+  test.each(fillers)(
+    'no part of a secret that lies across a cut survives, at any offset, in %s',
+    (_, filler) => {
+      const secrets = [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]
+      const limits = { bytesMax: 3000, stringBytesMax: 1000 }
+      for (const secret of secrets) {
+        const escaped = JSON.stringify(secret.text).slice(1, -1)
+        const step = Math.max(1, Math.floor(escaped.length / 60))
+        for (const [edge, behind] of [
+          [750, 3000],
+          [3000, 250],
+        ] as const) {
+          for (let offset = 0; offset <= escaped.length + 2; offset += step) {
+            const before = `${filler.repeat(200).slice(0, Math.max(0, edge - offset - 1))} `
+            const after = ` ${filler.repeat(200).slice(0, Math.max(0, behind - (escaped.length - offset) - 1))}`
+            const string = before + escaped + after
+            const kept = redacted(`{"content":"${string}","after":1}`, 'content', limits)
+            expect(leak(kept, secret), `${secret.kind} at ${offset} of ${edge}: ${kept}`).toBeUndefined()
+            JSON.parse(kept)
+            const whole = redacted(string, 'content', { bytesMax: 1048, stringBytesMax: 1000 })
+            expect(
+              leak(whole, secret),
+              `${secret.kind} at ${offset} of ${edge}, whole: ${whole}`,
+            ).toBeUndefined()
+          }
+        }
+      }
+    },
+  )
+
+  test('a private key without its first and last lines is dropped at a cut', () => {
+    for (const [newline, written] of [
+      ['\n', '\\n'],
+      ['\r\n', '\\r\\n'],
+      ['\\n', '\\\\n'],
+    ] as const) {
+      const secret = { kind: 'private-key', text: '', random: '' }
+      const [key] = plantedKeys('\n')
+      const lines = (key?.random ?? '').trim().split('\n')
+      secret.random = lines.join('\n')
+      for (const joined of [lines.join(newline === '\\n' ? '\n' : newline), lines.join(written)]) {
+        for (let behind = 20; behind < 240; behind++) {
+          const body = `${'words, '.repeat(400)}-----BEGIN PRIVATE KEY-----${written}${joined.slice(0, 900 + behind)}`
+          const tail = redacted(body, 'content', { bytesMax: 1000, stringBytesMax: 500 })
+          expect(leak(tail, secret), tail).toBeUndefined()
+        }
+      }
+    }
+  })
+})
+
+describe('shape', () => {
+  const hash = (text: string) => createHmac('sha256', options.key).update(text).digest('hex').slice(0, 8)
+
+  test('string values become their length and hash; structure, numbers and names of kinds stay', () => {
+    const body = `{ "model": "gpt-4o", "n": 1.5, "ok": true, "x": null,\n "messages": [{"role":"user","content":"h\\u00e9llo 🚀"}], "type": ["a"] }`
+    expect(redacted(body, 'shape')).toBe(
+      body
+        .replace('h\\u00e9llo 🚀', `[REDACTED LENGTH=8 HASH=${hash('héllo 🚀')}]`)
+        .replace('"a"', `"[REDACTED LENGTH=1 HASH=${hash('a')}]"`),
+    )
+  })
+
+  test('model, role and type are hidden when they are not names', () => {
+    const kept = JSON.parse(
+      redacted(JSON.stringify({ model: 'two words', role: `sk-${randomText(40)}`, type: 'ok' }), 'shape'),
+    )
+    expect(kept).toEqual({
+      model: expect.stringMatching(/^\[REDACTED L/),
+      role: expect.stringMatching(/^\[REDACTED L/),
+      type: 'ok',
+    })
+  })
+
+  test('what is not JSON is one placeholder; what stops being JSON is one from there on', () => {
+    expect(redacted('my secret', 'shape')).toBe(`"[REDACTED LENGTH=9 HASH=${hash('my secret')}]"`)
+    expect(redacted('{"a":1,oops', 'shape')).toBe(`{"a":1,"[REDACTED LENGTH=4 HASH=${hash('oops')}]"`)
+    expect(redacted('{"a":"cut off', 'shape')).not.toContain('cut off')
+  })
+
+  test('ten thousand levels are kept as they are', () => {
+    const body = `${'[{"a":'.repeat(10_000)}"x"${'}]'.repeat(10_000)}`
+    expect(redacted(body, 'shape', { bytesMax: 1e6 })).toBe(
+      body.replace('x', `[REDACTED LENGTH=1 HASH=${hash('x')}]`),
+    )
+  })
+})

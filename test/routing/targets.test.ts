@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Channel, Model } from '../../src/catalog/snapshot.ts'
+import type { ProtocolName } from '../../src/protocols/protocol.ts'
+import type { Candidate } from '../../src/routing/candidates.ts'
+import { everyCredentialOf } from '../../src/routing/credentials.ts'
+import type { Routing } from '../../src/routing/routing.ts'
+import { type Heard, type Leg, Targets } from '../../src/routing/targets.ts'
+import { localRouting } from '../support/local-routing.ts'
+
+let routing: Routing
+let passed: string[]
+beforeEach(() => {
+  routing = localRouting()
+  passed = []
+})
+afterEach(() => routing.end())
+
+const model: Model = {
+  id: 'm',
+  aliases: [],
+  fallbacks: [],
+  contextLength: undefined,
+  maxOutputTokens: undefined,
+  price: undefined,
+  images: undefined,
+  offers: [],
+  createdAt: new Date(0),
+}
+
+function channelOf(name: string, credentials = ['a']): Channel {
+  return {
+    id: name,
+    name,
+    protocols: {},
+    priority: 0,
+    weight: 1,
+    allowPrivateAddress: true,
+    credentials,
+    imageConcurrency: undefined,
+    imagesPerMinute: undefined,
+  }
+}
+
+const candidateOf = (channel: Channel, protocol: ProtocolName = 'openai-chat'): Candidate => ({
+  channel,
+  protocol,
+  native: protocol === 'openai-chat',
+  baseUrl: '',
+  upstreamModel: 'up',
+  modelNamedBy: 'operator',
+  reason: 'test',
+})
+
+const legOf = (candidates: Candidate[], fallback?: string): Leg => ({ model, candidates, fallback })
+const start = (...legs: Leg[]) =>
+  new Targets(
+    routing,
+    legs,
+    () => undefined,
+    ({ fallback }, { channel }, reason) => {
+      passed.push(`${fallback === undefined ? '' : `${fallback} at `}${channel.name}: ${reason}`)
+    },
+  )
+const shut = ({ id, name }: Channel) => routing.breakers.begin(id, name).end('failure', 'x', 60_000)
+
+const failed: Heard = { next: 'channel', reached: true }
+const away: Heard = { next: 'channel', reached: false }
+const named = (targets: Targets, heard?: Heard) => {
+  const chosen = targets.next(heard)
+  if (chosen === undefined) return undefined
+  const { target, isLastResort } = chosen
+  return `${target.channel.name} ${target.credential.secret}${isLastResort ? ', last resort' : ''}`
+}
+
+test('a last resort is asked when all others have failed, and it is the only one', () => {
+  const [one, two, three] = ['one', 'two', 'three'].map((name) => channelOf(name))
+  if (one === undefined || two === undefined || three === undefined) throw new Error('three channels')
+  shut(one)
+  shut(two)
+  const targets = start(legOf([one, two, three].map((channel) => candidateOf(channel))))
+  expect(named(targets)).toBe('three a')
+  expect(named(targets, failed)).toBe('one a, last resort')
+  expect(named(targets, failed)).toBeUndefined()
+})
+
+test('a last resort is no channel that this request found away, but the next best', () => {
+  const both = channelOf('both', ['a', 'b'])
+  const other = channelOf('other')
+  const [first] = everyCredentialOf(both)
+  if (first === undefined) throw new Error('a credential')
+  routing.rests.begin('both', first, 'up', 'refused', undefined)
+  shut(other)
+  const targets = start(legOf([candidateOf(both), candidateOf(other)]))
+  expect(named(targets)).toBe('both b')
+  expect(named(targets, away)).toBe('other a, last resort')
+  expect(named(targets, failed)).toBeUndefined()
+})
+
+test('a last resort is no target that this request has tried', () => {
+  const [one, two] = [channelOf('one'), channelOf('two')]
+  let isOpen = true
+  vi.spyOn(routing.breakers, 'whyNot').mockImplementation((id) =>
+    id === 'one' && isOpen ? 'breaker open' : undefined,
+  )
+  const targets = start(legOf([candidateOf(one), candidateOf(two)]), legOf([candidateOf(one)], 'spare'))
+  expect(named(targets)).toBe('two a')
+  // It is closed again while this request waits for the other one.
+  isOpen = false
+  expect(named(targets, failed)).toBe('one a')
+  expect(named(targets, failed)).toBeUndefined()
+})
+
+test('a last resort in whose format the request cannot be said leaves the others', () => {
+  const [one, two] = [channelOf('one'), channelOf('two')]
+  shut(one)
+  shut(two)
+  const targets = start(legOf([candidateOf(one, 'gemini'), candidateOf(two)]))
+  expect(named(targets)).toBe('one a, last resort')
+  expect(named(targets, { next: 'unsaid', reached: true })).toBe('two a, last resort')
+})
+
+test('a channel that is away is passed over for a fallback, with its reason', () => {
+  const [one, two] = [channelOf('one'), channelOf('two')]
+  const targets = start(legOf([candidateOf(one)]), legOf([candidateOf(one), candidateOf(two)], 'spare'))
+  expect(named(targets)).toBe('one a')
+  expect(named(targets, away)).toBe('two a')
+  expect(passed).toEqual(['spare at one: its channel did not answer this request before'])
+})

@@ -35,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction'],
   queue: [],
   routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction'],
-  upstream: ['access', 'canonical', 'catalog', 'routing'],
+  upstream: ['access', 'canonical', 'catalog', 'http', 'routing'],
   http: [
     'canonical',
     'access',

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
-import { AnswerDecoder } from '../gateway/decode-answer.ts'
 import { encodingOf } from '../http/encoding.ts'
 import { type Sender, sendsNext } from './connection.ts'
+import { AnswerDecoder } from './decode-answer.ts'
 
 /** Hears one upstream call. `start` comes once, then `data` any number of times, then exactly one of `end` and `fail`. */
 export interface Listener {

@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
+import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
 import { makeLog } from './telemetry/log.ts'
 
@@ -38,7 +40,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context)])
     return
   }
-  const server = makeServer(context)
+  const server = makeServer(context, intakeOf(context, makeApp(context)))
   ends.push(async () => {
     // Whoever waits to be accepted is reset when the port closes: accept them first, and refuse them in their format.
     await setImmediate()

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
-import { type Generated, type Generation, generate } from '../src/images/generate.ts'
+import { type Generated, generate } from '../src/images/generate.ts'
+import type { Generation } from '../src/images/generation.ts'
 import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-ending.ts'
+import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
 import type { Enqueued, JobEnding, Lease } from '../src/images/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { asGatewayError } from '../src/stages/call.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
+import { asGatewayError } from '../src/stages/ending.ts'
 
 /** What the end of a job waits for Postgres at a time. */
 const finishRetryMs = 1_000
@@ -28,7 +29,7 @@ export interface ImageRunner {
   stop(): void
 }
 
-export function imageRunner(gateway: Gateway): ImageRunner {
+export function imageRunner(gateway: ImageGateway): ImageRunner {
   const running = new Set<Generation>()
   let stopped = false
   return {
@@ -65,7 +66,7 @@ function end(generation: Generation, reason: GatewayError): void {
 }
 
 /** What cannot be queued now is found by the sweep. */
-export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
+export function enqueue(gateway: ImageGateway, jobs: readonly Enqueued[]): void {
   if (jobs.length === 0) return
   gateway.images.queue.add(jobs).catch((error: unknown) => {
     gateway.log.warn(
@@ -76,7 +77,7 @@ export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
 }
 
 async function run(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
 ): Promise<{ again: number } | undefined> {
@@ -102,7 +103,7 @@ async function run(
 }
 
 /** A job that is run again makes nothing that could not be kept: whoever pays the upstream shall not pay for a full disk. */
-async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<GatewayError | undefined> {
+async function storageTrouble({ images }: ImageGateway, job: ImageJob): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
   try {
     await images.storage.check()
@@ -113,7 +114,7 @@ async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<Gatew
 }
 
 /** Only what making the images threw is a reason for the job to fail; else Postgres is away, and the job is run again. */
-async function generated(gateway: Gateway, generation: Generation): Promise<Generated | GatewayError> {
+async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {
   try {
     return await generate(gateway, generation)
   } catch (cause) {
@@ -127,7 +128,7 @@ async function generated(gateway: Gateway, generation: Generation): Promise<Gene
   }
 }
 
-function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string): Generation {
+function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => string): Generation {
   const { jobs } = gateway.images
   const partials = [...job.partials]
   const held = (noted: boolean) => {
@@ -173,7 +174,7 @@ function endedByDeath(attempt: ImageJob['attempts'][number]) {
 }
 
 /** Holds the lease as long as the job runs, and ends what runs when it is lost or its client wants it no more. */
-function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { stop(): void } {
+function keepLease(gateway: ImageGateway, lease: Lease, generation: Generation): { stop(): void } {
   const { jobs, watch } = gateway.images
   const extend = async () => {
     const verdict = await jobs.extend(lease).catch(() => 'held' as const)
@@ -195,7 +196,7 @@ function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { st
 }
 
 async function failOrRepeat(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   error: GatewayError,
@@ -223,7 +224,7 @@ async function failOrRepeat(
 const longestBackoffMs = 3_600_000
 
 async function putBack(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   delayMs: number,
@@ -240,7 +241,7 @@ async function putBack(
  * of a failure, and the client is not.
  */
 async function finish(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   ending: JobEnding,

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Holder } from '../ledger/held-answers.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
-import type { Call } from '../stages/call.ts'
+import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 const idCharactersMax = 256
@@ -56,11 +56,11 @@ export async function findHolder(
 /** So that the answer can be continued or fetched. */
 export function rememberHolder(
   gateway: Gateway,
-  { identity, facts }: Call,
+  { identity, facts }: Admitted,
   target: Target,
   answerId: string | undefined,
 ): void {
-  if (!target.native || identity === null || facts?.keepsAnswer !== true) return
+  if (!target.native || !facts.keepsAnswer) return
   if (answerId === undefined || !plainId.test(answerId)) return
   gateway.heldAnswers.remember(identity.tenantId, answerId, {
     channel: target.channel.name,

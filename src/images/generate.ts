@@ -2,43 +2,26 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import type { Usage } from '../canonical/usage.ts'
-import { findModel } from '../catalog/catalog.ts'
+import { findModel, groupOf } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import { heed } from '../gateway/deliver.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Trial } from '../routing/breakers.ts'
-import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
+import { type Candidate, planImageRoute, type Target } from '../routing/candidates.ts'
+import { recordFailure } from '../routing/record-failure.ts'
 import { type Leg, soonestRestMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
-import { asGatewayError, newAttempt } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import { fetchImage } from './fetch-image.ts'
+import type { Generation } from './generation.ts'
 import { type CallAnswer, ImageCall } from './image-call.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 import type { ReceivedImage } from './storage/receive.ts'
-
-/** What a worker holds while it makes a job's images. */
-export interface Generation {
-  job: ImageJob
-  readonly request: ImageRequest
-  /** Grows by one record for each upstream call. */
-  attempts: AttemptRecord[]
-  /** Credentials of the channels that were asked: no text may show them. */
-  credentials: Set<string>
-  /** Upstream calls that run now. */
-  running: Set<UpstreamCall>
-  /** Set once nobody wants the images any more, or another worker has the job. */
-  ended: GatewayError | undefined
-  /** 0: the channel may be asked now; else after how many milliseconds it may. Rejects when the lease is lost. */
-  takeTurn(channel: Channel): Promise<number>
-  /** Keep the attempts for whoever has to go on. Rejects when the lease is lost. */
-  noteAttempts(): Promise<void>
-  notePartial(image: ReceivedImage, index: number): Promise<void>
-}
 
 /** What came of it. */
 export interface Generated {
@@ -64,7 +47,7 @@ const callsAtOnce = 4
  * Make a job's images: one target after the other until there are as many as were asked for, or no other may do
  * better. Images that were made count, whatever happened to the others.
  */
-export async function generate(gateway: Gateway, generation: Generation): Promise<Generated> {
+export async function generate(gateway: ImageGateway, generation: Generation): Promise<Generated> {
   const { job, request } = generation
   const made: Generated = {
     images: [],
@@ -163,7 +146,7 @@ async function turnOf(
 }
 
 /** A job is quoted at the price of its model: none answers in its stead. */
-function legOf(gateway: Gateway, job: ImageJob): Leg {
+function legOf(gateway: ImageGateway, job: ImageJob): Leg {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
@@ -181,7 +164,7 @@ function noSession(): undefined {}
 function saysNothing(): void {}
 
 async function askTarget(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,
@@ -234,7 +217,7 @@ interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
 }
 
 async function callOnce(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,
@@ -271,7 +254,7 @@ async function callOnce(
     const error = asGatewayError(cause)
     // Whoever ended the job hung up on the channel.
     if (generation.ended !== undefined) trial?.end('nothing', '')
-    else if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
+    else if (trial !== undefined) recordFailure(gateway, generation.job.id, target, error, trial)
     noteError(generation, attempt, error)
     throw error
   }
@@ -285,7 +268,7 @@ function noteError({ credentials }: Generation, attempt: AttemptRecord, error: G
 
 /** Rejects when there is no image but those that cannot be fetched. */
 async function fetchLinks(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   { answer, images, error: told }: CallAnswer,
@@ -306,7 +289,7 @@ async function fetchLinks(
 }
 
 function send(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
+import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
@@ -32,7 +32,7 @@ export interface Candidate {
  * Protocols that an answer can be translated from, in the order of how much of a chat they can carry: reasoning that
  * can be given back, tool calls with ids, errors inside a stream.
  */
-const translatable: readonly ProtocolName[] = [
+export const translatable: readonly ProtocolName[] = [
   'openai-responses',
   'anthropic-messages',
   'gemini',
@@ -40,7 +40,7 @@ const translatable: readonly ProtocolName[] = [
 ]
 
 /** Protocols in which a channel can be asked for images, best first; the first is the client's own. */
-const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
+export const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
  * All candidates for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
@@ -97,13 +97,6 @@ interface Spoken {
   offer: Offer
   protocol: ProtocolName
   native: boolean
-}
-
-/** The group of a key. A key whose group is gone from the catalog may do nothing. */
-export function groupOf(snapshot: Snapshot, groupId: string): Group {
-  const group = snapshot.groups.get(groupId)
-  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
-  return group
 }
 
 function inOrder(

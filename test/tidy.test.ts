@@ -91,7 +91,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'routing',
     'stages',
   ],
-  'config.ts': [],
+  'bounds.ts': [],
+  'config.ts': ['bounds.ts'],
   'secret-key.ts': [],
   'context.ts': [
     'access',

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
 import { imageWords, inputs, type Loop, notingFetch, questionAgain, runTool } from '../support/loop.ts'
 import { aiChatLoop, aiCompatibleLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'
 import { messagesLoop } from '../support/loop-anthropic.ts'
 import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
 
 /** The vendors' own clients run tool loops through every pair of formats; the demo channel is each of the vendors. */
 

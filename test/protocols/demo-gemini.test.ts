@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Block, ChatRequest, Turn } from '../../src/canonical/chat.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
-import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
 import { type CollectedAnswer, collect } from '../../src/protocols/collect.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { gemini } from '../../src/protocols/gemini/index.ts'
+import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
 
 let demo: DemoUpstream
 

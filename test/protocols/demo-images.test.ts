@@ -5,9 +5,9 @@ import { modelJson } from '../../src/api/models.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { freshDatabase } from '../support/database.ts'
+import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
 
 let demo: DemoUpstream
 let client: OpenAI

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
+import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
 
 let demo: DemoUpstream
 

@@ -1,4 +1,4 @@
-import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { type Json, recordsOf, textOf } from '../../../../src/canonical/json.ts'
 import { DemoRefusal } from '../check.ts'
 
 const bytesMax = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../canonical/json.ts'
+import { isRecord, type Json } from '../../../src/canonical/json.ts'
 
 /** A request that the demo channel cannot answer. */
 export class DemoRefusal extends Error {

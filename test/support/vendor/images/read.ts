@@ -1,4 +1,4 @@
-import type { Json } from '../../canonical/json.ts'
+import type { Json } from '../../../../src/canonical/json.ts'
 import { expectInteger, expectOneOf, expectText, isAbsent, kindOf, refuse, refuseUnknown } from '../check.ts'
 
 /** What pictures are asked of the demo channel. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord, type Json } from '../canonical/json.ts'
+import { isRecord, type Json } from '../../../src/canonical/json.ts'
 import { answersTo } from './answer.ts'
 import { DemoRefusal } from './check.ts'
 import type { Head } from './dialect.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Json } from '../canonical/json.ts'
+import type { Json } from '../../../src/canonical/json.ts'
 import type { Answer } from './answer.ts'
 import type { DemoRefusal } from './check.ts'
 import type { Question } from './question.ts'

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf } from '../../../../src/canonical/json.ts'
 import { isThought } from '../answer.ts'
 import {
   checkStrictSchema,

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { isRecord, type Json } from '../../../../src/canonical/json.ts'
 import type { Answer, ToolCall } from '../answer.ts'
 import type { DemoRefusal } from '../check.ts'
 import type { Dialect, Head } from '../dialect.ts'

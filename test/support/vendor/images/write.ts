@@ -1,6 +1,6 @@
-import type { Json } from '../../canonical/json.ts'
+import type { Json } from '../../../../src/canonical/json.ts'
+import { drawPicture } from '../../../../src/demo/picture.ts'
 import { tokensOf } from '../question.ts'
-import { drawPicture } from './picture.ts'
 import type { Size, Wish } from './read.ts'
 
 /** A whole answer. */

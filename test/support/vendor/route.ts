@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Json } from '../canonical/json.ts'
+import type { Json } from '../../../src/canonical/json.ts'
 import { chat } from './chat/write.ts'
 import { DemoRefusal } from './check.ts'
 import type { Dialect } from './dialect.ts'

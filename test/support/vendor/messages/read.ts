@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../../../src/canonical/json.ts'
 import {
   expectFilled,
   expectInteger,

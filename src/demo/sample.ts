@@ -28,6 +28,8 @@ export function sampleOf(schema: unknown, root = schema, depth = 0): unknown {
       return true
     case 'array':
       return schema.items === undefined ? [] : [sampleOf(schema.items, root, depth + 1)]
+    case 'null':
+      return null
     default:
       return sampleObject(schema, root, depth)
   }

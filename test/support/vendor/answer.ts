@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { refuse } from './check.ts'
-import type { DemoTool, Question } from './question.ts'
+import type { Question, Tool } from './question.ts'
 import { sampleOf } from './sample.ts'
 
-/** One answer of the demo channel: text in pieces of a token each, or tool calls. */
+/** One answer of the strict vendor: text in pieces of a token each, or tool calls. */
 export interface Answer {
   /** What it thought, in pieces of a token each; none when it was not to think. */
   thought: string[]
@@ -18,21 +18,21 @@ export interface Answer {
 export interface ToolCall {
   /** 20 hex digits; each format puts its own prefix before them. */
   hash: string
-  tool: DemoTool
+  tool: Tool
   /** JSON of the arguments, or the free text of a custom tool. */
   input: string
   /** The same, in pieces of a token each. */
   pieces: string[]
 }
 
-/** The answers to a question, as many as it asks for. Pure. Throws DemoRefusal. */
+/** The answers to a question, as many as it asks for. Pure. Throws Refusal. */
 export function answersTo(question: Question): Answer[] {
   return Array.from({ length: question.choices }, (_, index) => answerTo(question, index))
 }
 
-const thoughtStart = 'The demo channel thinks in canned words too.'
+const thoughtStart = 'The strict vendor thinks in canned words too.'
 
-/** Whether a text is a thought of the demo channel. */
+/** Whether a text is a thought of the strict vendor. */
 export function isThought(text: string): boolean {
   return text.startsWith(thoughtStart)
 }
@@ -60,7 +60,7 @@ function answerTo(question: Question, index: number): Answer {
 
 function textFor({ format, results, text, thoughtsKnown }: Question): string {
   if (format.type === 'schema') return JSON.stringify(sampleOf(format.schema))
-  const label = 'This is the demo channel of Tollgate; no model is behind it.'
+  const label = 'This is the strict vendor of these tests; no model is behind it.'
   const reply =
     results.length > 0
       ? `The tools answered: ${results.map(shorten).join('; ')}`
@@ -82,7 +82,7 @@ function callsFor(question: Question, index: number): ToolCall[] {
   return calls.map((tool, at) => callOf(tool, text, `${index}.${at}.${question.turns}`))
 }
 
-function callOf(tool: DemoTool, text: string, seed: string): ToolCall {
+function callOf(tool: Tool, text: string, seed: string): ToolCall {
   const hash = createHash('sha256').update(`${seed} ${tool.name} ${text}`).digest('hex').slice(0, 20)
   const input = tool.kind === 'custom' ? shorten(text) : JSON.stringify(sampleOf(tool.parameters))
   return { hash, tool, input, pieces: input.match(/.{1,8}/gsu) ?? [] }

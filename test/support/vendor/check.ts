@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 
-/** A request that the demo channel cannot answer. */
-export class DemoRefusal extends Error {
+/** A request that the strict vendor cannot answer. */
+export class Refusal extends Error {
   readonly status: number
   /** Where in the body; undefined for the whole. */
   readonly field: string | undefined
@@ -17,7 +17,7 @@ export class DemoRefusal extends Error {
 
 /** Refuse with 400, naming the field. `message` is whole. */
 export function refuse(message: string, field?: string, code?: string): never {
-  throw new DemoRefusal(400, message, {
+  throw new Refusal(400, message, {
     ...(field === undefined ? {} : { field }),
     ...(code === undefined ? {} : { code }),
   })

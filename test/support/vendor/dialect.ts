@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../../src/canonical/json.ts'
 import type { Answer } from './answer.ts'
-import type { DemoRefusal } from './check.ts'
+import type { Refusal } from './check.ts'
 import type { Question } from './question.ts'
 
-/** A wire format as the demo channel speaks it: a fake vendor, which knows nothing of the gateway's own codecs. */
+/** A wire format as the strict vendor speaks it: a fake vendor, which knows nothing of the gateway's own codecs. */
 export interface Dialect {
-  /** What is asked, by the rules of the vendor. Throws DemoRefusal. */
+  /** What is asked, by the rules of the vendor. Throws Refusal. */
   read(call: Call): Question
   /** A whole answer. */
   write(answers: Answer[], head: Head): Json
   /** A streamed answer: its frames one by one, as they go over the wire. */
   stream(answers: Answer[], head: Head): Iterable<string>
   /** The vendor's envelope of an error. */
-  writeError(refusal: DemoRefusal, requestId: string): Json
+  writeError(refusal: Refusal, requestId: string): Json
 }
 
 export interface Call {

@@ -1,4 +1,4 @@
-/** What is asked of the demo channel, whatever the wire format. */
+/** What is asked of the strict vendor, whatever the wire format. */
 export interface Question {
   model: string
   stream: boolean
@@ -10,8 +10,8 @@ export interface Question {
   results: string[]
   /** How many turns came before: makes the ids of calls differ from turn to turn. */
   turns: number
-  tools: DemoTool[]
-  choice: DemoChoice
+  tools: Tool[]
+  choice: ToolChoice
   isParallel: boolean
   format: { type: 'text' } | { type: 'object' } | { type: 'schema'; schema: unknown }
   /** Most tokens of text. */
@@ -25,7 +25,7 @@ export interface Question {
   promptTokens: number
 }
 
-export interface DemoTool {
+export interface Tool {
   name: string
   namespace?: string
   kind: 'function' | 'custom'
@@ -34,7 +34,7 @@ export interface DemoTool {
 }
 
 /** `only`: the tools that may be called; `isForced`: all of those are to be called, now. */
-export interface DemoChoice {
+export interface ToolChoice {
   mode: 'auto' | 'none' | 'required'
   only: string[] | undefined
   isForced: boolean

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Json } from '../../../src/canonical/json.ts'
 import { chat } from './chat/write.ts'
-import { DemoRefusal } from './check.ts'
+import { Refusal } from './check.ts'
 import type { Dialect } from './dialect.ts'
 import { gemini } from './gemini/write.ts'
 import { messages } from './messages/write.ts'
 import type { HeldResponses } from './responses/held.ts'
 import { responses } from './responses/write.ts'
 
-/** What a path of the demo channel stands for. */
+/** What a path of the strict vendor stands for. */
 export interface Route {
   dialect: Dialect
   action: Action
@@ -16,7 +16,7 @@ export interface Route {
   stream: boolean | undefined
 }
 
-/** A function answers without looking at the body; it throws DemoRefusal. */
+/** A function answers without looking at the body; it throws Refusal. */
 export type Action =
   | 'answer'
   | 'images'
@@ -61,7 +61,7 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
   if (id !== undefined && request.method === 'GET') return route(responses(held), () => held.get(id))
   if (id !== undefined && request.method === 'DELETE') return route(responses(held), () => held.delete(id))
   return route(dialectOf(path, held), () => {
-    throw new DemoRefusal(404, `The demo channel has only ${paths}, not ${request.method} ${path}`)
+    throw new Refusal(404, `The strict vendor has only ${paths}, not ${request.method} ${path}`)
   })
 }
 

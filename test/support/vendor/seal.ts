@@ -22,7 +22,7 @@ export function openThought(format: string, model: string, seal: string): string
 }
 
 function macOf(format: string, model: string, thought: Buffer): Buffer {
-  return createHmac('sha256', `tollgate demo ${format} ${model}`)
+  return createHmac('sha256', `strict vendor ${format} ${model}`)
     .update(thought)
     .digest()
     .subarray(0, macBytes)

@@ -13,14 +13,7 @@ import {
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
-import {
-  type DemoChoice,
-  type DemoTool,
-  mediaOfUrl,
-  mediaWords,
-  type Question,
-  tokensOf,
-} from '../question.ts'
+import { mediaOfUrl, mediaWords, type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 
 /**
  * A `/chat/completions` body, with the rules that the vendor holds its clients to.
@@ -41,7 +34,7 @@ export function readChat({ body }: Call): Question {
   const trailing = messages.findLastIndex(({ role }) => role !== 'tool' && role !== 'function')
   const user = messages.findLast(({ role }) => role === 'user')
   return {
-    model: typeof body.model === 'string' ? body.model : 'demo',
+    model: typeof body.model === 'string' ? body.model : 'vendor',
     stream: body.stream === true,
     choices: expectInteger(body.n, 'n', 1, 128) ?? 1,
     text: textOf(user?.content),
@@ -107,7 +100,7 @@ function checkSettings(body: Json): void {
     )
   }
   if (body.logprobs === true)
-    refuse('logprobs: the demo channel has none', 'logprobs', 'unsupported_parameter')
+    refuse('logprobs: the strict vendor has none', 'logprobs', 'unsupported_parameter')
 }
 
 function checkMessages(messages: Json[]): void {
@@ -207,7 +200,7 @@ function checkName(name: unknown, path: string): void {
   }
 }
 
-function readTools(tools: unknown): DemoTool[] {
+function readTools(tools: unknown): Tool[] {
   if (isAbsent(tools)) return []
   return expectFilled(tools, 'tools').map((tool, at) => {
     const path = `tools[${at}]`
@@ -221,7 +214,7 @@ function readTools(tools: unknown): DemoTool[] {
   })
 }
 
-function readChoice(choice: unknown): DemoChoice {
+function readChoice(choice: unknown): ToolChoice {
   if (!isRecord(choice)) {
     const mode = expectOneOf(choice, 'tool_choice', ['none', 'auto', 'required'])
     return { mode: mode === 'none' || mode === 'required' ? mode : 'auto', only: undefined, isForced: false }

@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../../../../src/canonical/json.ts'
 import type { Answer, ToolCall } from '../answer.ts'
-import type { DemoRefusal } from '../check.ts'
+import type { Refusal } from '../check.ts'
 import type { Dialect, Head } from '../dialect.ts'
 import { readChat } from './read.ts'
 
@@ -39,17 +39,17 @@ function* stream(answers: Answer[], head: Head): Generator<string> {
 }
 
 /** `{ error: { message, type, param, code } }`, which the vendor's other format has in common. */
-export function writeError({ status, message, field, code }: DemoRefusal): Json {
+export function writeError({ status, message, field, code }: Refusal): Json {
   const type = status < 500 ? 'invalid_request_error' : 'server_error'
   return { error: { message, type, param: field ?? null, code: code ?? null } }
 }
 
 function openingOf({ hash, createdAtSeconds, question }: Head): Json {
   return {
-    id: `chatcmpl-demo-${hash}`,
+    id: `chatcmpl-vendor-${hash}`,
     created: createdAtSeconds,
     model: question.model,
-    system_fingerprint: 'tollgate-demo',
+    system_fingerprint: 'strict-vendor',
   }
 }
 
@@ -75,7 +75,7 @@ function* choicesOf(answer: Answer, index: number): Generator<Json> {
 }
 
 function callOf({ hash, tool }: ToolCall, input: string): Json {
-  const id = `call_demo_${hash}`
+  const id = `call_vendor_${hash}`
   return tool.kind === 'custom'
     ? { id, type: 'custom', custom: { name: tool.name, input } }
     : { id, type: 'function', function: { name: tool.name, arguments: input } }

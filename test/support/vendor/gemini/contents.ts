@@ -6,7 +6,7 @@ import { openThought } from '../seal.ts'
 /** What stands in place of the signature of a call that another model made. */
 const foreignCallSignature = 'skip_thought_signature_validator'
 
-/** Checks the turns of a conversation; tells how many signatures of the demo channel are among them. */
+/** Checks the turns of a conversation; tells how many signatures of the strict vendor are among them. */
 export function checkContents(contents: readonly Json[], model: string): number {
   let signed = 0
   let calls: Json[] = []

@@ -12,7 +12,7 @@ import {
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
-import { type DemoChoice, type DemoTool, type Question, tokensOf } from '../question.ts'
+import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import { checkContents, resultsOf, wordsOf } from './contents.ts'
 
 /**
@@ -39,7 +39,7 @@ export function readGemini({ body, model, stream }: Call): Question {
   const thoughtsKnown = checkContents(contents, model ?? '')
   const user = contents.findLast(({ role, parts }) => role !== 'model' && wordsOf(parts) !== '')
   return {
-    model: model ?? 'demo',
+    model: model ?? 'vendor',
     stream: stream === true,
     choices: expectInteger(config.candidateCount, 'generationConfig.candidateCount', 1, 8) ?? 1,
     text: wordsOf(user?.parts),
@@ -121,7 +121,7 @@ function checkConfig(config: Json): void {
   }
 }
 
-function readTools(value: unknown): DemoTool[] {
+function readTools(value: unknown): Tool[] {
   if (isAbsent(value)) return []
   const declared = expectObjects(value, 'tools').flatMap(({ functionDeclarations }) =>
     recordsOf(functionDeclarations),
@@ -151,7 +151,7 @@ function readTools(value: unknown): DemoTool[] {
   })
 }
 
-function readChoice(config: unknown, tools: readonly DemoTool[]): DemoChoice {
+function readChoice(config: unknown, tools: readonly Tool[]): ToolChoice {
   const calling =
     isRecord(config) && isRecord(config.functionCallingConfig) ? config.functionCallingConfig : {}
   const path = 'toolConfig.functionCallingConfig'
@@ -166,8 +166,8 @@ function readChoice(config: unknown, tools: readonly DemoTool[]): DemoChoice {
   if (unknown !== undefined) refuse(`Function calling config allows "${unknown}", which is not declared.`)
   if (mode === 'ANY' && tools.length === 0)
     refuse('Function calling config is set without function_declarations.')
-  const demoMode = mode === 'ANY' ? 'required' : mode === 'NONE' ? 'none' : 'auto'
-  return { mode: demoMode, only, isForced: mode === 'ANY' && only?.length === 1 }
+  const ours = mode === 'ANY' ? 'required' : mode === 'NONE' ? 'none' : 'auto'
+  return { mode: ours, only, isForced: mode === 'ANY' && only?.length === 1 }
 }
 
 function readFormat(config: Json): Question['format'] {

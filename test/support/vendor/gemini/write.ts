@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../../../../src/canonical/json.ts'
 import type { Answer } from '../answer.ts'
-import type { DemoRefusal } from '../check.ts'
+import type { Refusal } from '../check.ts'
 import type { Dialect, Head } from '../dialect.ts'
 import { sealThought } from '../seal.ts'
 import { readGemini } from './read.ts'
@@ -28,7 +28,7 @@ export const gemini: Dialect = {
   writeError,
 }
 
-function writeError({ status, message }: DemoRefusal): Json {
+function writeError({ status, message }: Refusal): Json {
   return { error: { code: status, message, status: errorWords[status] ?? 'INTERNAL' } }
 }
 
@@ -82,6 +82,6 @@ function closingOf(answers: readonly Answer[], { hash, question }: Head): Json {
       ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
     },
     modelVersion: question.model,
-    responseId: `demo-${hash}`,
+    responseId: `vendor-${hash}`,
   }
 }

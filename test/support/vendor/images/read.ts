@@ -1,7 +1,7 @@
 import type { Json } from '../../../../src/canonical/json.ts'
 import { expectInteger, expectOneOf, expectText, isAbsent, kindOf, refuse, refuseUnknown } from '../check.ts'
 
-/** What pictures are asked of the demo channel. */
+/** What pictures are asked of the strict vendor. */
 export interface Wish {
   prompt: string
   /** 1 to 10. */
@@ -22,7 +22,7 @@ export interface Size {
 /**
  * An `/images/generations` body, with the rules that the vendor holds its clients to, and as a model would have it that
  * makes opaque PNGs. It has no place for pictures to be fetched from: for `url` too, it answers the picture itself, as
- * the vendor's newer models do. Throws DemoRefusal.
+ * the vendor's newer models do. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/images/create, read 2026-11-21
  */
@@ -66,11 +66,11 @@ function checkForm(body: Json): void {
   expectOneOf(body.response_format, 'response_format', ['b64_json', 'url'])
   const format = expectOneOf(body.output_format, 'output_format', ['png', 'jpeg', 'webp', 'gif', 'svg'])
   if (format !== undefined && format !== 'png') {
-    refuse(`output_format: the demo channel makes only png, not ${format}`, 'output_format')
+    refuse(`output_format: the strict vendor makes only png, not ${format}`, 'output_format')
   }
   const background = expectOneOf(body.background, 'background', ['auto', 'opaque', 'transparent'])
   if (background === 'transparent') {
-    refuse('background: the demo channel makes only opaque images', 'background')
+    refuse('background: the strict vendor makes only opaque images', 'background')
   }
   if ((expectInteger(body.output_compression, 'output_compression', 0, 100) ?? 100) < 100) {
     refuse('output_compression: less than 100 is not supported for png', 'output_compression')

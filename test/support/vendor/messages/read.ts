@@ -12,7 +12,7 @@ import {
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
-import { type DemoChoice, type DemoTool, type Question, tokensOf } from '../question.ts'
+import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import { checkTurns, wordsOf } from './turns.ts'
 
 /**
@@ -109,7 +109,7 @@ function checkSettings(body: Json): void {
   }
 }
 
-/** Of thinking, the kind. Throws DemoRefusal for what it does not go with. */
+/** Of thinking, the kind. Throws Refusal for what it does not go with. */
 function readThinking(body: Json, maxTokens: number): string | undefined {
   if (isAbsent(body.thinking)) return undefined
   const thinking = expectObject(body.thinking, 'thinking')
@@ -137,7 +137,7 @@ function readThinking(body: Json, maxTokens: number): string | undefined {
   return type
 }
 
-function readTools(value: unknown): DemoTool[] {
+function readTools(value: unknown): Tool[] {
   const names = new Set<string>()
   return expectFilled(value, 'tools').flatMap((tool, at) => {
     const path = `tools.${at}`
@@ -156,8 +156,8 @@ function readTools(value: unknown): DemoTool[] {
   })
 }
 
-function readChoice(choice: unknown): DemoChoice {
-  const auto: DemoChoice = { mode: 'auto', only: undefined, isForced: false }
+function readChoice(choice: unknown): ToolChoice {
+  const auto: ToolChoice = { mode: 'auto', only: undefined, isForced: false }
   if (isAbsent(choice)) return auto
   const { type, name } = expectObject(choice, 'tool_choice')
   switch (expectOneOf(type, 'tool_choice.type', ['auto', 'any', 'tool', 'none'])) {

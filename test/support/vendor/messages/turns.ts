@@ -3,7 +3,7 @@ import { expectFilled, expectObject, expectOneOf, expectText, isAbsent, refuse }
 import { mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
 
-/** Checks the turns of a conversation; tells how many thoughts of the demo channel are among them. */
+/** Checks the turns of a conversation; tells how many thoughts of the strict vendor are among them. */
 export function checkTurns(
   turns: readonly Json[],
   { model, wantsThoughtFirst }: { model: string; wantsThoughtFirst: boolean },

@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../../../../src/canonical/json.ts'
 import type { Answer, ToolCall } from '../answer.ts'
-import type { DemoRefusal } from '../check.ts'
+import type { Refusal } from '../check.ts'
 import type { Dialect, Head } from '../dialect.ts'
 import { sealThought } from '../seal.ts'
 import { readMessages } from './read.ts'
@@ -20,7 +20,7 @@ export const messages: Dialect = {
   writeError,
 }
 
-function writeError({ status, message }: DemoRefusal, requestId: string): Json {
+function writeError({ status, message }: Refusal, requestId: string): Json {
   return { type: 'error', error: { type: errorTypes[status] ?? 'api_error', message }, request_id: requestId }
 }
 
@@ -32,7 +32,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 
 function openingOf({ hash, question }: Head): Json {
   return {
-    id: `msg_demo_${hash}`,
+    id: `msg_vendor_${hash}`,
     type: 'message',
     role: 'assistant',
     model: question.model,
@@ -94,7 +94,7 @@ function isShown({ body }: Head): boolean {
 }
 
 function openCall({ hash, tool }: ToolCall): Json {
-  return { type: 'tool_use', id: `toolu_demo_${hash}`, name: tool.name }
+  return { type: 'tool_use', id: `toolu_vendor_${hash}`, name: tool.name }
 }
 
 function inputOf({ input }: ToolCall): unknown {

@@ -1,5 +1,5 @@
 import { type Json, recordsOf, textOf } from '../../../../src/canonical/json.ts'
-import { DemoRefusal } from '../check.ts'
+import { Refusal } from '../check.ts'
 
 const bytesMax = 32 * 1024 * 1024
 
@@ -26,19 +26,19 @@ export class HeldResponses {
     }
   }
 
-  /** Throws DemoRefusal. */
+  /** Throws Refusal. */
   get(id: string): Json {
     return this.#find(id).response
   }
 
-  /** Throws DemoRefusal. */
+  /** Throws Refusal. */
   delete(id: string): Json {
     this.#find(id)
     this.#drop(id)
     return { id, object: 'response', deleted: true }
   }
 
-  /** The items of a request's conversation, those that it only refers to included. Throws DemoRefusal. */
+  /** The items of a request's conversation, those that it only refers to included. Throws Refusal. */
   conversation(body: Json): Json[] {
     const previous = textOf(body.previous_response_id)
     const before = previous === undefined ? [] : this.#previous(previous)
@@ -50,7 +50,7 @@ export class HeldResponses {
   #previous(id: string): Json[] {
     const held = this.#responses.get(id)
     if (held !== undefined) return held.items
-    throw new DemoRefusal(400, `Previous response with id '${id}' not found.`, {
+    throw new Refusal(400, `Previous response with id '${id}' not found.`, {
       field: 'previous_response_id',
       code: 'previous_response_not_found',
     })
@@ -61,12 +61,12 @@ export class HeldResponses {
       const found = items.find((item) => item.id === id)
       if (found !== undefined) return found
     }
-    throw new DemoRefusal(404, `Item with id '${String(id).slice(0, 80)}' not found.`, { field: 'input' })
+    throw new Refusal(404, `Item with id '${String(id).slice(0, 80)}' not found.`, { field: 'input' })
   }
 
   #find(id: string): Held {
     const held = this.#responses.get(id)
-    if (held === undefined) throw new DemoRefusal(404, `Response with id '${id.slice(0, 80)}' not found.`)
+    if (held === undefined) throw new Refusal(404, `Response with id '${id.slice(0, 80)}' not found.`)
     return held
   }
 

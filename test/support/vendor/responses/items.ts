@@ -1,9 +1,9 @@
 import { isRecord, type Json, recordsOf, textOf } from '../../../../src/canonical/json.ts'
-import { DemoRefusal, expectFilled, expectOneOf, expectText, isAbsent, refuse } from '../check.ts'
+import { expectFilled, expectOneOf, expectText, isAbsent, Refusal, refuse } from '../check.ts'
 import { mediaOfUrl, mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
 
-/** Checks the items of a conversation; tells how many thoughts of the demo channel are among them. */
+/** Checks the items of a conversation; tells how many thoughts of the strict vendor are among them. */
 export function checkItems(items: readonly Json[], model: string, isStored: boolean): number {
   const called = new Set<string>()
   const answered = new Set<string>()
@@ -133,7 +133,7 @@ function checkReasoning(item: Json, path: string, model: string, isStored: boole
   if (sealed === undefined) {
     if (isStored) return 0
     const message = `Item with id '${String(item.id).slice(0, 60)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
-    throw new DemoRefusal(404, message, { field: 'input' })
+    throw new Refusal(404, message, { field: 'input' })
   }
   if (openThought('responses', model, sealed) === undefined) {
     refuse(

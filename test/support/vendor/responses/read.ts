@@ -1,7 +1,6 @@
 import { isRecord, type Json, recordsOf, textOf } from '../../../../src/canonical/json.ts'
 import {
   checkStrictSchema,
-  DemoRefusal,
   expectFilled,
   expectInteger,
   expectNumber,
@@ -9,11 +8,12 @@ import {
   expectOneOf,
   expectText,
   isAbsent,
+  Refusal,
   refuse,
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
-import { type DemoChoice, type DemoTool, type Question, tokensOf } from '../question.ts'
+import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import type { HeldResponses } from './held.ts'
 import { checkItems, wordsOf } from './items.ts'
 
@@ -27,7 +27,7 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
   checkSettings(body)
   if (typeof body.input !== 'string' && isAbsent(body.previous_response_id)) expectFilled(body.input, 'input')
   const items = held.conversation(body)
-  const model = textOf(body.model) ?? 'demo'
+  const model = textOf(body.model) ?? 'vendor'
   const thoughtsKnown = checkItems(items, model, body.store !== false)
   const added = items.flatMap((item) => (item.type === 'additional_tools' ? recordsOf(item.tools) : []))
   const declared = isAbsent(body.tools) ? [] : expectFilled(body.tools, 'tools')
@@ -95,16 +95,16 @@ function checkSettings(body: Json): void {
   }
   for (const name of ['background', 'conversation', 'prompt'] as const) {
     if (!isAbsent(body[name]) && body[name] !== false) {
-      refuse(`${name}: the demo channel has none`, name, 'unsupported_parameter')
+      refuse(`${name}: the strict vendor has none`, name, 'unsupported_parameter')
     }
   }
   if (!isAbsent(body.top_logprobs) && body.top_logprobs !== 0) {
-    refuse('top_logprobs: the demo channel has none', 'top_logprobs', 'unsupported_parameter')
+    refuse('top_logprobs: the strict vendor has none', 'top_logprobs', 'unsupported_parameter')
   }
   if (!isAbsent(body.include) && !Array.isArray(body.include)) refuse('include: expected an array', 'include')
 }
 
-function readTools(tools: readonly Json[], path: string, namespace?: string): DemoTool[] {
+function readTools(tools: readonly Json[], path: string, namespace?: string): Tool[] {
   return tools.flatMap((tool, at) => {
     const toolPath = `${path}[${at}]`
     const type = expectText(tool.type, `${toolPath}.type`)
@@ -115,7 +115,7 @@ function readTools(tools: readonly Json[], path: string, namespace?: string): De
     // Tools that the vendor runs itself are taken, and never called.
     if (type !== 'function' && type !== 'custom') return []
     if (isRecord(tool.function)) {
-      throw new DemoRefusal(400, `Missing required parameter: '${toolPath}.name'.`, {
+      throw new Refusal(400, `Missing required parameter: '${toolPath}.name'.`, {
         field: `${toolPath}.name`,
         code: 'missing_required_parameter',
       })
@@ -136,8 +136,8 @@ function readName(name: unknown, path: string): string {
   return text
 }
 
-function readChoice(choice: unknown): DemoChoice {
-  const auto: DemoChoice = { mode: 'auto', only: undefined, isForced: false }
+function readChoice(choice: unknown): ToolChoice {
+  const auto: ToolChoice = { mode: 'auto', only: undefined, isForced: false }
   if (!isRecord(choice)) {
     const mode = expectOneOf(choice, 'tool_choice', ['none', 'auto', 'required'])
     return { ...auto, mode: mode === 'none' || mode === 'required' ? mode : 'auto' }

@@ -50,7 +50,7 @@ function settingsOf({ hash, createdAtSeconds, body, question }: Head): Json {
   const reasoning = isRecord(body.reasoning) ? body.reasoning : {}
   const text = isRecord(body.text) ? body.text : {}
   return {
-    id: `resp_demo_${hash}`,
+    id: `resp_vendor_${hash}`,
     object: 'response',
     created_at: createdAtSeconds,
     background: false,
@@ -95,7 +95,7 @@ function thoughtItem(thought: string, { hash, body, question }: Head): Json {
   const isSummed = isRecord(body.reasoning) && typeof body.reasoning.summary === 'string'
   const isSealed = Array.isArray(body.include) && body.include.includes('reasoning.encrypted_content')
   return {
-    id: `rs_demo_${hash}`,
+    id: `rs_vendor_${hash}`,
     type: 'reasoning',
     summary: isSummed ? [{ type: 'summary_text', text: thought }] : [],
     ...(isSealed ? { encrypted_content: sealThought('responses', question.model, thought) } : {}),
@@ -103,15 +103,15 @@ function thoughtItem(thought: string, { hash, body, question }: Head): Json {
 }
 
 function messageItem({ hash }: Head, content: Json[], status: string): Json {
-  return { id: `msg_demo_${hash}`, type: 'message', status, role: 'assistant', content }
+  return { id: `msg_vendor_${hash}`, type: 'message', status, role: 'assistant', content }
 }
 
 function callItem({ hash, tool }: ToolCall, input: string, status: string): Json {
   const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace }
-  const common = { call_id: `call_demo_${hash}`, name: tool.name, ...namespace }
+  const common = { call_id: `call_vendor_${hash}`, name: tool.name, ...namespace }
   return tool.kind === 'custom'
-    ? { id: `ctc_demo_${hash}`, type: 'custom_tool_call', ...common, input, status }
-    : { id: `fc_demo_${hash}`, type: 'function_call', ...common, arguments: input, status }
+    ? { id: `ctc_vendor_${hash}`, type: 'custom_tool_call', ...common, input, status }
+    : { id: `fc_vendor_${hash}`, type: 'function_call', ...common, arguments: input, status }
 }
 
 function* eventsOf(

@@ -1,15 +1,15 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
+import { startVendor, type Vendor } from './vendor.ts'
 
-let demo: DemoUpstream
+let vendor: Vendor
 let client: OpenAI
 
 beforeAll(async () => {
-  demo = await startDemoUpstream({ tokenDelayMs: 0 })
-  client = new OpenAI({ apiKey: 'none', baseURL: `${demo.url}/v1`, maxRetries: 0 })
+  vendor = await startVendor({ tokenDelayMs: 0 })
+  client = new OpenAI({ apiKey: 'none', baseURL: `${vendor.url}/v1`, maxRetries: 0 })
 })
-afterAll(() => demo.close())
+afterAll(() => vendor.close())
 
 const model = 'demo-chat'
 const weather = {
@@ -20,12 +20,12 @@ const weather = {
 }
 const time = { ...weather, name: 'get_time', parameters: { type: 'object', properties: {} } }
 
-describe('the demo channel’s Responses, called by the official SDK', () => {
+describe('the strict vendor’s Responses, called by the official SDK', () => {
   it('are labelled, and streamed as the SDK’s strict checks want', async () => {
     const body = { model, input: 'hello there', instructions: 'Be kind.', store: false } as const
     const whole = await client.responses.create(body)
     expect(whole.output_text).toBe(
-      'This is the demo channel of Tollgate; no model is behind it. You said: "hello there"',
+      'This is the strict vendor of these tests; no model is behind it. You said: "hello there"',
     )
     expect(whole).toMatchObject({ status: 'completed', instructions: 'Be kind.', store: false })
     const streamed = await client.responses.stream(body).finalResponse()

@@ -3,26 +3,26 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 import { answersTo } from './answer.ts'
-import { DemoRefusal } from './check.ts'
+import { Refusal } from './check.ts'
 import type { Head } from './dialect.ts'
 import { readWish } from './images/read.ts'
 import { streamImages, writeImages } from './images/write.ts'
 import { HeldResponses } from './responses/held.ts'
 import { type Action, type Route, routeOf } from './route.ts'
 
-export interface DemoUpstream {
+export interface Vendor {
   /** Base URL without a path: the APIs are below `/v1` and `/v1beta`. */
   url: string
   close(): Promise<void>
 }
 
 /**
- * Start the built-in demo channel: a small server on the loopback address that speaks every upstream format without a
+ * Start the strict vendor of the tests: a small server on the loopback address that speaks every upstream format without a
  * model behind it, so that a first run needs no account anywhere. The same request gets the same answer.
  *
  * `tokenDelayMs` is the pause between the frames of a stream; default 5.
  */
-export async function startDemoUpstream(options: { tokenDelayMs?: number } = {}): Promise<DemoUpstream> {
+export async function startVendor(options: { tokenDelayMs?: number } = {}): Promise<Vendor> {
   const tokenDelayMs = options.tokenDelayMs ?? 5
   const held = new HeldResponses()
   const server = createServer((request, response) => {
@@ -34,7 +34,7 @@ export async function startDemoUpstream(options: { tokenDelayMs?: number } = {})
     server.listen(0, '127.0.0.1', resolve)
   })
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the demo channel has no port')
+  if (address === null || typeof address === 'string') throw new Error('the strict vendor has no port')
   return {
     url: `http://127.0.0.1:${address.port}`,
     close: () =>
@@ -98,8 +98,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes > bodyBytesMax)
-      throw new DemoRefusal(413, `The demo channel takes at most ${bodyBytesMax} bytes`)
+    if (bytes > bodyBytesMax) throw new Refusal(413, `The strict vendor takes at most ${bodyBytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -110,9 +109,9 @@ function parse(raw: Buffer): Json {
   try {
     body = JSON.parse(raw.toString())
   } catch {
-    throw new DemoRefusal(400, 'The body is not valid JSON')
+    throw new Refusal(400, 'The body is not valid JSON')
   }
-  if (!isRecord(body)) throw new DemoRefusal(400, 'The body is not a JSON object')
+  if (!isRecord(body)) throw new Refusal(400, 'The body is not a JSON object')
   return body
 }
 
@@ -125,8 +124,8 @@ async function sendStream(
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
-    'x-request-id': `demo-${hash}`,
-    'request-id': `demo-${hash}`,
+    'x-request-id': `vendor-${hash}`,
+    'request-id': `vendor-${hash}`,
   })
   for await (const frame of frames) {
     if (response.destroyed) return
@@ -153,8 +152,8 @@ function refuse(response: ServerResponse, { dialect }: Route, error: unknown): v
     response.destroy()
     return
   }
-  const refusal = error instanceof DemoRefusal ? error : new DemoRefusal(500, 'The demo channel failed')
-  sendJson(response, refusal.status, dialect.writeError(refusal, 'req_demo'))
+  const refusal = error instanceof Refusal ? error : new Refusal(500, 'The strict vendor failed')
+  sendJson(response, refusal.status, dialect.writeError(refusal, 'req_vendor'))
 }
 
 function sendJson(response: ServerResponse, status: number, body: Json): void {
@@ -162,7 +161,7 @@ function sendJson(response: ServerResponse, status: number, body: Json): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': bytes.length,
-    'request-id': 'req_demo',
+    'request-id': 'req_vendor',
   })
   response.end(bytes)
 }

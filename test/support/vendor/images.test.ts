@@ -1,27 +1,21 @@
-import { crc32, inflateSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { modelJson } from '../../src/api/models.ts'
-import { Catalog } from '../../src/catalog/catalog.ts'
-import { applyDemo } from '../../src/catalog/demo.ts'
-import { openDatabase } from '../../src/db/database.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
-import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
+import { decodePng } from '../png.ts'
+import { startVendor, type Vendor } from './vendor.ts'
 
-let demo: DemoUpstream
+let vendor: Vendor
 let client: OpenAI
 
 beforeAll(async () => {
-  demo = await startDemoUpstream({ tokenDelayMs: 0 })
-  client = new OpenAI({ apiKey: 'none', baseURL: `${demo.url}/v1`, maxRetries: 0 })
+  vendor = await startVendor({ tokenDelayMs: 0 })
+  client = new OpenAI({ apiKey: 'none', baseURL: `${vendor.url}/v1`, maxRetries: 0 })
 })
-afterAll(() => demo.close())
+afterAll(() => vendor.close())
 
 const model = 'demo-image'
 const cat = { model, prompt: 'a cat on a mat', size: '256x256' } as const
 
-describe('the demo channel’s images, called by the official SDK', () => {
+describe('the strict vendor’s images, called by the official SDK', () => {
   it('are PNGs of the size that was asked for, and of 1024x1024 where none was', async () => {
     const sizes = ['256x256', '512x512', '1536x1024', '2048x2048', '768x256', 'auto', undefined]
     for (const size of sizes) {
@@ -37,25 +31,6 @@ describe('the demo channel’s images, called by the official SDK', () => {
         output_format: 'png',
       })
     }
-  })
-
-  it('say on them that they are a demo, also in the smallest preview', async () => {
-    const stream = await client.images.generate({ ...cat, stream: true, partial_images: 1 })
-    const pictures: Png[] = []
-    for await (const event of stream) pictures.push(decodePng(event.b64_json))
-    expect(pictures.map(({ width }) => width)).toEqual([64, 256])
-    for (const [at, picture] of pictures.entries()) {
-      expect(labelOf(picture, at === 0 ? 1 : 4)).toEqual(label)
-    }
-  })
-
-  it('are the same for the same prompt, and others for another one', async () => {
-    const ask = async (prompt: string) => (await client.images.generate({ ...cat, prompt, n: 2 })).data ?? []
-    const [first = [], again, other] = [await ask('a cat'), await ask('a cat'), await ask('a dog')]
-    expect(again).toEqual(first)
-    const all = [...first, ...(other ?? [])].map(({ b64_json }) => b64_json)
-    expect(new Set(all).size).toBe(4)
-    expect(new Set(all.map((data) => decodePng(data).colours)).size).toBe(4)
   })
 
   it('come with their usage, which grows with the prompt, the size and the number', async () => {
@@ -100,7 +75,7 @@ describe('the demo channel’s images, called by the official SDK', () => {
     const { output_tokens_details: _, ...usage } = whole.usage ?? {}
     expect(completed.map((event) => event.usage)).toEqual([usage, usage])
 
-    const raw = await fetch(`${demo.url}/v1/images/generations`, {
+    const raw = await fetch(`${vendor.url}/v1/images/generations`, {
       method: 'POST',
       body: JSON.stringify({ ...cat, stream: true }),
     })
@@ -173,133 +148,9 @@ describe('the demo channel’s images, called by the official SDK', () => {
     for (const image of answer.data ?? []) expect(decodePng(image.b64_json).width).toBe(256)
   })
 
-  it('leave the demo channel whole when their reader goes away in the middle', async () => {
+  it('leave the strict vendor whole when their reader goes away in the middle', async () => {
     const stream = await client.images.generate({ ...cat, n: 10, stream: true, partial_images: 3 })
     for await (const _ of stream) break
     expect((await client.images.generate(cat)).data).toHaveLength(1)
   })
 })
-
-it('the demo’s catalog has a model for chats and one for images, each on a channel of its own', async () => {
-  const origin = await freshDatabase()
-  const database = openDatabase(origin.url)
-  try {
-    const keeper = new SecretKeeper('a secret key for tests, long enough')
-    await applyDemo(database, keeper)
-    const { snapshot } = await Catalog.load(database, keeper, () => {})
-    const [group] = snapshot.groups.values()
-    if (group === undefined) throw new Error('the demo has no group')
-    const models = [...snapshot.models.values()].map((each) => modelJson(each, each.id, group))
-    expect(models).toMatchObject([
-      {
-        id: 'demo-chat',
-        endpoints: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
-        capabilities: { streaming: true, images: null },
-      },
-      {
-        id: 'demo-image',
-        endpoints: ['/v1/images/generations'],
-        capabilities: { streaming: false, images: { output_formats: ['png'], images_max: 10 } },
-        pricing: { input: null, image: '0.01', images: [{ size: null, quality: 'high', usd: '0.04' }] },
-      },
-    ])
-    const offers = snapshot.models.get('demo-image')?.offers ?? []
-    expect(offers.map(({ channel }) => [channel.name, Object.keys(channel.protocols)])).toEqual([
-      ['demo-images', ['openai-images']],
-    ])
-    const offered = models[1]?.capabilities.images
-    for (const size of offered?.sizes ?? []) {
-      for (const quality of ['low', 'medium', 'high'] as const) {
-        expect(offered?.qualities).toContain(quality)
-        await expect(client.images.generate({ ...cat, size, quality })).resolves.toMatchObject({
-          size,
-          quality,
-        })
-      }
-    }
-    expect(offered?.sizes).toHaveLength(5)
-  } finally {
-    await database.close()
-    await origin.drop()
-  }
-})
-
-/** In dots, as it must stand on every picture. */
-const label = [
-  '##### .###. #.... #.... .###. .###. ##### #####',
-  '..#.. #...# #.... #.... #...# #...# ..#.. #....',
-  '..#.. #...# #.... #.... #.... #...# ..#.. #....',
-  '..#.. #...# #.... #.... #.### ##### ..#.. ####.',
-  '..#.. #...# #.... #.... #...# #...# ..#.. #....',
-  '..#.. #...# #.... #.... #...# #...# ..#.. #....',
-  '..#.. .###. ##### ##### .###. #...# ..#.. #####',
-  '',
-  '',
-  '            ####. ##### #...# .###.',
-  '            #...# #.... ##.## #...#',
-  '            #...# #.... #.#.# #...#',
-  '            #...# ####. #.#.# #...#',
-  '            #...# #.... #...# #...#',
-  '            #...# #.... #...# #...#',
-  '            ####. ##### #...# .###.',
-].map((row) => row.replaceAll('.', ' ').trimEnd())
-
-interface Png {
-  width: number
-  height: number
-  /** A filter byte and then an index into the palette for each pixel, row by row. */
-  rows: Buffer
-  /** The palette in hex. */
-  colours: string
-}
-
-/** By the standard's rules and no code of the demo's: https://www.w3.org/TR/png-3/ */
-function decodePng(base64: string | undefined): Png {
-  const bytes = Buffer.from(base64 ?? '', 'base64')
-  expect(bytes.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
-  const chunks = new Map<string, Buffer>()
-  for (let at = 8; at < bytes.length; ) {
-    const end = at + 8 + bytes.readUInt32BE(at)
-    expect(crc32(bytes.subarray(at + 4, end))).toBe(bytes.readUInt32BE(end))
-    chunks.set(bytes.toString('latin1', at + 4, at + 8), bytes.subarray(at + 8, end))
-    at = end + 4
-  }
-  expect([...chunks.keys()]).toEqual(['IHDR', 'PLTE', 'IDAT', 'IEND'])
-  const header = chunks.get('IHDR') ?? Buffer.alloc(13)
-  const palette = chunks.get('PLTE') ?? Buffer.alloc(0)
-  // Eight bits each, of a palette, packed and filtered as there is only one way, not interlaced.
-  expect([...header.subarray(8)]).toEqual([8, 3, 0, 0, 0])
-  expect(palette).toHaveLength(256 * 3)
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
-  const rows = inflateSync(chunks.get('IDAT') ?? Buffer.alloc(0))
-  return { width, height, rows, colours: palette.toString('hex') }
-}
-
-/** What stands in white on a picture, in dots of `scale` pixels. */
-function labelOf({ width, height, rows, colours }: Png, scale: number): string[] {
-  const isWhite = (index: number) => colours.slice(index * 6, index * 6 + 6) === 'ffffff'
-  const lines = Array.from({ length: height }, (_, y) => {
-    const row = rows.subarray(y * (width + 1), (y + 1) * (width + 1))
-    expect(row[0], 'a filter').toBe(0)
-    return [...row.subarray(1)].map((index) => (isWhite(index) ? '#' : ' ')).join('')
-  })
-  const left = Math.min(...lines.map((line) => line.search('#')).filter((at) => at >= 0))
-  const marked = lines.slice(
-    lines.findIndex((line) => line.includes('#')),
-    lines.findLastIndex((line) => line.includes('#')) + 1,
-  )
-  const stretched = (text: string) => [...text].map((dot) => dot.repeat(scale)).join('')
-  const dots = marked.filter((_, y) => y % scale === 0).map((line) => thin(line.slice(left), scale))
-  // Nothing but whole dots was drawn.
-  expect(marked.map((line) => line.slice(left).trimEnd())).toEqual(
-    dots.flatMap((row) => Array.from({ length: scale }, () => stretched(row))),
-  )
-  return dots
-}
-
-function thin(line: string, scale: number): string {
-  return [...line]
-    .filter((_, x) => x % scale === 0)
-    .join('')
-    .trimEnd()
-}

@@ -1,29 +1,29 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
+import { startVendor, type Vendor } from './vendor.ts'
 
-let demo: DemoUpstream
+let vendor: Vendor
 
 beforeAll(async () => {
-  demo = await startDemoUpstream({ tokenDelayMs: 0 })
+  vendor = await startVendor({ tokenDelayMs: 0 })
 })
-afterAll(() => demo.close())
+afterAll(() => vendor.close())
 
-const client = () => new Anthropic({ apiKey: 'none', baseURL: demo.url, maxRetries: 0 })
+const client = () => new Anthropic({ apiKey: 'none', baseURL: vendor.url, maxRetries: 0 })
 const model = 'demo-chat'
 const tool = (name: string) => ({
   name,
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
 })
 
-describe('the demo channel’s Messages, called by the official SDK', () => {
+describe('the strict vendor’s Messages, called by the official SDK', () => {
   it('are labelled, and the same when streamed', async () => {
     const body = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'hello there' }] }
     const whole = await client().messages.create(body)
     expect(whole.content).toEqual([
       {
         type: 'text',
-        text: 'This is the demo channel of Tollgate; no model is behind it. You said: "hello there"',
+        text: 'This is the strict vendor of these tests; no model is behind it. You said: "hello there"',
         citations: null,
       },
     ])
@@ -41,7 +41,7 @@ describe('the demo channel’s Messages, called by the official SDK', () => {
     const messages = [{ role: 'user' as const, content: 'hi' }]
     expect(await client().messages.create({ model, max_tokens: 4, messages })).toMatchObject({
       stop_reason: 'max_tokens',
-      content: [{ text: 'This is the demo' }],
+      content: [{ text: 'This is the strict' }],
     })
     expect(
       await client().messages.create({ model, max_tokens: 100, messages, stop_sequences: ['no model'] }),
@@ -181,11 +181,11 @@ describe('the demo channel’s Messages, called by the official SDK', () => {
     const older = { headers: { 'anthropic-version': '2023-06-01' } }
     const hot = { model, max_tokens: 100, messages: [hi], temperature: 1.5 }
     await expect(client().post('/v1/messages', { body: hot, ...older })).rejects.toThrow(/from 0 to 1/)
-    const bare = await fetch(`${demo.url}/v1/messages`, { method: 'POST', body: '{}' })
+    const bare = await fetch(`${vendor.url}/v1/messages`, { method: 'POST', body: '{}' })
     expect(await bare.json()).toEqual({
       type: 'error',
       error: { type: 'invalid_request_error', message: 'anthropic-version: header is required' },
-      request_id: 'req_demo',
+      request_id: 'req_vendor',
     })
   })
 })

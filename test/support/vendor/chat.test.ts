@@ -1,15 +1,15 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../support/vendor/upstream.ts'
+import { startVendor, type Vendor } from './vendor.ts'
 
-let demo: DemoUpstream
+let vendor: Vendor
 let client: OpenAI
 
 beforeAll(async () => {
-  demo = await startDemoUpstream({ tokenDelayMs: 0 })
-  client = new OpenAI({ apiKey: 'none', baseURL: `${demo.url}/v1`, maxRetries: 0 })
+  vendor = await startVendor({ tokenDelayMs: 0 })
+  client = new OpenAI({ apiKey: 'none', baseURL: `${vendor.url}/v1`, maxRetries: 0 })
 })
-afterAll(() => demo.close())
+afterAll(() => vendor.close())
 
 const model = 'demo-chat'
 const user = (content: string) => [{ role: 'user' as const, content }]
@@ -23,12 +23,12 @@ const weather = tool('get_weather', {
   required: ['city', 'unit'],
 })
 
-describe('the demo channel, called by the official SDK', () => {
+describe('the strict vendor, called by the official SDK', () => {
   it('answers as a plainly labelled demo, the same way each time', async () => {
     const ask = () => client.chat.completions.create({ model, messages: user('hello') })
     const [first, second] = [await ask(), await ask()]
     expect(first.choices[0]?.message.content).toBe(
-      'This is the demo channel of Tollgate; no model is behind it. You said: "hello"',
+      'This is the strict vendor of these tests; no model is behind it. You said: "hello"',
     )
     expect(first.choices[0]?.finish_reason).toBe('stop')
     expect(first.usage?.total_tokens).toBe(
@@ -155,15 +155,15 @@ describe('the demo channel, called by the official SDK', () => {
     })
     expect(
       answer.choices.map((choice) => [choice.index, choice.finish_reason, choice.message.content]),
-    ).toEqual([0, 1, 2].map((index) => [index, 'length', 'This is the demo']))
+    ).toEqual([0, 1, 2].map((index) => [index, 'length', 'This is the strict']))
     expect(answer.usage?.completion_tokens).toBe(12)
-    const stopped = await client.chat.completions.create({ model, messages: user('hi'), stop: ['demo'] })
+    const stopped = await client.chat.completions.create({ model, messages: user('hi'), stop: ['strict'] })
     expect(stopped.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'This is the ' } })
   })
 
   it('refuses what it does not know in the format of the API', async () => {
     await expect(client.chat.completions.create({ model, messages: [] })).rejects.toThrow(/400 messages/)
-    await expect(client.models.list()).rejects.toThrow(/404 The demo channel has only POST/)
+    await expect(client.models.list()).rejects.toThrow(/404 The strict vendor has only POST/)
   })
 
   it('refuses what the vendor refuses', async () => {

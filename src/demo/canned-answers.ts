@@ -30,7 +30,7 @@ export function answerTo(question: Question): Answer {
   return {
     thought,
     text: tool === undefined ? kept : [],
-    // Nobody can run half a call.
+    // A client cannot run half a call.
     call: tool === undefined || isCut ? undefined : { name: tool.name, input, json: whole },
     isCut,
     inputTokens: tokensOf(JSON.stringify([turns, tools])),

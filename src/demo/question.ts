@@ -34,7 +34,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Where the four text formats keep the same thing. */
+/** Under these paths, the four text formats have the same things. */
 const names = {
   answers: ['n', 'generationConfig.candidateCount'],
   turns: ['messages', 'input', 'contents'],
@@ -98,7 +98,7 @@ function textOf(part: Json): string {
   return typeof text === 'string' ? text : JSON.stringify(text)
 }
 
-/** None for a tool without parameters: the vendor runs it itself. */
+/** Without tools that the vendor runs itself: these have no parameters. */
 function toolsOf(tool: Json): Tool[] {
   const [name, parameters] = [find(tool, 'tool'), find(tool, 'parameters')]
   if (typeof name === 'string' && parameters !== undefined) return [{ name, parameters }]
@@ -116,5 +116,7 @@ function toolChoiceOf(choice: unknown): Question['toolChoice'] {
 function schemaOf(format: unknown): unknown {
   const type = find(format, 'formatType')
   const isAnyObject = type === 'json_object' || type === 'application/json'
-  return find(format, 'schema') ?? (isAnyObject ? { type: 'object' } : undefined)
+  return find(format, 'schema') ?? (isAnyObject ? anyObject : undefined)
 }
+
+const anyObject = { type: 'object', properties: { reply: { type: 'string' } } }

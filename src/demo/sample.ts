@@ -1,21 +1,27 @@
 import { isRecord, type Json } from '../canonical/json.ts'
 
+/** A schema may contain itself, many times over. */
 const depthMax = 16
+const valuesMax = 1000
+
+interface Sampling {
+  root: unknown
+  valuesLeft: number
+}
 
 /** A small value for a JSON Schema, with the properties that the schema requires, or with all where it requires none. */
-export function sampleOf(schema: unknown, root = schema, depth = 0): unknown {
+export function sampleOf(schema: unknown): unknown {
+  return sample(schema, 0, { root: schema, valuesLeft: valuesMax })
+}
+
+function sample(schema: unknown, depth: number, sampling: Sampling): unknown {
   if (!isRecord(schema)) return {}
-  if (depth > depthMax) return null
+  if (sampling.valuesLeft-- <= 0 || depth > depthMax) return null
   if ('const' in schema) return schema.const
   if ('default' in schema) return schema.default
   if (Array.isArray(schema.enum)) return schema.enum[0]
-  if (typeof schema.$ref === 'string') return sampleOf(resolve(schema.$ref, root), root, depth + 1)
-  const options = schema.anyOf ?? schema.oneOf ?? schema.allOf
-  if (Array.isArray(options)) {
-    // What may be null is null: so a schema that contains itself ends.
-    const best = options.find((option) => isRecord(option) && option.type === 'null') ?? options[0]
-    return sampleOf(best, root, depth + 1)
-  }
+  const inner = typeof schema.$ref === 'string' ? resolve(schema.$ref, sampling.root) : optionOf(schema)
+  if (inner !== undefined) return sample(inner, depth + 1, sampling)
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
   // Gemini writes types in capitals.
   switch (String(type).toLowerCase()) {
@@ -26,19 +32,26 @@ export function sampleOf(schema: unknown, root = schema, depth = 0): unknown {
       return schema.minimum ?? 1
     case 'boolean':
       return true
-    case 'array':
-      return schema.items === undefined ? [] : [sampleOf(schema.items, root, depth + 1)]
     case 'null':
       return null
+    case 'array':
+      return schema.items === undefined ? [] : [sample(schema.items, depth + 1, sampling)]
     default:
-      return sampleObject(schema, root, depth)
+      return sampleObject(schema, depth, sampling)
   }
 }
 
-function sampleObject({ properties, required }: Json, root: unknown, depth: number): Json {
+/** What may be null is null, which ends most schemas that contain themselves. */
+function optionOf({ anyOf, oneOf, allOf }: Json): unknown {
+  const options: unknown = anyOf ?? oneOf ?? allOf
+  if (!Array.isArray(options)) return undefined
+  return options.find((option) => isRecord(option) && option.type === 'null') ?? options[0]
+}
+
+function sampleObject({ properties, required }: Json, depth: number, sampling: Sampling): Json {
   const all = isRecord(properties) ? properties : {}
   const names = Array.isArray(required) && required.length > 0 ? required.map(String) : Object.keys(all)
-  return Object.fromEntries(names.map((name) => [name, sampleOf(all[name], root, depth + 1)]))
+  return Object.fromEntries(names.map((name) => [name, sample(all[name], depth + 1, sampling)]))
 }
 
 /** The schema at `#/a/b`. */

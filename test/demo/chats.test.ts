@@ -173,6 +173,21 @@ describe('the demo', () => {
     expect(text).toContain('The tools answered: {\\"output\\":\\"sunny\\"}')
   })
 
+  it('answers in any JSON object where the client asks for no more', async () => {
+    const messages = [{ role: 'user' as const, content: 'JSON, please' }]
+    const response_format = { type: 'json_object' as const }
+    const { choices } = await openai.chat.completions.create({ model, messages, response_format })
+    expect(choices[0]?.message.content).toBe('{"reply":"demo"}')
+  })
+
+  it('ends where a schema contains itself without end', async () => {
+    const names = Array.from({ length: 50 }, (_, at) => `child_${at}`)
+    const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#' }]))
+    const { text } = await askChat({ said: 'hi', schema: { type: 'object', properties, required: names } })
+    expect(Object.keys(JSON.parse(text))).toEqual(names)
+    expect(text.length).toBeLessThan(50_000)
+  })
+
   it('gives the same answer to the same request', async () => {
     const ask = () => openai.chat.completions.create({ model, messages: [{ role: 'user', content: 'hi' }] })
     const [first, second] = [await ask(), await ask()]

@@ -3,9 +3,9 @@ import { refuse } from './check.ts'
 import type { Question, Tool } from './question.ts'
 import { sampleOf } from './sample.ts'
 
-/** One answer of the strict vendor: text in pieces of a token each, or tool calls. */
+/** One answer: text or tool calls. Pieces are of one token each. */
 export interface Answer {
-  /** What it thought, in pieces of a token each; none when it was not to think. */
+  /** Pieces of the thought; none when the client asks for no thought. */
   thought: string[]
   pieces: string[]
   calls: ToolCall[]
@@ -19,20 +19,20 @@ export interface ToolCall {
   /** 20 hex digits; each format puts its own prefix before them. */
   hash: string
   tool: Tool
-  /** JSON of the arguments, or the free text of a custom tool. */
+  /** The arguments in JSON, or the free text for a custom tool. */
   input: string
-  /** The same, in pieces of a token each. */
+  /** The same in pieces. */
   pieces: string[]
 }
 
-/** The answers to a question, as many as it asks for. Pure. Throws Refusal. */
+/** As many answers as the question asks for. Pure. Throws Refusal. */
 export function answersTo(question: Question): Answer[] {
   return Array.from({ length: question.choices }, (_, index) => answerTo(question, index))
 }
 
 const thoughtStart = 'The strict vendor thinks in canned words too.'
 
-/** Whether a text is a thought of the strict vendor. */
+/** A text that the vendor thought. */
 export function isThought(text: string): boolean {
   return text.startsWith(thoughtStart)
 }
@@ -69,7 +69,7 @@ function textFor({ format, results, text, thoughtsKnown }: Question): string {
   return format.type === 'object' ? JSON.stringify({ note: label, reply }) : `${label} ${reply}${memory}`
 }
 
-/** Tools are called when the choice demands it, or when the user's last text names them; never right after a result. */
+/** The vendor calls tools that the choice demands or the user's last text names; never right after a tool result. */
 function callsFor(question: Question, index: number): ToolCall[] {
   const { tools, choice, text, results } = question
   if (tools.length === 0 || choice.mode === 'none' || results.length > 0) return []

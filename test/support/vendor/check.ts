@@ -1,9 +1,9 @@
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 
-/** A request that the strict vendor cannot answer. */
+/** The vendor refuses a request. */
 export class Refusal extends Error {
   readonly status: number
-  /** Where in the body; undefined for the whole. */
+  /** Path of the wrong member; undefined: the whole body. */
   readonly field: string | undefined
   readonly code: string | undefined
 
@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refuse with 400, naming the field. `message` is whole. */
+/** Throws a Refusal with status 400. `message` is not changed. */
 export function refuse(message: string, field?: string, code?: string): never {
   throw new Refusal(400, message, {
     ...(field === undefined ? {} : { field }),
@@ -49,7 +49,7 @@ export function expectFilled(value: unknown, path: string): Json[] {
   return items
 }
 
-/** A number in bounds, or nothing. */
+/** A number within the bounds, or undefined when absent. */
 export function expectNumber(value: unknown, path: string, least: number, most: number): number | undefined {
   if (isAbsent(value)) return undefined
   if (typeof value !== 'number' || value < least || value > most) {
@@ -58,7 +58,7 @@ export function expectNumber(value: unknown, path: string, least: number, most: 
   return value
 }
 
-/** An integer in bounds, or nothing. */
+/** An integer within the bounds, or undefined when absent. */
 export function expectInteger(
   value: unknown,
   path: string,
@@ -78,7 +78,7 @@ export function expectOneOf(value: unknown, path: string, words: readonly string
   return value
 }
 
-/** `say` makes the vendor's sentence about a member that it does not know. */
+/** `say` makes the vendor's message about an unknown member. */
 export function refuseUnknown(
   object: Json,
   names: readonly string[],

@@ -4,13 +4,13 @@ import type { Answer } from './answer.ts'
 import type { Refusal } from './check.ts'
 import type { Question } from './question.ts'
 
-/** A wire format as the strict vendor speaks it: a fake vendor, which knows nothing of the gateway's own codecs. */
+/** A wire format as the vendor speaks it. It shares no code with the gateway's codecs: a mistake made twice would look right. */
 export interface Dialect {
-  /** What is asked, by the rules of the vendor. Throws Refusal. */
+  /** Reads a request by the vendor's rules. Throws Refusal. */
   read(call: Call): Question
-  /** A whole answer. */
+  /** The answer in one JSON object. */
   write(answers: Answer[], head: Head): Json
-  /** A streamed answer: its frames one by one, as they go over the wire. */
+  /** The frames of a streamed answer, as they go over the wire. */
   stream(answers: Answer[], head: Head): Iterable<string>
   /** The vendor's envelope of an error. */
   writeError(refusal: Refusal, requestId: string): Json
@@ -19,11 +19,11 @@ export interface Dialect {
 export interface Call {
   body: Json
   headers: IncomingHttpHeaders
-  /** The model, where the path names it and not the body. */
+  /** The model, in formats whose path names it. */
   model: string | undefined
-  /** Whether the path asks for a stream; undefined: the body does. */
+  /** The path asks for a stream; undefined: the body says it. */
   stream: boolean | undefined
-  /** The input is only to be counted. */
+  /** The client only wants the input counted. */
   isCount: boolean
 }
 

@@ -1,25 +1,25 @@
-/** What is asked of the strict vendor, whatever the wire format. */
+/** What a client asks, in any wire format. */
 export interface Question {
   model: string
   stream: boolean
   /** Number of answers. */
   choices: number
-  /** The user's last text; media in it stand as words. */
+  /** The user's last text, with a description in place of each medium. */
   text: string
-  /** What the tools said, when the conversation ends with their results. */
+  /** Tool results at the end of the conversation. */
   results: string[]
-  /** How many turns came before: makes the ids of calls differ from turn to turn. */
+  /** Number of turns so far. It makes the ids of calls differ from turn to turn. */
   turns: number
   tools: Tool[]
   choice: ToolChoice
   isParallel: boolean
   format: { type: 'text' } | { type: 'object' } | { type: 'schema'; schema: unknown }
-  /** Most tokens of text. */
+  /** Bound of the tokens of text. */
   tokensMax: number
   stop: string[]
-  /** Whether it is to think before it answers. */
+  /** The client asks for a thought before the answer. */
   thinks: boolean
-  /** How many thoughts of its own came back with a seal that it made. */
+  /** Number of the vendor's own thoughts that the client sent back with a valid seal. */
   thoughtsKnown: number
   /** About four bytes a token. */
   promptTokens: number
@@ -33,14 +33,14 @@ export interface Tool {
   parameters: unknown
 }
 
-/** `only`: the tools that may be called; `isForced`: all of those are to be called, now. */
+/** `only`: the vendor may call these tools and no others. `isForced`: the vendor must call all of them now. */
 export interface ToolChoice {
   mode: 'auto' | 'none' | 'required'
   only: string[] | undefined
   isForced: boolean
 }
 
-/** How images and the like stand in a text, so that the answer shows that they arrived. */
+/** A description of an image or document, so that the answer shows that it arrived. */
 export function mediaWords(
   kind: string,
   media: { mediaType?: unknown; data?: unknown; url?: unknown },
@@ -52,7 +52,7 @@ export function mediaWords(
   return typeof media.url === 'string' ? `[${kind}: ${media.url.slice(0, 100)}]` : `[${kind}]`
 }
 
-/** Splits a `data:` address; any other stays an address. */
+/** Splits a `data:` URL. Returns any other URL as it is. */
 export function mediaOfUrl(url: string): { mediaType?: string; data?: string; url?: string } {
   const found = /^data:([^;,]+);base64,(.*)$/s.exec(url)
   return found?.[1] === undefined ? { url } : { mediaType: found[1], data: found[2] ?? '' }

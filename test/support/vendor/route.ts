@@ -8,7 +8,7 @@ import { messages } from './messages/write.ts'
 import type { HeldResponses } from './responses/held.ts'
 import { responses } from './responses/write.ts'
 
-/** What a path of the strict vendor stands for. */
+/** How to answer a call to a path. */
 export interface Route {
   dialect: Dialect
   action: Action
@@ -16,7 +16,7 @@ export interface Route {
   stream: boolean | undefined
 }
 
-/** A function answers without looking at the body; it throws Refusal. */
+/** A function answers without the body. It throws Refusal. */
 export type Action =
   | 'answer'
   | 'images'
@@ -25,7 +25,7 @@ export type Action =
   | 'count-gemini'
   | (() => Json)
 
-/** Never throws: a path that is none is told by its action, in the format whose path it resembles. */
+/** An unknown path gets an action that refuses, in the format that has similar paths. Never throws. */
 export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
   const path = (request.url ?? '').split('?')[0] ?? ''
   const route = (dialect: Dialect, action: Action): Route => ({
@@ -43,7 +43,7 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
       case '/v1/responses/input_tokens':
         return route(responses(held), 'count-responses')
       case '/v1/images/generations':
-        // Its errors look as those of the vendor's chats.
+        // Images and chats have the same error envelope.
         return route(chat, 'images')
       case '/v1/messages':
         return route(messages, 'answer')

@@ -1,11 +1,11 @@
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 
-/** A small value that satisfies a simple JSON schema; an empty object for none. Patterns are not looked at. */
+/** A small value that satisfies a simple JSON Schema; an empty object without a schema. It ignores patterns. */
 export function sampleOf(schema: unknown): unknown {
   return sample(schema, schema, 0)
 }
 
-/** Below this depth only what a schema requires is made, which ends recursive ones. */
+/** Deeper than this, a sample has only required properties. This ends recursive schemas. */
 const optionalDepthMax = 4
 const depthMax = 24
 
@@ -18,7 +18,7 @@ function sample(schema: unknown, root: unknown, depth: number): unknown {
   if (typeof schema.$ref === 'string') return sample(resolve(schema.$ref, root), root, depth + 1)
   const options = schema.anyOf ?? schema.oneOf
   if (Array.isArray(options) && options.length > 0) {
-    // Deep inside a recursive schema the way out is usually the option that is null.
+    // Deep inside a recursive schema, the option null usually ends the recursion.
     const way =
       depth > optionalDepthMax
         ? options.find((option) => isRecord(option) && option.type === 'null')
@@ -89,7 +89,7 @@ function sampleString(schema: Json): string {
   return text.padEnd(least, '.').slice(0, most)
 }
 
-/** The schema at `#/a/b`; other references are not followed. */
+/** The schema at `#/a/b`; an empty schema for any other reference. */
 function resolve(reference: string, root: unknown): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return {}
   let at = root

@@ -3,15 +3,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 const macBytes = 16
 
 /**
- * A thought in a sealed form, as vendors give it out: bound to the wire format and the model, and taken back only
- * unchanged. Base64. No secret is kept by it: it only shows whether a seal came through as it was.
+ * Seals a thought, as vendors do: the seal is valid for one wire format and one model, and only unchanged. Base64. It
+ * hides nothing: it only shows that the seal came back as it was.
  */
 export function sealThought(format: string, model: string, thought: string): string {
   const bytes = Buffer.from(thought)
   return Buffer.concat([macOf(format, model, bytes), bytes]).toString('base64')
 }
 
-/** The thought that was sealed; undefined for what this format and model did not seal. */
+/** The sealed thought; undefined for a seal that is not valid for this format and model. */
 export function openThought(format: string, model: string, seal: string): string | undefined {
   const bytes = Buffer.from(seal, 'base64')
   const thought = bytes.subarray(macBytes)

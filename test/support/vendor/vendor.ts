@@ -17,8 +17,8 @@ export interface Vendor {
 }
 
 /**
- * Start the strict vendor of the tests: a small server on the loopback address that speaks every upstream format without a
- * model behind it, so that a first run needs no account anywhere. The same request gets the same answer.
+ * Start the strict vendor: a small server on the loopback address that speaks every upstream format, and refuses what the
+ * real vendors refuse. So a test sees what a translation got wrong. The same request gets the same answer.
  *
  * `tokenDelayMs` is the pause between the frames of a stream; default 5.
  */
@@ -79,7 +79,7 @@ async function serve(
   await sendStream(response, dialect.stream(answers, head), hash, tokenDelayMs)
 }
 
-/** What the format answers to a call that only counts its input. */
+/** The answer to a call that only counts the input; undefined for other calls. */
 function countOf(action: Action, tokens: number): Json | undefined {
   switch (action) {
     case 'count-messages':
@@ -135,7 +135,7 @@ async function sendStream(
   response.end()
 }
 
-/** Write one frame; wait where the reader is slow. */
+/** Write one frame. A slow reader delays the next one. */
 async function send(response: ServerResponse, frame: string): Promise<void> {
   if (response.destroyed || response.write(frame)) return
   await new Promise<void>((resolve) => {

@@ -16,7 +16,7 @@ import type { Call } from '../dialect.ts'
 import { mediaOfUrl, mediaWords, type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 
 /**
- * A `/chat/completions` body, with the rules that the vendor holds its clients to.
+ * Reads a `/chat/completions` body by the vendor's rules. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -144,7 +144,7 @@ function refuseUnanswered(ids: Set<string>, path: string): never {
   )
 }
 
-/** The ids of the calls that an assistant made. */
+/** Checks an assistant's message and returns the ids of its calls. */
 function readCallIds(message: Json, path: string): Set<string> {
   const { content, tool_calls: toolCalls } = message
   if (!isAbsent(content)) checkContent(content, `${path}.content`, ['text', 'refusal'])

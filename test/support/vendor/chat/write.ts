@@ -38,7 +38,7 @@ function* stream(answers: Answer[], head: Head): Generator<string> {
   yield 'data: [DONE]\n\n'
 }
 
-/** `{ error: { message, type, param, code } }`, which the vendor's other format has in common. */
+/** `{ error: { message, type, param, code } }`. Responses has the same envelope. */
 export function writeError({ status, message, field, code }: Refusal): Json {
   const type = status < 500 ? 'invalid_request_error' : 'server_error'
   return { error: { message, type, param: field ?? null, code: code ?? null } }

@@ -3,10 +3,10 @@ import { expectFilled, expectObject, expectOneOf, expectText, isAbsent, refuse }
 import { mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
 
-/** What stands in place of the signature of a call that another model made. */
+/** Clients send this instead of a signature with calls that another model made. */
 const foreignCallSignature = 'skip_thought_signature_validator'
 
-/** Checks the turns of a conversation; tells how many signatures of the strict vendor are among them. */
+/** Checks the turns of a conversation. Returns the number of signatures that the vendor made. Throws Refusal. */
 export function checkContents(contents: readonly Json[], model: string): number {
   let signed = 0
   let calls: Json[] = []
@@ -28,7 +28,7 @@ export function checkContents(contents: readonly Json[], model: string): number 
   return signed
 }
 
-/** What the tools said, when a turn has nothing but that and media that belong to it. */
+/** The tool results of a turn that has no text; media beside them belong to them. */
 export function resultsOf(content: Json | undefined): string[] {
   const parts = recordsOf(content?.parts)
   if (parts.some((part) => textOf(part.text) !== undefined)) return []
@@ -41,7 +41,7 @@ export function resultsOf(content: Json | undefined): string[] {
   return beside === '' || results.length === 0 ? results : [...results, beside]
 }
 
-/** The text of parts, media as words. */
+/** The text of parts, with a description of each medium. */
 export function wordsOf(parts: unknown): string {
   const words = recordsOf(parts).flatMap((part) => {
     const text = textOf(part.text)
@@ -77,7 +77,7 @@ function objectsAt(parts: readonly Json[], name: string): Json[] {
 const dataNames = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse']
 const partNames = [...dataNames, 'thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']
 
-/** 1 for a part that this channel signed. */
+/** Returns 1 for a part that the vendor signed, else 0. */
 function checkPart(part: Json, path: string, model: string): number {
   const unknown = Object.keys(part).find((name) => !partNames.includes(name))
   if (unknown !== undefined) {
@@ -110,7 +110,7 @@ function checkPart(part: Json, path: string, model: string): number {
   return 1
 }
 
-/** As many responses as calls, in the turn behind them. */
+/** The turn after calls has one response for each call, in the same order. */
 function checkResponses(parts: readonly Json[], calls: readonly Json[]): void {
   const responses = objectsAt(parts, 'functionResponse')
   if (responses.length !== calls.length) refuseCount()
@@ -128,7 +128,7 @@ function refuseCount(): never {
   )
 }
 
-/** In the turn that is going on, the first call of each step bears a signature. */
+/** After the user's last text, the first call of each model turn needs a signature. */
 function checkSignatures(contents: readonly Json[]): void {
   const begun = contents.findLastIndex(
     ({ role, parts }) => role !== 'model' && recordsOf(parts).some((part) => textOf(part.text) !== undefined),

@@ -16,7 +16,7 @@ import { type Question, type Tool, type ToolChoice, tokensOf } from '../question
 import { checkContents, resultsOf, wordsOf } from './contents.ts'
 
 /**
- * A `generateContent` body, with the rules that the vendor holds its clients to.
+ * Reads a `generateContent` body by the vendor's rules. Throws Refusal.
  *
  * https://ai.google.dev/api/generate-content, read 2026-11-21
  */

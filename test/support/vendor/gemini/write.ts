@@ -44,7 +44,7 @@ function partsOf(answer: Answer, head: Head): Json[] {
   return [...thought, { text: answer.pieces.join(''), thoughtSignature: signatureOf(answer, head) }]
 }
 
-/** Thoughts and text in pieces; the signature of a text comes behind it, in a part without text. */
+/** Thoughts and text in pieces. The signature of a text comes last, in a part with empty text. */
 function streamedParts(answer: Answer, head: Head): Json[] {
   const thought = answer.thought.map((text) => ({ text, thought: true }))
   if (answer.calls.length > 0) return [...thought, ...callParts(answer, head), { text: '' }]
@@ -52,7 +52,7 @@ function streamedParts(answer: Answer, head: Head): Json[] {
   return [...thought, ...text, { text: '', thoughtSignature: signatureOf(answer, head) }]
 }
 
-/** Of calls side by side, the first bears the signature. The vendor gives them no ids. */
+/** Only the first of parallel calls has a signature. The vendor gives calls no ids. */
 function callParts(answer: Answer, head: Head): Json[] {
   return answer.calls.map(({ tool, input }, at) => {
     const args: unknown = JSON.parse(input)

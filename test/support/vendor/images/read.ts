@@ -1,7 +1,7 @@
 import type { Json } from '../../../../src/canonical/json.ts'
 import { expectInteger, expectOneOf, expectText, isAbsent, kindOf, refuse, refuseUnknown } from '../check.ts'
 
-/** What pictures are asked of the strict vendor. */
+/** What a client asks for. */
 export interface Wish {
   prompt: string
   /** 1 to 10. */
@@ -10,7 +10,7 @@ export interface Wish {
   size: Size
   quality: string
   stream: boolean
-  /** Of each picture, 0 to 3. */
+  /** For each picture, 0 to 3. */
   previews: number
 }
 
@@ -20,9 +20,8 @@ export interface Size {
 }
 
 /**
- * An `/images/generations` body, with the rules that the vendor holds its clients to, and as a model would have it that
- * makes opaque PNGs. It has no place for pictures to be fetched from: for `url` too, it answers the picture itself, as
- * the vendor's newer models do. Throws Refusal.
+ * Reads an `/images/generations` body by the vendor's rules, for a model that makes opaque PNGs. A request for `url` gets
+ * the picture itself, as from the vendor's newer models. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/images/create, read 2026-11-21
  */
@@ -47,7 +46,7 @@ export function readWish(body: Json): Wish {
 }
 
 const texts = ['model', 'user', 'safety_identifier']
-/** Of the formats that are not made here. */
+/** Only other formats than PNG have these. */
 const gifAndSvg = ['frame_count', 'frame_duration_ms', 'svg']
 const members = [
   ...['prompt', 'n', 'size', 'quality', 'style', 'background', 'complexity', 'moderation', 'response_format'],
@@ -58,7 +57,7 @@ function checkTexts(body: Json): void {
   for (const name of texts) if (!isAbsent(body[name])) expectText(body[name], name)
 }
 
-/** What pictures are to be like, of which there is no choice here, or none that is seen. */
+/** These settings do not change the picture, or only one value is possible. */
 function checkForm(body: Json): void {
   expectOneOf(body.style, 'style', ['vivid', 'natural'])
   expectOneOf(body.complexity, 'complexity', ['low', 'medium', 'high'])

@@ -3,7 +3,7 @@ import { drawPicture } from '../../../../src/demo/picture.ts'
 import { tokensOf } from '../question.ts'
 import type { Size, Wish } from './read.ts'
 
-/** A whole answer. */
+/** The answer in one JSON object. */
 export async function writeImages(wish: Wish, createdAtSeconds: number): Promise<Json> {
   const data: Json[] = []
   // One after the other: a picture takes some megabytes while it is drawn.
@@ -17,7 +17,7 @@ export async function writeImages(wish: Wish, createdAtSeconds: number): Promise
   }
 }
 
-/** A streamed answer: its frames one by one, each picture behind its previews. It ends without a word. */
+/** The frames of a streamed answer: each picture after its previews. No frame marks the end. */
 export async function* streamImages(wish: Wish, createdAtSeconds: number): AsyncGenerator<string> {
   const opening = { created_at: createdAtSeconds, ...settingsOf(wish) }
   for (let index = 0; index < wish.count; index++) {
@@ -34,7 +34,7 @@ async function draw({ prompt }: Wish, size: Size, index: number): Promise<string
   return (await drawPicture(size, `${index} ${prompt}`)).toString('base64')
 }
 
-/** A quarter is as coarse as leaves room for the label, whatever the size. */
+/** A quarter of each side: the label still fits into the smallest preview. */
 function previewOf({ width, height }: Size): Size {
   return { width: width / 4, height: height / 4 }
 }
@@ -43,7 +43,7 @@ function settingsOf({ size, quality }: Wish) {
   return { background: 'opaque', output_format: 'png', quality, size: `${size.width}x${size.height}` }
 }
 
-/** Of the whole request: each event of a stream says it again. */
+/** Usage of the whole request. Every event of a stream repeats it. */
 function usageOf({ prompt, size, count }: Wish) {
   const text = tokensOf(prompt)
   const image = Math.ceil((size.width * size.height) / pixelsPerToken) * count

@@ -16,7 +16,7 @@ import { type Question, type Tool, type ToolChoice, tokensOf } from '../question
 import { checkTurns, wordsOf } from './turns.ts'
 
 /**
- * A `/messages` body, with the rules that the vendor holds its clients to.
+ * Reads a `/messages` body by the vendor's rules. Throws Refusal.
  *
  * https://docs.claude.com/en/api/messages, read 2026-11-21
  */
@@ -109,7 +109,7 @@ function checkSettings(body: Json): void {
   }
 }
 
-/** Of thinking, the kind. Throws Refusal for what it does not go with. */
+/** The type of thinking. Throws Refusal when other settings do not allow it. */
 function readThinking(body: Json, maxTokens: number): string | undefined {
   if (isAbsent(body.thinking)) return undefined
   const thinking = expectObject(body.thinking, 'thinking')
@@ -141,7 +141,7 @@ function readTools(value: unknown): Tool[] {
   const names = new Set<string>()
   return expectFilled(value, 'tools').flatMap((tool, at) => {
     const path = `tools.${at}`
-    // Tools that the vendor runs itself bear a date in their type; they are taken, and never called.
+    // Tools that the vendor runs itself have a date in their type. It accepts them and never calls them.
     if (!isAbsent(tool.type) && tool.type !== 'custom') return []
     const name = expectText(tool.name, `${path}.custom.name`)
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {

@@ -3,7 +3,7 @@ import { expectFilled, expectObject, expectOneOf, expectText, isAbsent, refuse }
 import { mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
 
-/** Checks the turns of a conversation; tells how many thoughts of the strict vendor are among them. */
+/** Checks the turns of a conversation. Returns the number of thoughts that the vendor signed. Throws Refusal. */
 export function checkTurns(
   turns: readonly Json[],
   { model, wantsThoughtFirst }: { model: string; wantsThoughtFirst: boolean },
@@ -19,7 +19,7 @@ export function checkTurns(
     for (const [place, block] of blocks.entries()) {
       thoughts += checkBlock(block, role ?? '', `${path}.content.${place}`, model)
     }
-    // A turn of the system may stand between a call and its result.
+    // A system turn may stand between a call and its result.
     if (role === 'system') continue
     const before = turns.slice(0, at).findLast(({ role }) => role !== 'system')
     const isJoined = before?.role === role
@@ -38,7 +38,7 @@ export function checkTurns(
   return thoughts
 }
 
-/** The text of a content, media as words. */
+/** The text of a content, with a description of each medium. */
 export function wordsOf(content: unknown): string {
   if (typeof content === 'string') return content
   const words = recordsOf(content).flatMap((block) => {
@@ -72,7 +72,7 @@ const blockTypes: Readonly<Record<string, readonly string[]>> = {
   system: ['text'],
 }
 
-/** 1 for a thought that this channel signed. */
+/** Returns 1 for a thought that the vendor signed, else 0. */
 function checkBlock(block: Json, role: string, path: string, model: string): number {
   switch (expectOneOf(block.type, `${path}.type`, blockTypes[role] ?? [])) {
     case undefined:
@@ -145,7 +145,7 @@ function checkResult(block: Json, path: string): void {
   }
 }
 
-/** All calls of the turn before have their results, and those stand first. */
+/** A turn after calls has the results of all of them, before anything else. */
 function checkResults(
   blocks: readonly Json[],
   open: readonly string[],
@@ -181,7 +181,7 @@ function checkEnd(turns: readonly Json[]): void {
   }
 }
 
-/** With a budget of thinking, the turn whose calls are being answered begins with a thought. */
+/** With a thinking budget, the model's turn before tool results has to begin with a thought. */
 function checkThoughtFirst(turns: readonly Json[]): void {
   const isTalk = (turn: Json) =>
     turn.role === 'user' && !recordsOf(turn.content).some(({ type }) => type === 'tool_result')

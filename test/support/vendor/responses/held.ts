@@ -5,12 +5,12 @@ const bytesMax = 32 * 1024 * 1024
 
 interface Held {
   response: Json
-  /** The whole conversation, the answer's own items included. */
+  /** The whole conversation with the items of the answer. */
   items: Json[]
   bytes: number
 }
 
-/** The answers that clients may come back to, the latest of them; nothing is written anywhere. */
+/** The latest answers, in memory: clients may continue, fetch and delete them. */
 export class HeldResponses {
   readonly #responses = new Map<string, Held>()
   #bytes = 0
@@ -38,7 +38,7 @@ export class HeldResponses {
     return { id, object: 'response', deleted: true }
   }
 
-  /** The items of a request's conversation, those that it only refers to included. Throws Refusal. */
+  /** The items of a request's conversation, with those that it only refers to. Throws Refusal. */
   conversation(body: Json): Json[] {
     const previous = textOf(body.previous_response_id)
     const before = previous === undefined ? [] : this.#previous(previous)

@@ -3,7 +3,7 @@ import { expectFilled, expectOneOf, expectText, isAbsent, Refusal, refuse } from
 import { mediaOfUrl, mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
 
-/** Checks the items of a conversation; tells how many thoughts of the strict vendor are among them. */
+/** Checks the items of a conversation. Returns the number of thoughts that the vendor sealed. Throws Refusal. */
 export function checkItems(items: readonly Json[], model: string, isStored: boolean): number {
   const called = new Set<string>()
   const answered = new Set<string>()
@@ -44,7 +44,7 @@ export function checkItems(items: readonly Json[], model: string, isStored: bool
   return thoughts
 }
 
-/** The text of a content, media as words. */
+/** The text of a content, with a description of each medium. */
 export function wordsOf(content: unknown): string {
   if (typeof content === 'string') return content
   return recordsOf(content)
@@ -120,7 +120,7 @@ function checkOutput(item: Json, path: string, called: Set<string>): void {
   }
 }
 
-/** 1 for a thought that this channel sealed. */
+/** Returns 1 for a thought that the vendor sealed, else 0. */
 function checkReasoning(item: Json, path: string, model: string, isStored: boolean): number {
   checkId(item.id, 'rs', path)
   if (!Array.isArray(item.summary))

@@ -18,7 +18,7 @@ import type { HeldResponses } from './held.ts'
 import { checkItems, wordsOf } from './items.ts'
 
 /**
- * A `/responses` body, with the rules that the vendor holds its clients to.
+ * Reads a `/responses` body by the vendor's rules. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
@@ -112,7 +112,7 @@ function readTools(tools: readonly Json[], path: string, namespace?: string): To
       const name = readName(tool.name, `${toolPath}.name`)
       return readTools(expectFilled(tool.tools, `${toolPath}.tools`), `${toolPath}.tools`, name)
     }
-    // Tools that the vendor runs itself are taken, and never called.
+    // It accepts the tools that it would run itself, and never calls them.
     if (type !== 'function' && type !== 'custom') return []
     if (isRecord(tool.function)) {
       throw new Refusal(400, `Missing required parameter: '${toolPath}.name'.`, {

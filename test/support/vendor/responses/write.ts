@@ -6,7 +6,7 @@ import { sealThought } from '../seal.ts'
 import type { HeldResponses } from './held.ts'
 import { readResponses } from './read.ts'
 
-/** `held`: what clients may come back to. */
+/** `held`: the answers that clients may continue. */
 export function responses(held: HeldResponses): Dialect {
   return {
     read: (call) => readResponses(call, held),
@@ -33,7 +33,7 @@ function hold(held: HeldResponses, response: Json, { body }: Head): void {
   held.add(String(response.id), response, [...held.conversation(body), ...output])
 }
 
-/** The whole answer, with the request's settings said again as the vendor does. */
+/** The whole answer. Like the vendor's, it repeats the settings of the request. */
 function finished(answer: Answer | undefined, head: Head): Json {
   const isCut = answer?.end === 'length'
   return {

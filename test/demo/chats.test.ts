@@ -188,6 +188,26 @@ describe('the demo', () => {
     expect(text.length).toBeLessThan(50_000)
   })
 
+  it('numbers the events of Responses without a gap, in the vendor’s order', async () => {
+    const stream = await openai.responses.create({ model, input: 'hi', stream: true })
+    const types: string[] = []
+    for await (const event of stream) {
+      expect(event.sequence_number).toBe(types.length)
+      types.push(event.type)
+    }
+    expect([...new Set(types)]).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+  })
+
   it('gives the same answer to the same request', async () => {
     const ask = () => openai.chat.completions.create({ model, messages: [{ role: 'user', content: 'hi' }] })
     const [first, second] = [await ask(), await ask()]

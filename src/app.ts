@@ -4,6 +4,7 @@ import { adminEntries } from './api/admin-entries.ts'
 import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
+import { routeOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
@@ -34,8 +35,7 @@ export function makeApp(context: Context) {
 
   const own = ownEndpoints(context)
   for (const endpoint of own) {
-    const route = endpoint.route ?? endpoint.path.replace(/\{(\w+)\}/g, ':$1')
-    app[verbs[endpoint.method]](route, answer(context, endpoint))
+    app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
   }
 
   const { adminToken } = context.config

@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
 import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
 
@@ -39,12 +40,12 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
   }
 
   return [
-    {
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests',
       summary: 'The usage log, newest first',
-      logged: false,
-      needsKey: true,
+      query: z.looseObject({}),
+      answer: z.unknown(),
       async handle({ stage, query }) {
         const { filter, after, limit } = listParameters(query)
         await shipNow()
@@ -58,16 +59,17 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
           },
         }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests/{id}',
       summary: 'One request, with its redacted body, attempts and the parts of its cost',
-      logged: false,
-      needsKey: true,
+      params: z.object({ id: z.string() }),
+      query: z.looseObject({}),
+      answer: z.unknown(),
       async handle({ stage, params, query }) {
         refuseParameters(query)
-        const id = (params.id ?? '').toLowerCase()
+        const id = params.id.toLowerCase()
         const found = uuid.test(id)
           ? await shipNow().then(() => read(findRequest(database.sql, scopeOf(stage.identity), id)))
           : undefined
@@ -76,13 +78,13 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         }
         return { body: detailJson(found) }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',
       summary: 'Totals by day and model, newest day first',
-      logged: false,
-      needsKey: true,
+      query: z.looseObject({}),
+      answer: z.unknown(),
       async handle({ stage, query }) {
         const filter = summaryParameters(query, now())
         await shipNow()
@@ -91,7 +93,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
           body: { from: filter.from.toISOString(), to: filter.to.toISOString(), data: rows.map(summaryJson) },
         }
       },
-    },
+    }),
   ]
 }
 

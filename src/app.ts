@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
-import { adminEntries } from './api/admin-entries.ts'
+import { answerAdmin } from './api/admin-answer.ts'
+import { adminEntriesEndpoints } from './api/admin-entries.ts'
 import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
@@ -41,9 +42,10 @@ export function makeApp(context: Context) {
   const { adminToken } = context.config
   if (adminToken !== undefined) {
     app.use(queuesPath, adminQueues(adminToken, context.queues))
-    const entries = adminEntries({ database: context.database, adminToken, log: context.log })
-    app.post('/admin/tenants/:name/entries', entries.book)
-    app.get('/admin/tenants/:name/balance', entries.balance)
+    const admin = adminEntriesEndpoints(context)
+    for (const endpoint of admin) {
+      app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
+    }
   }
   app.get('/healthz', health())
   app.get('/readyz', ready(context))

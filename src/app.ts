@@ -5,6 +5,7 @@ import { adminEntriesEndpoints } from './api/admin-entries.ts'
 import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
+import { openapi } from './api/openapi.ts'
 import { routeOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
@@ -39,14 +40,18 @@ export function makeApp(context: Context) {
     app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
   }
 
-  const { adminToken } = context.config
+  const { adminToken, bounds, publicUrl } = context.config
+  const admin = adminToken === undefined ? [] : adminEntriesEndpoints(context)
   if (adminToken !== undefined) {
     app.use(queuesPath, adminQueues(adminToken, context.queues))
-    const admin = adminEntriesEndpoints(context)
     for (const endpoint of admin) {
       app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
     }
   }
+  app.get(
+    '/openapi.json',
+    openapi({ models: modelEndpoints, own: [...own, ...admin], publicUrl }, bounds.clientStallMs),
+  )
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
   app.use(unknownPath(context, [...modelEndpoints, ...own]))

@@ -14,6 +14,9 @@ import {
 import { model, modelJson, modelList } from './model-json.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
+const anyModelList = z.union([modelList, messagesModelList]).meta({ id: 'AnyModelList' })
+const anyModel = z.union([model, messagesModel]).meta({ id: 'AnyModel' })
+
 /** The models that the caller's key may use. */
 export const modelsEndpoints: readonly OwnEndpoint[] = [
   keyEndpoint({
@@ -25,7 +28,7 @@ export const modelsEndpoints: readonly OwnEndpoint[] = [
     logged: true,
     query: messagesQuery,
     readsQuery: speaksMessages,
-    answer: z.union([modelList, messagesModelList]),
+    answer: anyModelList,
     async handle({ stage, query }) {
       const models = modelsFor(stage.snapshot, stage.identity)
       if (speaksMessages(stage)) return { body: messagesListJson(models, query), headers: vary }
@@ -41,7 +44,7 @@ export const modelsEndpoints: readonly OwnEndpoint[] = [
     description: 'In the shape of the Messages format to clients that send `anthropic-version`.',
     logged: true,
     params: z.object({ id: z.string().describe('Ids and aliases may have slashes.') }),
-    answer: z.union([model, messagesModel]),
+    answer: anyModel,
     async handle({ stage, params: { id: name } }) {
       const { snapshot, identity, group } = stage
       const found = findModel(snapshot, name)

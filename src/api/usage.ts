@@ -16,6 +16,8 @@ export interface UsageContext {
   now?(): number
 }
 
+const usageAnswer = z.looseObject({}).meta({ id: 'UsageAnswer' })
+
 /**
  * The usage log for the key that asks: its tenant's rows, or only its own where the key says so.
  * Handlers throw GatewayError: `invalid_request` naming the parameter, `unknown_path` for a request that is not there,
@@ -45,7 +47,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       path: '/v1/usage/requests',
       summary: 'The usage log, newest first',
       query: z.looseObject({}),
-      answer: z.unknown(),
+      answer: usageAnswer,
       async handle({ stage, query }) {
         const { filter, after, limit } = listParameters(query)
         await shipNow()
@@ -66,7 +68,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       summary: 'One request, with its redacted body, attempts and the parts of its cost',
       params: z.object({ id: z.string() }),
       query: z.looseObject({}),
-      answer: z.unknown(),
+      answer: usageAnswer,
       async handle({ stage, params, query }) {
         refuseParameters(query)
         const id = params.id.toLowerCase()
@@ -84,7 +86,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       path: '/v1/usage/summary',
       summary: 'Totals by day and model, newest day first',
       query: z.looseObject({}),
-      answer: z.unknown(),
+      answer: usageAnswer,
       async handle({ stage, query }) {
         const filter = summaryParameters(query, now())
         await shipNow()

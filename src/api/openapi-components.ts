@@ -42,7 +42,7 @@ export const parameters: Json = {
 const message = z.string().describe('What is wrong, and what to change.')
 
 /** The error of OpenAI's formats, and of paths that have no format. */
-const openaiError = z
+export const openaiError = z
   .object({
     error: z.object({
       message,
@@ -54,7 +54,7 @@ const openaiError = z
   .meta({ id: 'OpenaiError' })
 
 /** The error of the Messages format. */
-const messagesError = z
+export const messagesError = z
   .object({
     type: z.literal('error'),
     error: z.object({

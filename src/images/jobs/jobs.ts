@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import type { z } from 'zod'
 import { GatewayError } from '../../canonical/error.ts'
 import type { Channel } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
@@ -6,7 +7,8 @@ import { inTime } from '../../db/in-time.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
 import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobState } from './job.ts'
-import { type JobRow, jobColumns, jobOf, quoteText } from './rows.ts'
+import { keptWebhook, quoteText, readKept } from './kept-json.ts'
+import { type JobRow, jobColumns, jobOf } from './rows.ts'
 
 /** Encrypts what is kept for a job only as long as it runs, bound to what it is. */
 export interface Seal {
@@ -44,11 +46,7 @@ export interface NewJob {
 }
 
 /** Who is told of a job's end. */
-export interface Webhook {
-  url: string
-  /** Where the links of what it is told lead, without a trailing slash. */
-  origin: string
-}
+export type Webhook = z.output<typeof keptWebhook>
 
 export interface Acceptance {
   verdict: 'accepted' | 'insufficient' | 'full'
@@ -284,7 +282,11 @@ export class ImageJobs {
       WHERE id = ${id} AND webhook_state = 'pending' AND webhook_at <= now()`
     return row === undefined
       ? undefined
-      : { job: jobOf(row), webhook: () => JSON.parse(seal.open(row.webhook_url, `${id} webhook`)) }
+      : {
+          job: jobOf(row),
+          webhook: () =>
+            readKept(keptWebhook, seal.open(row.webhook_url, `${id} webhook`), `webhook of image job ${id}`),
+        }
   }
 
   /** One delivery was tried. `againMs`: it is to be tried again then. */
@@ -348,6 +350,7 @@ export interface Enqueued {
   priority: number
 }
 
+/** `id priority`, split by hand: a SQL function of ours that answered in another form would have another name. */
 function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0'] = text.split(' ')
   return { id, priority: Number(priority) }

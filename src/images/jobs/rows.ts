@@ -1,6 +1,15 @@
 import type postgres from 'postgres'
-import type { Price } from '../../catalog/snapshot.ts'
-import type { ImageJob, JobQuote, JobState } from './job.ts'
+import type { z } from 'zod'
+import type { ImageJob, JobState } from './job.ts'
+import {
+  keptAttempts,
+  keptError,
+  keptOpened,
+  keptPartials,
+  keptQuote,
+  keptResult,
+  readKept,
+} from './kept-json.ts'
 
 /** A row of `image_jobs` as postgres.js gives it, but for what is sealed. */
 export interface JobRow {
@@ -35,8 +44,10 @@ export function jobColumns(sql: postgres.Sql) {
     runs, cancel_requested, attempts, partials, result, error, cost_nano, webhook_state, webhook_tries`
 }
 
-/** What the row says. Its JSON is our own. */
+/** The job of a row. Throws where its JSON cannot be read. */
 export function jobOf(row: JobRow): ImageJob {
+  const read = <Value>(schema: z.ZodType<Value>, column: KeptColumn, json: string) =>
+    readKept(schema, json, `${column} of image job ${row.id}`)
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -45,59 +56,22 @@ export function jobOf(row: JobRow): ImageJob {
     state: row.state,
     priority: row.priority,
     model: row.model,
-    quote: quoteOf(row.quote),
-    opened: JSON.parse(row.opened),
+    quote: read(keptQuote, 'quote', row.quote),
+    opened: read(keptOpened, 'opened', row.opened),
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     fence: row.fence,
     runs: row.runs,
     cancelRequested: row.cancel_requested,
-    attempts: JSON.parse(row.attempts),
-    partials: JSON.parse(row.partials),
-    result: row.result === null ? null : JSON.parse(row.result),
-    error: row.error === null ? null : JSON.parse(row.error),
+    attempts: read(keptAttempts, 'attempts', row.attempts),
+    partials: read(keptPartials, 'partials', row.partials),
+    result: row.result === null ? null : read(keptResult, 'result', row.result),
+    error: row.error === null ? null : read(keptError, 'error', row.error),
     costNano: row.cost_nano === null ? null : BigInt(row.cost_nano),
     webhookState: row.webhook_state,
     webhookTries: row.webhook_tries,
   }
 }
 
-/** JSON text: money as decimal digits with an `n` behind them. */
-export function quoteText(quote: JobQuote): string {
-  return JSON.stringify(quote, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
-}
-
-function quoteOf(text: string): JobQuote {
-  const quote = JSON.parse(text, (key, value: unknown) =>
-    typeof value === 'string' && moneyMembers.has(key) && /^-?\d+n$/.test(value)
-      ? BigInt(value.slice(0, -1))
-      : value,
-  )
-  // JSON leaves out what is undefined: the members are there all the same, for exactOptionalPropertyTypes.
-  return {
-    ...noQuote,
-    ...quote,
-    price: quote.price === undefined ? undefined : { ...noPrice, ...quote.price },
-  }
-}
-
-const moneyMembers: ReadonlySet<string> = new Set([
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'output',
-  'reasoning',
-  'image',
-  'nano',
-] satisfies (keyof Price | 'nano')[])
-
-const noQuote = { price: undefined, size: undefined, quality: undefined, delivery: undefined }
-const noPrice = {
-  input: undefined,
-  cacheRead: undefined,
-  cacheWrite: undefined,
-  output: undefined,
-  reasoning: undefined,
-  image: undefined,
-}
+type KeptColumn = 'quote' | 'opened' | 'attempts' | 'partials' | 'result' | 'error'

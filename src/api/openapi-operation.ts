@@ -1,5 +1,5 @@
 import type { Json } from '../canonical/json.ts'
-import { imageJob } from '../images/jobs/job-json.ts'
+import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
 import { type Endpoint, type ModelEndpoint, spokenAt } from '../stages/endpoints.ts'
 import { membersOf, referenceTo } from './json-schemas.ts'
 import { limitHeaderRefs, refsTo } from './openapi-components.ts'
@@ -50,6 +50,22 @@ const accepted: Json = {
     'The job goes on. While the database is away, only `id`, `object`, `status` and `model` are known.',
   headers: { ...refsTo(['x-request-id', 'retry-after']), ...limitHeaderRefs },
   content: { 'application/json': { schema: { anyOf: [referenceTo(imageJob), { type: 'object' }] } } },
+}
+
+/** What we call: the address that a request for images gives. */
+export const webhooks: Json = {
+  'image.generation': {
+    post: {
+      summary: 'The end of an image job, for the address in `x-tollgate-webhook` of its request',
+      description: 'Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.',
+      externalDocs: { url: 'https://www.standardwebhooks.com' },
+      requestBody: jsonBody(referenceTo(imageWebhook)),
+      responses: {
+        '2XX': { description: 'Taken. Anything else is tried again later.' },
+        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+      },
+    },
+  },
 }
 
 /** An endpoint of our own. */

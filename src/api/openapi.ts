@@ -5,7 +5,7 @@ import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { ModelEndpoint } from '../stages/endpoints.ts'
 import { idOf, namedSchemas } from './json-schemas.ts'
 import { errorResponses, headers, parameters, securitySchemes } from './openapi-components.ts'
-import { modelOperation, ownOperation } from './openapi-operation.ts'
+import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
 import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
 
 /** What the document is made from. */
@@ -48,6 +48,7 @@ export function openapiDocument({ models, own, publicUrl }: Surface): Json {
     },
     ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl.replace(/\/+$/, '') }] }),
     paths,
+    webhooks,
     components: {
       securitySchemes,
       headers,

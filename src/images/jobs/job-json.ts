@@ -53,6 +53,17 @@ export const imageJob = z
   })
   .meta({ id: 'ImageJob' })
 
+/** What a webhook is told, once the job has ended. */
+export const imageWebhook = z
+  .object({
+    type: z
+      .templateLiteral(['image.generation.', z.enum(jobStates)])
+      .describe("`image.generation.` and the job's `status`."),
+    timestamp: z.iso.datetime(),
+    data: imageJob,
+  })
+  .meta({ id: 'ImageWebhook' })
+
 /** Makes a link to a stored image: absolute, and good for a while. */
 export type LinkTo = (file: string) => string
 

@@ -1,9 +1,12 @@
+import { z } from 'zod'
 import type { Usage } from '../canonical/usage.ts'
 import { type CostParts, priceRequest } from '../ledger/price.ts'
 import type { RequestDetail, RequestRow, SummaryRow } from '../ledger/queries.ts'
+import { translationNote } from './translation-note.ts'
+import type { usageDetail, usageRow } from './usage-row.ts'
 
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
-export function requestJson(row: RequestRow) {
+export function requestJson(row: RequestRow): z.output<typeof usageRow> {
   return {
     id: row.id,
     created_at: row.created_at.toISOString(),
@@ -35,7 +38,7 @@ export function requestJson(row: RequestRow) {
 }
 
 /** A row with all that is kept of it. `attempts`, a number in the list, is here what each of them came to. */
-export function detailJson(row: RequestDetail) {
+export function detailJson(row: RequestDetail): z.output<typeof usageDetail> {
   return {
     ...requestJson(row),
     key_id: row.key_id,
@@ -122,10 +125,12 @@ function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
   }
 }
 
-function notesOf(text: string | null): unknown {
-  if (text === null) return []
+const keptNotes = z.array(translationNote)
+
+/** None where the row keeps something else. */
+function notesOf(text: string | null): z.output<typeof keptNotes> {
   try {
-    return JSON.parse(text)
+    return keptNotes.parse(JSON.parse(text ?? '[]'))
   } catch {
     return []
   }

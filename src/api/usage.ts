@@ -5,8 +5,10 @@ import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
-import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
+import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'sql' | 'renew'>
@@ -16,12 +18,9 @@ export interface UsageContext {
   now?(): number
 }
 
-const usageAnswer = z.looseObject({}).meta({ id: 'UsageAnswer' })
-
 /**
- * The usage log for the key that asks: its tenant's rows, or only its own where the key says so.
- * Handlers throw GatewayError: `invalid_request` naming the parameter, `unknown_path` for a request that is not there,
- * `unavailable` while Postgres is away.
+ * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects `unknown_path`
+ * for a request that is not there, and `unavailable` while Postgres is away.
  */
 export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
   async function read<T>(query: Promise<T>): Promise<T> {
@@ -46,12 +45,13 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       method: 'GET',
       path: '/v1/usage/requests',
       summary: 'The usage log, newest first',
-      query: z.looseObject({}),
-      answer: usageAnswer,
+      query: requestQuery,
+      answer: usagePage,
       async handle({ stage, query }) {
-        const { filter, after, limit } = listParameters(query)
+        const { cursor, limit } = query
         await shipNow()
-        const rows = await read(listRequests(database.sql, scopeOf(stage.identity), filter, after, limit + 1))
+        const scope = scopeOf(stage.identity)
+        const rows = await read(listRequests(database.sql, scope, filterOf(query), cursor, limit + 1))
         const page = rows.slice(0, limit)
         const last = page.at(-1)
         return {
@@ -66,11 +66,10 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       method: 'GET',
       path: '/v1/usage/requests/{id}',
       summary: 'One request, with its redacted body, attempts and the parts of its cost',
-      params: z.object({ id: z.string() }),
-      query: z.looseObject({}),
-      answer: usageAnswer,
-      async handle({ stage, params, query }) {
-        refuseParameters(query)
+      params: z.object({ id: z.string().describe('The `x-request-id` of its response.') }),
+      query: noParameters,
+      answer: usageDetail,
+      async handle({ stage, params }) {
         const id = params.id.toLowerCase()
         const found = uuid.test(id)
           ? await shipNow().then(() => read(findRequest(database.sql, scopeOf(stage.identity), id)))
@@ -85,14 +84,16 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       method: 'GET',
       path: '/v1/usage/summary',
       summary: 'Totals by day and model, newest day first',
-      query: z.looseObject({}),
-      answer: usageAnswer,
+      query: summaryQuery,
+      answer: usageSummary,
       async handle({ stage, query }) {
-        const filter = summaryParameters(query, now())
+        const { model } = query
+        const span = spanOf(query, now())
         await shipNow()
+        const filter = { ...span, ...(model === undefined ? {} : { model }) }
         const rows = await read(summariseRequests(database.sql, scopeOf(stage.identity), filter))
         return {
-          body: { from: filter.from.toISOString(), to: filter.to.toISOString(), data: rows.map(summaryJson) },
+          body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
         }
       },
     }),

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { isWithin } from '../access/address-blocks.ts'
+import { isWithin } from '../address-blocks.ts'
 
 /** Who is at the other end of a connection. */
 interface Peer {

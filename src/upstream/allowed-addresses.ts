@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type Block, blocksOf, contains, type Ip } from '../access/address-blocks.ts'
+import { type Block, blocksOf, contains, type Ip } from '../address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
 /** Which addresses beside public ones may be called: none, all private ones, or those within these CIDR blocks. */

@@ -1,15 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Levels } from './buckets.ts'
 import type { LimitName, Scope } from './limits.ts'
-import {
-  beatScript,
-  leaveScript,
-  renewScript,
-  type Script,
-  scripts,
-  settleScript,
-  takeScript,
-} from './redis-scripts.ts'
+import { limitsCommands } from './redis-scripts.ts'
 
 /**
  * What Redis knows of limits, over one connection that says at once when it is away and comes back by itself. Every answer
@@ -38,15 +30,13 @@ export class RedisStore {
       // It holds commands back while others are on their way, and what waits in this process cannot be told from a slow
       // Redis. Nor is there a commandTimeout: it would hide what Redis does too late.
       enableAutoPipelining: false,
+      // ioredis sends the text of a script with its first call on a connection, and its SHA from then on.
+      scripts: limitsCommands,
     })
     this.#redis.on('error', (error: NodeJS.ErrnoException) => {
       this.#trouble = error.code ?? error.message
     })
-    this.#redis.on('ready', () => {
-      // Known from the first: one that Redis had to be sent would be overtaken by what was asked after it.
-      for (const { text } of scripts) this.#redis.script('LOAD', text).catch(() => {})
-      ready()
-    })
+    this.#redis.on('ready', ready)
     this.#redis.on('close', lost)
   }
 
@@ -71,7 +61,7 @@ export class RedisStore {
       limits.concurrency ?? noLimit,
       held[index] ?? 0,
     ])
-    const answer = await this.#run(takeScript, scopes.flatMap(keysOf), [requestId, leaseMs, ...args])
+    const answer = await this.#run('tollgateTake', scopes.flatMap(keysOf), [requestId, leaseMs, ...args])
     const [refusedBy = 0, limit = 0, retryAfterMs = 0, ...numbers] = answer
     const levels = scopes.map((_, index) => ({
       requests: numbers[index * 2] ?? 0,
@@ -89,7 +79,7 @@ export class RedisStore {
     charged: { requests: number; tokens: readonly number[] },
   ): Promise<void> {
     const args = scopes.flatMap((scope, index) => [...perMinute(scope), charged.tokens[index] ?? 0])
-    await this.#run(settleScript, scopes.flatMap(keysOf), [requestId, charged.requests, ...args])
+    await this.#run('tollgateSettle', scopes.flatMap(keysOf), [requestId, charged.requests, ...args])
   }
 
   /** Sent at once: none of them may come after its own end. */
@@ -98,33 +88,31 @@ export class RedisStore {
     for (let start = 0; start < places.length; start += renewedAtOnce) {
       const batch = places.slice(start, start + renewedAtOnce)
       const keys = batch.map(({ scope }) => keysOf(scope)[1])
-      sent.push(this.#run(renewScript, keys, [leaseMs, ...batch.map(({ requestId }) => requestId)]))
+      sent.push(this.#run('tollgateRenew', keys, [leaseMs, ...batch.map(({ requestId }) => requestId)]))
     }
     await Promise.all(sent)
   }
 
   /** Count this process among those that are there. Resolves with how many there are. */
   async beat(processId: string, countsMs: number): Promise<number> {
-    const [processes = 1] = await this.#run(beatScript, [processesKey], [processId, countsMs])
+    const [processes = 1] = await this.#run('tollgateBeat', [processesKey], [processId, countsMs])
     return Math.max(1, processes)
   }
 
   async leave(processId: string): Promise<void> {
-    await this.#run(leaveScript, [processesKey], [processId])
+    await this.#run('tollgateLeave', [processesKey], [processId])
   }
 
   close(): void {
     this.#redis.disconnect()
   }
 
-  async #run({ sha, text }: Script, keys: readonly string[], rest: readonly (string | number)[]) {
-    const args = [this.#clock?.() ?? '', ...rest]
-    try {
-      return numbersOf(await this.#redis.evalsha(sha, keys.length, ...keys, ...args))
-    } catch (error) {
-      if (!String(error).includes('NOSCRIPT')) throw error
-      return numbersOf(await this.#redis.eval(text, keys.length, ...keys, ...args))
-    }
+  async #run(
+    command: keyof typeof limitsCommands,
+    keys: readonly string[],
+    rest: readonly (string | number)[],
+  ): Promise<number[]> {
+    return numbersOf(await this.#redis[command](keys.length, ...keys, this.#clock?.() ?? '', ...rest))
   }
 }
 

@@ -4,7 +4,7 @@ import type {
   ListMultipartUploadsRequest,
 } from '@aws-sdk/client-s3'
 import { dayOf, isDay, isKey } from './key.ts'
-import type { Bucket } from './s3.ts'
+import type { Bucket } from './s3-bucket.ts'
 
 /** As `removeBefore` of ImageStorage. Processes that do it at once may both count an object. */
 export async function removeObjectsBefore(bucket: Bucket, moment: Date): Promise<number> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type { Bucket } from './s3.ts'
+import type { Bucket } from './s3-bucket.ts'
 import type { ImageWriter } from './storage.ts'
 
 /**

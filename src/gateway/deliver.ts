@@ -121,7 +121,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
       keepAliveMs: gateway.bounds.keepAliveMs,
       clientStallMs: gateway.bounds.clientStallMs,
       settle: (answer) => {
-        heedAnswer(gateway, call, target, { answer, record, trial })
+        recordAnswer(gateway, call, target, { answer, record, trial })
         rememberHolder(gateway, call, target, answer.observation.answerId)
         return settle(gateway, call, endingOf(call, target, answer))
       },
@@ -133,7 +133,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
         }
         // What it began to say, no client has seen.
         call.firstTokenAt = null
-        const verdict = heed(gateway, call.id, target, attempted.error, trial)
+        const verdict = recordFailure(gateway, call.id, target, attempted.error, trial)
         done({ ...attempted, verdict, reached: record.status !== null })
       },
     })
@@ -142,7 +142,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
 }
 
 /** What a failed call means for the channel and the credential: told to all requests that come after. */
-export function heed(
+export function recordFailure(
   { routing, log }: Gateway,
   requestId: string,
   { channel, credential, upstreamModel, modelNamedBy }: Target,
@@ -177,11 +177,11 @@ interface Ended {
   trial: Trial
 }
 
-function heedAnswer(gateway: Gateway, call: Call, target: Target, { answer, record, trial }: Ended): void {
+function recordAnswer(gateway: Gateway, call: Call, target: Target, { answer, record, trial }: Ended): void {
   const error = answer.error ?? answer.observation.error
   if (error === undefined) trial.end(outcomeOf(answer), '')
   else if (isSlowlyRead(gateway, call, error, record)) trial.end('nothing', '')
-  else heed(gateway, call.id, target, error, trial)
+  else recordFailure(gateway, call.id, target, error, trial)
 }
 
 /** A stream that went on to its last moment was not read any faster: an upstream that is silent is hung up on before. */

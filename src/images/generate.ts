@@ -4,7 +4,7 @@ import type { ImageRequest } from '../canonical/image.ts'
 import type { Usage } from '../canonical/usage.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import { heed } from '../gateway/deliver.ts'
+import { recordFailure } from '../gateway/deliver.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
@@ -271,7 +271,7 @@ async function callOnce(
     const error = asGatewayError(cause)
     // Whoever ended the job hung up on the channel.
     if (generation.ended !== undefined) trial?.end('nothing', '')
-    else if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
+    else if (trial !== undefined) recordFailure(gateway, generation.job.id, target, error, trial)
     noteError(generation, attempt, error)
     throw error
   }

@@ -3,7 +3,7 @@ import type { Group } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Outcome, Trial } from '../routing/breakers.ts'
+import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Session } from '../routing/session.ts'
 import { type Chosen, type Leg, type Passed, soonestRestMs, Targets } from '../routing/targets.ts'
@@ -108,7 +108,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
   tellRoute(call, target, leg)
   // A long answer is known to be one before its end, and one that is not streamed by its head.
   const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
-  const trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
+  const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
   return new Promise((done) => {
     const relay = new Relay({
       call,
@@ -121,7 +121,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
       keepAliveMs: gateway.bounds.keepAliveMs,
       clientStallMs: gateway.bounds.clientStallMs,
       settle: (answer) => {
-        recordAnswer(gateway, call, target, { answer, record, trial })
+        recordAnswer(gateway, call, target, { answer, record, breakerCall })
         rememberHolder(gateway, call, target, answer.observation.answerId)
         return settle(gateway, call, endingOf(call, target, answer))
       },
@@ -133,7 +133,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
         }
         // What it began to say, no client has seen.
         call.firstTokenAt = null
-        const verdict = recordFailure(gateway, call.id, target, attempted.error, trial)
+        const verdict = recordFailure(gateway, call.id, target, attempted.error, breakerCall)
         done({ ...attempted, verdict, reached: record.status !== null })
       },
     })
@@ -147,12 +147,12 @@ export function recordFailure(
   requestId: string,
   { channel, credential, upstreamModel, modelNamedBy }: Target,
   error: GatewayError,
-  trial: Trial,
+  breakerCall: BreakerCall,
 ): Verdict {
   const verdict = verdictOn(error, modelNamedBy)
   const { openSeconds, rest } = verdict
   const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
-  trial.end(verdict.breaker, causeOf(error), openMs)
+  breakerCall.end(verdict.breaker, causeOf(error), openMs)
   if (rest === undefined) return verdict
   const isNew = routing.rests.begin(channel.id, credential, upstreamModel, rest, error.retryAfterSeconds)
   if (rest !== 'limited' && isNew) {
@@ -174,14 +174,19 @@ export function recordFailure(
 interface Ended {
   answer: Answer
   record: AttemptRecord
-  trial: Trial
+  breakerCall: BreakerCall
 }
 
-function recordAnswer(gateway: Gateway, call: Call, target: Target, { answer, record, trial }: Ended): void {
+function recordAnswer(
+  gateway: Gateway,
+  call: Call,
+  target: Target,
+  { answer, record, breakerCall }: Ended,
+): void {
   const error = answer.error ?? answer.observation.error
-  if (error === undefined) trial.end(outcomeOf(answer), '')
-  else if (isSlowlyRead(gateway, call, error, record)) trial.end('nothing', '')
-  else recordFailure(gateway, call.id, target, error, trial)
+  if (error === undefined) breakerCall.end(outcomeOf(answer), '')
+  else if (isSlowlyRead(gateway, call, error, record)) breakerCall.end('nothing', '')
+  else recordFailure(gateway, call.id, target, error, breakerCall)
 }
 
 /** A stream that went on to its last moment was not read any faster: an upstream that is silent is hung up on before. */

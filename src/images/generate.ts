@@ -9,7 +9,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Trial } from '../routing/breakers.ts'
+import type { BreakerCall } from '../routing/breakers.ts'
 import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
 import { type Leg, soonestRestMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
@@ -244,14 +244,14 @@ async function callOnce(
   const { request } = generation
   const attempt = newAttempt(target)
   generation.attempts.push(attempt)
-  let trial: Trial | undefined
+  let breakerCall: BreakerCall | undefined
   try {
     const context = contextOf(request, target, count)
     const { body, notes } = side.encodeRequest(request, context)
     made.notes = notes
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
-    trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
+    breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
     const answer = await send(
       gateway,
       generation,
@@ -261,17 +261,17 @@ async function callOnce(
       Buffer.from(JSON.stringify(body)),
       context,
     )
-    trial.end(generation.ended === undefined ? 'life' : 'nothing', '')
+    breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
     // Where its links lead to is not the channel.
-    trial = undefined
+    breakerCall = undefined
     const called = await fetchLinks(gateway, generation, target, answer)
     if (called.error !== undefined) noteError(generation, attempt, called.error)
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
     // Whoever ended the job hung up on the channel.
-    if (generation.ended !== undefined) trial?.end('nothing', '')
-    else if (trial !== undefined) recordFailure(gateway, generation.job.id, target, error, trial)
+    if (generation.ended !== undefined) breakerCall?.end('nothing', '')
+    else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
     noteError(generation, attempt, error)
     throw error
   }

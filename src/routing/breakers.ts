@@ -24,7 +24,7 @@ export interface BreakersOptions {
 export type Outcome = 'failure' | 'life' | 'nothing'
 
 /** One call that is under way. What it came to first counts, and nothing that is told later. */
-export interface Trial {
+export interface BreakerCall {
   /** `openMs`: the upstream itself said for how long it is not to be asked. */
   end(outcome: Outcome, reason: string, openMs?: number): void
 }
@@ -81,15 +81,15 @@ export class Breakers {
    * A call begins, whatever `whyNot` says. `hasAnswered`: whether it has brought something for its client yet, which is
    * enough to know of a long answer.
    */
-  begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): Trial {
+  begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
     const now = performance.now()
     state.breaker.usedAt = now
     const kind =
       state.breaker.openUntil === undefined ? 'counted' : mayProbe(state, now) ? 'probe' : 'last resort'
-    const trial: Running = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
-    if (kind === 'probe') state.probe = trial
-    return { end: (outcome, reason, openMs) => this.#end(channelId, state, trial, outcome, reason, openMs) }
+    const call: RunningCall = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
+    if (kind === 'probe') state.probe = call
+    return { end: (outcome, reason, openMs) => this.#end(channelId, state, call, outcome, reason, openMs) }
   }
 
   async end(): Promise<void> {
@@ -103,18 +103,18 @@ export class Breakers {
   #end(
     channelId: string,
     state: State,
-    trial: Running,
+    call: RunningCall,
     outcome: Outcome,
     reason: string,
     openMs: number | undefined,
   ): void {
-    if (trial.hasEnded) return
-    trial.hasEnded = true
+    if (call.hasEnded) return
+    call.hasEnded = true
     const { breaker } = state
-    const isHeld = state.probe === trial
+    const isHeld = state.probe === call
     if (isHeld) state.probe = undefined
     // It has been opened or closed since, or was open: this call decides nothing.
-    if (trial.epoch !== breaker.epoch || trial.kind === 'last resort') return
+    if (call.epoch !== breaker.epoch || call.kind === 'last resort') return
     const now = performance.now()
     switch (outcome) {
       case 'nothing':
@@ -122,11 +122,11 @@ export class Breakers {
         if (isHeld) state.claimedUntil = now + claimMs
         return
       case 'life':
-        if (trial.kind === 'probe') this.#close(channelId, state)
+        if (call.kind === 'probe') this.#close(channelId, state)
         else breaker.countLife(now)
         return
       case 'failure':
-        if (trial.kind === 'probe' || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
+        if (call.kind === 'probe' || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
           this.#open(channelId, state, reason, openMs)
     }
   }
@@ -218,7 +218,7 @@ export class Breakers {
     this.#read()
   }
 
-  #lookAfterProbe(channelId: string, state: State, probe: Running): void {
+  #lookAfterProbe(channelId: string, state: State, probe: RunningCall): void {
     if (probe.hasAnswered()) {
       this.#close(channelId, state)
       // What becomes of the rest of its answer counts like that of any other call.
@@ -320,7 +320,7 @@ interface State {
   /** Undefined while this process has not asked it yet. */
   channelName: string | undefined
   breaker: Breaker
-  probe: Running | undefined
+  probe: RunningCall | undefined
   claiming: boolean
   /** Not claimed again before. */
   claimAt: number
@@ -332,7 +332,7 @@ interface State {
   changedAt: number
 }
 
-interface Running {
+interface RunningCall {
   /** `last resort`: the channel was open and nobody else was left to ask. */
   kind: 'counted' | 'probe' | 'last resort'
   epoch: number

@@ -216,9 +216,9 @@ test('what others opened or closed meanwhile ends the probe of this process', as
 test('a call comes to one thing: what is told of it later counts for nothing', () => {
   const breakers = start()
   const channel = randomUUID()
-  const trials = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
-  for (const trial of trials) trial.end('life', '')
-  for (const trial of trials) trial.end('failure', 'upstream_error', 60_000)
+  const calls = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
+  for (const call of calls) call.end('life', '')
+  for (const call of calls) call.end('failure', 'upstream_error', 60_000)
   expect(isClosed(breakers, channel)).toBe(true)
 })
 

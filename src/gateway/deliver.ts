@@ -6,7 +6,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Session } from '../routing/session.ts'
-import { type Chosen, type Leg, type Passed, soonestRestMs, Targets } from '../routing/targets.ts'
+import { type Chosen, type Leg, type Passed, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { type Verdict, verdictOn } from '../routing/verdict.ts'
 import { asGatewayError, type Call, type Ending, newAttempt, passedOver } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -59,8 +59,8 @@ export async function deliver(
     if (tried.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: tried.verdict.next, reached: tried.reached })
   }
-  const restMs = soonestRestMs(gateway.routing, legs)
-  if (restMs !== undefined) last = withRest(last, calls, restMs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, legs)
+  if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
   tellRoute(call, target, undefined)
   await refuse(gateway, call, last.error, {
@@ -150,18 +150,24 @@ export function recordFailure(
   breakerCall: BreakerCall,
 ): Verdict {
   const verdict = verdictOn(error, modelNamedBy)
-  const { openSeconds, rest } = verdict
+  const { openSeconds, cooldown } = verdict
   const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
   breakerCall.end(verdict.breaker, causeOf(error), openMs)
-  if (rest === undefined) return verdict
-  const isNew = routing.rests.begin(channel.id, credential, upstreamModel, rest, error.retryAfterSeconds)
-  if (rest !== 'limited' && isNew) {
+  if (cooldown === undefined) return verdict
+  const isNew = routing.cooldowns.begin(
+    channel.id,
+    credential,
+    upstreamModel,
+    cooldown,
+    error.retryAfterSeconds,
+  )
+  if (cooldown !== 'limited' && isNew) {
     const fields = {
       request: requestId,
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
-      ...(rest === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
+      ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
     log.warn(
       fields,
@@ -249,8 +255,8 @@ function tellRoute(call: Call, target: Target | null, serving: Leg | undefined):
 }
 
 /** Who is told to wait is told the truth: until the first of all credentials may be used again. */
-function withRest(last: Last, calls: number, restMs: number): Last {
-  const retryAfterSeconds = Math.max(1, Math.ceil(restMs / 1000))
+function withCooldown(last: Last, calls: number, cooldownMs: number): Last {
+  const retryAfterSeconds = Math.max(1, Math.ceil(cooldownMs / 1000))
   if (calls === 0) {
     const message = 'The upstreams of this model limit the rate of requests: try again later.'
     return {

@@ -11,7 +11,7 @@ import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
-import { type Leg, soonestRestMs, Targets } from '../routing/targets.ts'
+import { type Leg, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
 import { asGatewayError, newAttempt } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -111,8 +111,8 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
-  const restMs = soonestRestMs(gateway.routing, legs)
-  if (asked === 0 && restMs !== undefined) made.waitMs = Math.min(restMs, made.waitMs ?? restMs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, legs)
+  if (asked === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
   else if (made.waitMs === undefined)

@@ -1,7 +1,7 @@
 import type { Channel, Model } from '../catalog/snapshot.ts'
 import type { Candidate, Target } from './candidates.ts'
+import type { CredentialCooldown } from './cooldowns.ts'
 import { type Credential, credentialsOf, everyCredentialOf } from './credentials.ts'
-import type { Rest } from './rests.ts'
 import type { Routing } from './routing.ts'
 import type { Session } from './session.ts'
 import type { Verdict } from './verdict.ts'
@@ -141,14 +141,14 @@ export class Targets {
     while (place.at < credentials.length) {
       const credential = credentials[place.at++]
       if (credential === undefined) break
-      const rest = this.#routing.rests.find(channel.id, credential, upstreamModel)
+      const cooldown = this.#routing.cooldowns.find(channel.id, credential, upstreamModel)
       const target = targetOf(leg, candidate, credential)
-      if (closed === undefined && rest === undefined) {
+      if (closed === undefined && cooldown === undefined) {
         place.isTried = true
         return { leg, target, isLastResort: false }
       }
-      if (rest !== undefined) place.resting = restText(rest)
-      if (rest?.isFirm === true || this.#isTried(target)) continue
+      if (cooldown !== undefined) place.resting = cooldownText(cooldown)
+      if (cooldown?.isFirm === true || this.#isTried(target)) continue
       const why = closed ?? place.resting
       this.#lastResorts.push({ leg, target: asLastResort(target, why), isLastResort: true })
     }
@@ -183,14 +183,14 @@ interface Failed {
 }
 
 /** How long, at least, until one of the resting credentials may be used again; undefined: none has to rest. */
-export function soonestRestMs(routing: Routing, legs: readonly Leg[]): number | undefined {
+export function soonestCooldownMs(routing: Routing, legs: readonly Leg[]): number | undefined {
   let soonest: number | undefined
   for (const { candidates } of legs) {
     for (const candidate of candidates) {
       for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
-        const rest = routing.rests.find(candidate.channel.id, credential, candidate.upstreamModel)
-        if (rest?.isFirm !== true) continue
-        soonest = Math.min(rest.until, soonest ?? rest.until)
+        const cooldown = routing.cooldowns.find(candidate.channel.id, credential, candidate.upstreamModel)
+        if (cooldown?.isFirm !== true) continue
+        soonest = Math.min(cooldown.until, soonest ?? cooldown.until)
       }
     }
   }
@@ -218,12 +218,12 @@ function asLastResort(target: Target, why: string): Target {
   return { ...target, reason: `last resort (${why}), ${target.reason}` }
 }
 
-function restText({ why, until }: Rest): string {
+function cooldownText({ why, until }: CredentialCooldown): string {
   const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
-  return `${restReasons[why]}: rests for ${seconds} s`
+  return `${cooldownReasons[why]}: rests for ${seconds} s`
 }
 
-const restReasons: Readonly<Record<Rest['why'], string>> = {
+const cooldownReasons: Readonly<Record<CredentialCooldown['why'], string>> = {
   limited: 'rate limit',
   refused: 'credential refused',
   forbidden: 'credential refused for this model',

@@ -10,7 +10,7 @@ export interface Verdict {
    * The credential is passed over for a while; `refused`: it, or its account, is not taken at all; `forbidden`: not for
    * this model.
    */
-  rest?: 'limited' | 'refused' | 'forbidden'
+  cooldown?: 'limited' | 'refused' | 'forbidden'
   /** The upstream itself said for how many seconds the channel is not to be asked. */
   openSeconds?: number
 }
@@ -42,9 +42,9 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
   if (fault === 'client') return status === undefined && !toldInStream.has(kind) ? nobodysFault : clientsFault
   if (fault === 'gateway') return nobodysFault
   if (kind === 'content_filtered') return otherChannel
-  if (kind === 'rate_limited') return { next: 'credential', breaker: 'life', rest: 'limited' }
+  if (kind === 'rate_limited') return { next: 'credential', breaker: 'life', cooldown: 'limited' }
   if (kind === 'upstream_error' && status !== undefined && refusedStatuses.has(status))
-    return { next: 'credential', breaker: 'life', rest: status === 403 ? 'forbidden' : 'refused' }
+    return { next: 'credential', breaker: 'life', cooldown: status === 403 ? 'forbidden' : 'refused' }
   if (status !== undefined && isOtherRefusal(status)) return otherChannel
   if (kind === 'upstream_overloaded' && retryAfterSeconds !== undefined)
     return { next: 'channel', breaker: 'failure', openSeconds: retryAfterSeconds }

@@ -88,7 +88,7 @@ test('a last resort is no channel that this request found away, but the next bes
   const other = channelOf('other')
   const [first] = everyCredentialOf(both)
   if (first === undefined) throw new Error('a credential')
-  routing.rests.begin('both', first, 'up', 'refused', undefined)
+  routing.cooldowns.begin('both', first, 'up', 'refused', undefined)
   shut(other)
   const targets = start(legOf([candidateOf(both), candidateOf(other)]))
   expect(named(targets)).toBe('both b')

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Credential } from './credentials.ts'
 
-export interface RestBounds {
+export interface CooldownBounds {
   /** How long a credential that an upstream refuses is passed over. */
   credentialRestMs: number
   /** The longest `retry-after` of an upstream that is believed. */
@@ -9,7 +9,7 @@ export interface RestBounds {
 }
 
 /** A credential that is passed over for a while. */
-export interface Rest {
+export interface CredentialCooldown {
   /** On the clock of performance.now(). */
   until: number
   why: 'limited' | 'refused' | 'forbidden'
@@ -18,7 +18,7 @@ export interface Rest {
 }
 
 /** Clients may name any model of a channel that takes them all: what rests is bounded. */
-const restsMax = 10_000
+const cooldownsMax = 10_000
 /** A limit that is told without its end is taken to be over sooner than a refusal. */
 const limitedFraction = 6
 
@@ -26,17 +26,17 @@ const limitedFraction = 6
  * Credentials of this process that rest. A refused one rests for all models; one that is forbidden a model rests for
  * that model, and a limit is of one model, too, as vendors count them.
  */
-export class Rests {
-  readonly #bounds: RestBounds
-  readonly #rests = new LRUCache<string, Rest>({ max: restsMax })
+export class CredentialCooldowns {
+  readonly #bounds: CooldownBounds
+  readonly #cooldowns = new LRUCache<string, CredentialCooldown>({ max: cooldownsMax })
 
-  constructor(bounds: RestBounds) {
+  constructor(bounds: CooldownBounds) {
     this.#bounds = bounds
   }
 
   /** The one that lasts longest; undefined: it may be used. */
-  find(channelId: string, { name }: Credential, upstreamModel: string): Rest | undefined {
-    if (this.#rests.size === 0) return undefined
+  find(channelId: string, { name }: Credential, upstreamModel: string): CredentialCooldown | undefined {
+    if (this.#cooldowns.size === 0) return undefined
     const refused = this.#current(keyOf(channelId, name, ''))
     const ofModel = this.#current(keyOf(channelId, name, upstreamModel))
     if (refused === undefined || ofModel === undefined) return refused ?? ofModel
@@ -48,7 +48,7 @@ export class Rests {
     channelId: string,
     credential: Credential,
     upstreamModel: string,
-    why: Rest['why'],
+    why: CredentialCooldown['why'],
     retryAfterSeconds: number | undefined,
   ): boolean {
     const { credentialRestMs, retryAfterMsMax } = this.#bounds
@@ -60,14 +60,18 @@ export class Rests {
       : why === 'limited'
         ? credentialRestMs / limitedFraction
         : credentialRestMs
-    this.#rests.set(keyOf(channelId, credential.name, model), { until: performance.now() + ms, why, isFirm })
+    this.#cooldowns.set(keyOf(channelId, credential.name, model), {
+      until: performance.now() + ms,
+      why,
+      isFirm,
+    })
     return isNew
   }
 
-  #current(key: string): Rest | undefined {
-    const rest = this.#rests.get(key)
-    if (rest === undefined || rest.until > performance.now()) return rest
-    this.#rests.delete(key)
+  #current(key: string): CredentialCooldown | undefined {
+    const cooldown = this.#cooldowns.get(key)
+    if (cooldown === undefined || cooldown.until > performance.now()) return cooldown
+    this.#cooldowns.delete(key)
     return undefined
   }
 }

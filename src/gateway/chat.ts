@@ -7,7 +7,7 @@ import { readBody } from '../http/body.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { groupOf, planRoute } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
-import type { Leg } from '../routing/targets.ts'
+import type { ModelCandidates } from '../routing/targets.ts'
 import { admit, requireCapacity } from '../stages/admit.ts'
 import type { Call, Endpoint } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -48,13 +48,13 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   if (isKeyed(call) && (await answeredBefore(gateway, call))) return
   const model = requireModel(snapshot, identity, facts.model)
   const findSession = once(() => sessionOf(identity.tenantId, call.request.headers, body.bytes, facts))
-  const legs = await planLegs(gateway, call, { snapshot, identity, group, model, facts, findSession })
-  const models = legs.flatMap(({ model, candidates }) =>
+  const plan = await planModels(gateway, call, { snapshot, identity, group, model, facts, findSession })
+  const models = plan.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )
   await admit(gateway, call, snapshot, { identity, group, facts, body: body.bytes, models })
   call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
-  await deliver(gateway, call, { legs, findSession, group })
+  await deliver(gateway, call, { plan, findSession, group })
 }
 
 interface Planning {
@@ -67,7 +67,7 @@ interface Planning {
 }
 
 /** Where the request may go: the model that was asked for, then its fallbacks. What only one channel holds has none. */
-async function planLegs(gateway: Gateway, call: Call, planning: Planning): Promise<Leg[]> {
+async function planModels(gateway: Gateway, call: Call, planning: Planning): Promise<ModelCandidates[]> {
   const { identity, group, model, facts, findSession: sessionOf } = planning
   const { protocol } = call.endpoint
   const { heldId } = facts
@@ -88,12 +88,12 @@ async function planLegs(gateway: Gateway, call: Call, planning: Planning): Promi
 }
 
 /** None where the fallback is no more, or cannot be asked on this endpoint. */
-function planFallback(call: Call, planning: Planning, fallback: string): Leg[] {
+function planFallback(call: Call, planning: Planning, fallback: string): ModelCandidates[] {
   const { snapshot, identity, group, facts, findSession: sessionOf } = planning
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
-  const refuse = (reason: string): Leg[] => [
+  const refuse = (reason: string): ModelCandidates[] => [
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')

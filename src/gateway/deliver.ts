@@ -6,7 +6,13 @@ import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Session } from '../routing/session.ts'
-import { type Chosen, type Leg, type Passed, soonestCooldownMs, Targets } from '../routing/targets.ts'
+import {
+  type Chosen,
+  type ModelCandidates,
+  type Passed,
+  soonestCooldownMs,
+  Targets,
+} from '../routing/targets.ts'
 import { type Verdict, verdictOn } from '../routing/verdict.ts'
 import { asGatewayError, type Call, type Ending, newAttempt, passedOver } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -19,7 +25,7 @@ import { type Answer, type Attempted, Relay, type UpstreamRefusal } from './rela
 
 /** Where a request may go, the model that was asked for first. */
 export interface Route {
-  legs: readonly Leg[]
+  plan: readonly ModelCandidates[]
   findSession: () => Session | undefined
   group: Group
 }
@@ -31,20 +37,24 @@ const passedOverMax = 16
 export async function deliver(
   gateway: Gateway,
   call: Call,
-  { legs, findSession, group }: Route,
+  { plan, findSession, group }: Route,
 ): Promise<void> {
   let last: Last = nothingTried
   let calls = 0
   let paid = false
-  const passOver = (leg: Leg, candidate: Passed, reason: string) =>
-    notePassedOver(call, leg, candidate, reason)
-  const targets = new Targets(gateway.routing, legs, findSession, passOver)
+  const passOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) =>
+    notePassedOver(call, modelCandidates, candidate, reason)
+  const targets = new Targets(gateway.routing, plan, findSession, passOver)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (call.clientGone) return settle(gateway, call, paid ? leftAfterSending : leftBeforeSending)
     if (calls === gateway.bounds.attemptsMax) break
-    const { leg, target } = chosen
-    call.price = { model: leg.model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
+    const { modelCandidates, target } = chosen
+    call.price = {
+      model: modelCandidates.model,
+      multiplier: group.priceMultiplier,
+      clientGone: group.clientGone,
+    }
     const tried = await attempt(gateway, call, chosen)
     if (tried.kind === 'answered') return
     if (tried.kind === 'unsaid') {
@@ -59,7 +69,7 @@ export async function deliver(
     if (tried.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: tried.verdict.next, reached: tried.reached })
   }
-  const cooldownMs = soonestCooldownMs(gateway.routing, legs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, plan)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
   tellRoute(call, target, undefined)
@@ -91,7 +101,7 @@ type Tried =
   | { kind: 'unsaid'; error: GatewayError }
   | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
 
-function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise<Tried> {
+function attempt(gateway: Gateway, call: Call, { modelCandidates, target }: Chosen): Promise<Tried> {
   const record = newAttempt(target)
   call.attempts.push(record)
   if (target.credential.secret !== '') call.credentials.add(target.credential.secret)
@@ -105,7 +115,7 @@ function attempt(gateway: Gateway, call: Call, { leg, target }: Chosen): Promise
     return Promise.resolve({ kind: 'unsaid', error })
   }
   call.sentAt ??= Date.now()
-  tellRoute(call, target, leg)
+  tellRoute(call, target, modelCandidates)
   // A long answer is known to be one before its end, and one that is not streamed by its head.
   const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
@@ -237,14 +247,14 @@ function endingOf(call: Call, target: Target, answer: Answer): Ending {
   }
 }
 
-function notePassedOver(call: Call, { fallback }: Leg, candidate: Passed, reason: string): void {
+function notePassedOver(call: Call, { fallback }: ModelCandidates, candidate: Passed, reason: string): void {
   if (call.attempts.length >= passedOverMax) return
   const why = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
   call.attempts.push(passedOver(candidate, why))
 }
 
-/** Response headers that say which channel this answer is of. `serving`: its leg, while it may still become one. */
-function tellRoute(call: Call, target: Target | null, serving: Leg | undefined): void {
+/** Response headers that say which channel this answer is of. `serving`: its model, while it may still become one. */
+function tellRoute(call: Call, target: Target | null, serving: ModelCandidates | undefined): void {
   const { headers } = call
   if (target === null) delete headers['x-tollgate-channel']
   else headers['x-tollgate-channel'] = channelHeader(target.channel.name)

@@ -11,7 +11,7 @@ import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
-import { type Leg, soonestCooldownMs, Targets } from '../routing/targets.ts'
+import { type ModelCandidates, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
 import { asGatewayError, newAttempt } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -78,8 +78,8 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
   }
   let asked = 0
   let unsaid: GatewayError | undefined
-  const legs = [legOf(gateway, job)]
-  const targets = new Targets(gateway.routing, legs, noSession, saysNothing)
+  const plan = [candidatesOf(gateway, job)]
+  const targets = new Targets(gateway.routing, plan, noSession, saysNothing)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
@@ -111,7 +111,7 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
-  const cooldownMs = soonestCooldownMs(gateway.routing, legs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, plan)
   if (asked === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
@@ -163,7 +163,7 @@ async function turnOf(
 }
 
 /** A job is quoted at the price of its model: none answers in its stead. */
-function legOf(gateway: Gateway, job: ImageJob): Leg {
+function candidatesOf(gateway: Gateway, job: ImageJob): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {

@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 import type { Verdict } from './verdict.ts'
 
 /** A model that may answer, with the channels that may be asked for it. */
-export interface Leg {
+export interface ModelCandidates {
   model: Model
   candidates: readonly Candidate[]
   /** Public id of the model, where it stands in for the one that was asked for. */
@@ -20,7 +20,7 @@ export interface Leg {
 export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
 
 export interface Chosen {
-  leg: Leg
+  modelCandidates: ModelCandidates
   target: Target
   /** Others were to be asked before it, and none of them is left. */
   isLastResort: boolean
@@ -34,17 +34,17 @@ export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
 
 /**
  * The targets of a request, one after the other, as long as the last one was not the end of it. First those that may be
- * asked as things stand at that moment, by leg and in their order; `passOver` hears of the others and why. When none of
+ * asked as things stand at that moment, model by model and in their order; `passOver` hears of the others and why. When none of
  * them is left, the best of those that are not said to be closed for certain is chosen, as a last resort, of which one is
  * asked: breakers and refused credentials divert requests, they do not refuse them. What was chosen is never chosen
  * again, nor is a channel that this request found away.
  */
 export class Targets {
   readonly #routing: Routing
-  readonly #legs: readonly Leg[]
+  readonly #plan: readonly ModelCandidates[]
   readonly #findSession: () => Session | undefined
   readonly #passOver: PassOver
-  #legAt = 0
+  #modelAt = 0
   #candidateAt = -1
   #place: Place | undefined
   #chosen: Chosen | undefined
@@ -55,12 +55,12 @@ export class Targets {
 
   constructor(
     routing: Routing,
-    legs: readonly Leg[],
+    plan: readonly ModelCandidates[],
     findSession: () => Session | undefined,
     passOver: PassOver,
   ) {
     this.#routing = routing
-    this.#legs = legs
+    this.#plan = plan
     this.#findSession = findSession
     this.#passOver = passOver
   }
@@ -95,19 +95,20 @@ export class Targets {
   #nextCandidate(): boolean {
     this.#place = undefined
     this.#candidateAt++
-    for (; this.#legAt < this.#legs.length; this.#legAt++, this.#candidateAt = 0) {
-      const leg = this.#legs[this.#legAt]
-      if (leg === undefined) break
-      const { refused } = leg
-      if (refused?.channel !== undefined) this.#passOver(leg, { channel: refused.channel }, refused.reason)
-      for (; this.#candidateAt < leg.candidates.length; this.#candidateAt++) {
-        const candidate = leg.candidates[this.#candidateAt]
+    for (; this.#modelAt < this.#plan.length; this.#modelAt++, this.#candidateAt = 0) {
+      const modelCandidates = this.#plan[this.#modelAt]
+      if (modelCandidates === undefined) break
+      const { refused } = modelCandidates
+      if (refused?.channel !== undefined)
+        this.#passOver(modelCandidates, { channel: refused.channel }, refused.reason)
+      for (; this.#candidateAt < modelCandidates.candidates.length; this.#candidateAt++) {
+        const candidate = modelCandidates.candidates[this.#candidateAt]
         if (candidate === undefined) continue
         if (this.#isHopeless(candidate)) {
-          if (this.#isUnreached(candidate)) this.#passOver(leg, candidate, unreachedReason)
+          if (this.#isUnreached(candidate)) this.#passOver(modelCandidates, candidate, unreachedReason)
           continue
         }
-        this.#place = this.#placeAt(leg, candidate)
+        this.#place = this.#placeAt(modelCandidates, candidate)
         return true
       }
     }
@@ -126,44 +127,44 @@ export class Targets {
     return this.#failed?.tried.has(nameOf(target)) === true
   }
 
-  #placeAt(leg: Leg, candidate: Candidate): Place {
+  #placeAt(modelCandidates: ModelCandidates, candidate: Candidate): Place {
     const closed = this.#routing.breakers.whyNot(candidate.channel.id)
-    if (closed !== undefined) this.#passOver(leg, candidate, closed)
+    if (closed !== undefined) this.#passOver(modelCandidates, candidate, closed)
     const credentials = pinned(candidate, credentialsOf(candidate.channel, this.#findSession))
-    return { leg, candidate, closed, credentials, at: 0, resting: '', isTried: false }
+    return { modelCandidates, candidate, closed, credentials, at: 0, resting: '', isTried: false }
   }
 
   #nextCredential(): Chosen | undefined {
     const place = this.#place
     if (place === undefined) return undefined
-    const { leg, candidate, closed, credentials } = place
+    const { modelCandidates, candidate, closed, credentials } = place
     const { channel, upstreamModel } = candidate
     while (place.at < credentials.length) {
       const credential = credentials[place.at++]
       if (credential === undefined) break
       const cooldown = this.#routing.cooldowns.find(channel.id, credential, upstreamModel)
-      const target = targetOf(leg, candidate, credential)
+      const target = targetOf(modelCandidates, candidate, credential)
       if (closed === undefined && cooldown === undefined) {
         place.isTried = true
-        return { leg, target, isLastResort: false }
+        return { modelCandidates, target, isLastResort: false }
       }
       if (cooldown !== undefined) place.resting = cooldownText(cooldown)
       if (cooldown?.isFirm === true || this.#isTried(target)) continue
       const why = closed ?? place.resting
-      this.#lastResorts.push({ leg, target: asLastResort(target, why), isLastResort: true })
+      this.#lastResorts.push({ modelCandidates, target: asLastResort(target, why), isLastResort: true })
     }
-    if (closed === undefined && !place.isTried) this.#passOver(leg, candidate, place.resting)
+    if (closed === undefined && !place.isTried) this.#passOver(modelCandidates, candidate, place.resting)
     return undefined
   }
 }
 
 const unreachedReason = 'its channel did not answer this request before'
 
-type PassOver = (leg: Leg, candidate: Passed, reason: string) => void
+type PassOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) => void
 
 /** The candidate whose credentials are looked at. */
 interface Place {
-  leg: Leg
+  modelCandidates: ModelCandidates
   candidate: Candidate
   /** Why its channel is not to be asked. */
   closed: string | undefined
@@ -183,9 +184,9 @@ interface Failed {
 }
 
 /** How long, at least, until one of the resting credentials may be used again; undefined: none has to rest. */
-export function soonestCooldownMs(routing: Routing, legs: readonly Leg[]): number | undefined {
+export function soonestCooldownMs(routing: Routing, plan: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
-  for (const { candidates } of legs) {
+  for (const { candidates } of plan) {
     for (const candidate of candidates) {
       for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
         const cooldown = routing.cooldowns.find(candidate.channel.id, credential, candidate.upstreamModel)
@@ -204,7 +205,7 @@ function pinned({ pinned: name }: Candidate, credentials: readonly Credential[])
   return held.length > 0 ? held : credentials
 }
 
-function targetOf({ fallback }: Leg, candidate: Candidate, credential: Credential): Target {
+function targetOf({ fallback }: ModelCandidates, candidate: Candidate, credential: Credential): Target {
   const { credentials } = candidate.channel
   let { reason } = candidate
   if (fallback !== undefined) reason = `fallback ${fallback}, ${reason}`

@@ -8,7 +8,7 @@ local function clock(given)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- A limit below 0 is none.
+-- A limit below 0 means: no limit.
 local function refilled(used, perMinute, elapsed)
   if perMinute < 0 then return 0 end
   return math.max(0, (tonumber(used) or 0) - elapsed * perMinute)
@@ -17,7 +17,7 @@ end
 local function read(key, now, requestsPerMinute, tokensPerMinute)
   local stored = redis.call('HMGET', key, 'requests', 'tokens', 'at')
   local at = tonumber(stored[3]) or now
-  -- A clock that was set back must not empty or fill anything.
+  -- A clock that was set back must not change a level.
   local elapsed = math.max(0, now - at)
   return {
     key = key,

@@ -150,6 +150,7 @@ function perMinute({ limits }: Pick<Scope, 'limits'>): [requests: number, tokens
 }
 
 function numbersOf(answer: unknown): number[] {
-  if (!Array.isArray(answer)) throw new Error('Redis answered a command of limits with something that is not a list')
+  if (!Array.isArray(answer))
+    throw new Error('Redis answered a command of limits with something that is not a list')
   return answer.map(Number)
 }

@@ -2,29 +2,29 @@ import { LRUCache } from 'lru-cache'
 import type { Credential } from './credentials.ts'
 
 export interface CooldownBounds {
-  /** How long a credential that an upstream refuses is passed over. */
+  /** Cooldown of a credential that an upstream refused. */
   credentialRestMs: number
-  /** The longest `retry-after` of an upstream that is believed. */
+  /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: number
 }
 
-/** A credential that is passed over for a while. */
+/** The time in which we pass over a credential. */
 export interface CredentialCooldown {
-  /** On the clock of performance.now(). */
+  /** A time of performance.now(). */
   until: number
   why: 'limited' | 'refused' | 'forbidden'
-  /** The upstream said for how long: it is not asked before. Else only others are asked before it. */
+  /** True: the upstream said how long, and we never use the credential before. False: we only prefer other credentials. */
   isFirm: boolean
 }
 
-/** Clients may name any model of a channel that takes them all: what rests is bounded. */
+/** A bound: clients may name any model on a channel that passes all names through. */
 const cooldownsMax = 10_000
-/** A limit that is told without its end is taken to be over sooner than a refusal. */
+/** A rate limit without `retry-after` cools down for this fraction of the time of a refusal. */
 const limitedFraction = 6
 
 /**
- * Credentials of this process that rest. A refused one rests for all models; one that is forbidden a model rests for
- * that model, and a limit is of one model, too, as vendors count them.
+ * The cooldowns of credentials in this process. A refused credential cools down for all models. One that is forbidden a
+ * model, or that reached a rate limit, cools down for that model only: vendors limit by model.
  */
 export class CredentialCooldowns {
   readonly #bounds: CooldownBounds
@@ -34,7 +34,7 @@ export class CredentialCooldowns {
     this.#bounds = bounds
   }
 
-  /** The one that lasts longest; undefined: it may be used. */
+  /** The cooldown that lasts longest; undefined: the credential may be used. */
   find(channelId: string, { name }: Credential, upstreamModel: string): CredentialCooldown | undefined {
     if (this.#cooldowns.size === 0) return undefined
     const refused = this.#current(keyOf(channelId, name, ''))
@@ -43,7 +43,7 @@ export class CredentialCooldowns {
     return refused.until > ofModel.until ? refused : ofModel
   }
 
-  /** Begins now. True: it did not rest before. */
+  /** A cooldown begins now. True: the credential had none before. */
   begin(
     channelId: string,
     credential: Credential,

@@ -4,11 +4,11 @@ import { breakerTable } from './breaker-table.ts'
 import { Breakers, type RoutingLog } from './breakers.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
-/** What is known of channels and their credentials besides the catalog: which of them fail, and which must rest. */
+/** What calls have shown about channels and credentials: the breakers that are open, and the cooldowns. */
 export interface Routing {
   breakers: Breakers
   cooldowns: CredentialCooldowns
-  /** The longest `retry-after` of an upstream that is believed. */
+  /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: number
   end(): Promise<void>
 }

@@ -6,38 +6,37 @@ import type { Routing } from './routing.ts'
 import type { Session } from './session.ts'
 import type { Verdict } from './verdict.ts'
 
-/** A model that may answer, with the channels that may be asked for it. */
+/** A model that may answer the request, with its candidates in their order. */
 export interface ModelCandidates {
   model: Model
   candidates: readonly Candidate[]
-  /** Public id of the model, where it stands in for the one that was asked for. */
+  /** Public id of the model, where it replaces the requested model. */
   fallback: string | undefined
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }
 }
 
-/** What is known of a candidate that is not chosen. */
+/** What we know about a candidate that was passed over. */
 export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
 
 export interface Chosen {
   modelCandidates: ModelCandidates
   target: Target
-  /** Others were to be asked before it, and none of them is left. */
+  /** A breaker or a cooldown is against it, but no other target is left. */
   isLastResort: boolean
 }
 
 /**
- * What came of the target that was chosen before: `unsaid`, the request cannot be said in its format. `reached`: false
- * where nothing at all answered.
+ * The result of the target that was chosen before. `unsaid`: the request cannot be translated to its format. `reached`:
+ * false when nothing answered.
  */
 export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
 
 /**
- * The targets of a request, one after the other, as long as the last one was not the end of it. First those that may be
- * asked as things stand at that moment, model by model and in their order; `passOver` hears of the others and why. When none of
- * them is left, the best of those that are not said to be closed for certain is chosen, as a last resort, of which one is
- * asked: breakers and refused credentials divert requests, they do not refuse them. What was chosen is never chosen
- * again, nor is a channel that this request found away.
+ * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
+ * model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is left, it
+ * chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert requests, they
+ * do not refuse them. It never chooses a target twice, nor a channel that this request could not reach.
  */
 export class Targets {
   readonly #routing: Routing
@@ -48,7 +47,7 @@ export class Targets {
   #candidateAt = -1
   #place: Place | undefined
   #chosen: Chosen | undefined
-  /** Most requests are answered by the first one: nothing is kept before that has failed. */
+  /** Undefined until the first target has failed: most requests need no more than one. */
   #failed: Failed | undefined
   /** The best one first. */
   #lastResorts: Chosen[] = []
@@ -65,7 +64,7 @@ export class Targets {
     this.#passOver = passOver
   }
 
-  /** The first one, or with what came of the last one the next; undefined: none is left. */
+  /** The first target, or with the result of the last one the next; undefined: none is left. */
   next(heard?: Heard): Chosen | undefined {
     if (heard !== undefined) this.#hear(heard)
     for (;;) {
@@ -162,11 +161,11 @@ const unreachedReason = 'its channel did not answer this request before'
 
 type PassOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) => void
 
-/** The candidate whose credentials are looked at. */
+/** The candidate whose credentials come next. */
 interface Place {
   modelCandidates: ModelCandidates
   candidate: Candidate
-  /** Why its channel is not to be asked. */
+  /** The reason of the breaker, when it is open. */
   closed: string | undefined
   credentials: readonly Credential[]
   at: number
@@ -174,16 +173,16 @@ interface Place {
   isTried: boolean
 }
 
-/** What the request has learned itself. */
+/** What this request has learned from its own calls. */
 interface Failed {
   tried: Set<string>
-  /** Protocols in which it cannot be said. */
+  /** Protocols to which the request cannot be translated. */
   unsayable: Set<string>
-  /** Channels that did not answer at all: they are not asked for another model either. */
+  /** Channels that did not answer: we do not ask them for another model either. */
   unreached: Set<string>
 }
 
-/** How long, at least, until one of the resting credentials may be used again; undefined: none has to rest. */
+/** Time until the first credential leaves its firm cooldown; undefined: none has one. */
 export function soonestCooldownMs(routing: Routing, plan: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
   for (const { candidates } of plan) {
@@ -198,7 +197,7 @@ export function soonestCooldownMs(routing: Routing, plan: readonly ModelCandidat
   return soonest === undefined ? undefined : Math.max(0, soonest - performance.now())
 }
 
-/** A pinned credential that the channel has no more was replaced: whatever holds its place will do. */
+/** A pinned credential that the channel no longer has was replaced: any of its credentials will do. */
 function pinned({ pinned: name }: Candidate, credentials: readonly Credential[]): readonly Credential[] {
   if (name === undefined) return credentials
   const held = credentials.filter((credential) => credential.name === name)

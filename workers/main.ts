@@ -4,12 +4,11 @@ import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
 
-/** Deliveries are short and wait for others: many may run at once. */
+/** A delivery is short and mostly waits for the client: many may run at once. */
 const webhooksAtOnce = 16
 
 /**
- * Run the jobs of every queue in this process, until `close`, which lets those that run come to their end, or puts them
- * back when that takes too long.
+ * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when that takes too long.
  */
 export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
   const { bounds, config, log } = context

@@ -13,7 +13,7 @@ export class RedisStore {
   readonly #clock: (() => number) | undefined
   #trouble = 'it does not answer'
 
-  /** `clock`: whole milliseconds; undefined: the clock of Redis. `ready` is called after each connect, `lost` after each loss. */
+  /** `clock`: whole milliseconds; undefined: the clock of Redis. Calls `ready` after each connect and `lost` after each loss. */
   constructor(
     url: string,
     { clock, ready, lost }: { clock: (() => number) | undefined; ready(): void; lost(): void },
@@ -82,7 +82,10 @@ export class RedisStore {
     await this.#run('tollgateSettle', scopes.flatMap(keysOf), [requestId, charged.requests, ...args])
   }
 
-  /** Extend the leases of running requests. All are sent in this turn: a renewal after the request's end would keep its place. */
+  /**
+   * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after the end of its
+   * request would hold the place.
+   */
   async renew(places: readonly Place[], leaseMs: number): Promise<void> {
     const sent: Promise<unknown>[] = []
     for (let start = 0; start < places.length; start += renewedAtOnce) {

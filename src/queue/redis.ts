@@ -6,8 +6,8 @@ import { describe } from './backend.ts'
 import type { QueueLog } from './queue.ts'
 
 /**
- * One connection for all that is added, which says at once when Redis is away, and two for each worker, which wait
- * until it is back. Rejects when Redis cannot be used within `waitMs`.
+ * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait until Redis
+ * is back. Rejects when Redis cannot be used within `waitMs`.
  */
 export async function openRedis(
   url: string,
@@ -22,7 +22,7 @@ export async function openRedis(
     connectTimeout,
     retryStrategy,
     commandTimeout: commandMs,
-    // A connection that the network forgot is made anew.
+    // Reconnect when the network has dropped the connection without a word.
     socketTimeout: commandMs,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
@@ -41,7 +41,7 @@ export async function openRedis(
   }
 }
 
-/** BullMQ's workers wait in Redis for ten seconds at a time. */
+/** Longer than one blocking call of BullMQ's workers, which lasts ten seconds. */
 const silentMs = 15_000
 
 async function waitForRedis(url: string, commandMs: number, waitMs: number, log: QueueLog): Promise<void> {
@@ -50,7 +50,7 @@ async function waitForRedis(url: string, commandMs: number, waitMs: number, log:
     const problem = await findProblem(url, commandMs)
     if (problem === undefined) return
     const message = `cannot use the Redis at ${new URL(url).host}: ${problem}`
-    // What waiting cannot mend fails at once.
+    // Fail at once where waiting cannot help.
     if (/^(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(problem) || Date.now() + retryMs > deadline)
       throw new Error(message)
     log(`${message}; trying for some seconds more`, {})
@@ -77,7 +77,7 @@ async function findProblem(url: string, commandMs: number): Promise<string | und
     await redis.ping()
     return undefined
   } catch (error) {
-    // "Connection is closed." is what follows; the event before has the reason.
+    // The error says only "Connection is closed."; the event before it had the reason.
     return describe(told ?? error)
   } finally {
     redis.disconnect()

@@ -9,11 +9,11 @@ import type { QueueLog, QueueName, QueueWorker, WorkOptions } from './queue.ts'
 export interface WorkerOptions extends WorkOptions {
   lockMs: number
   prefix: string
-  /** How long `close` tries to tell the backend of the last jobs. */
+  /** Longest time in which `close` reports the last jobs to the backend. */
   closeMs: number
 }
 
-/** A BullMQ worker that carries on over every outage of its backend. */
+/** A BullMQ worker that survives every outage of its backend. */
 export function startWorker(backend: Backend, name: QueueName, options: WorkerOptions): QueueWorker {
   const log = quietLog((message, fields) => options.log(message, { queue: name, ...fields }))
   const running = new Set<Promise<unknown>>()
@@ -30,11 +30,11 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
       prefix: options.prefix,
       concurrency: options.concurrency,
       lockDuration: options.lockMs,
-      // A lost job is found by two looks, the second after its lock has run out.
+      // BullMQ needs two checks to find a lost job, the second one after the lock has expired.
       stalledInterval: Math.ceil(options.lockMs / 2),
-      // However often its workers die: Postgres counts that.
+      // Practically no limit: Postgres counts how often the workers of a job died.
       maxStalledCount: 1_000_000_000,
-      // Between two tries to reach a backend that is away; the default is 15 seconds.
+      // Wait between two attempts to reach a backend that is away; the default is 15 seconds.
       runRetryDelay: 1_000,
     },
     backend.connect,
@@ -46,7 +46,7 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
   const close = async () => {
     const closed = worker.close()
     await Promise.race([closed, idle(running).then(() => sleep(options.closeMs, undefined, { ref: false }))])
-    // Cuts what is still waiting for a backend that is away. Without one, the job stays there and is run again.
+    // Cuts calls that still wait for a backend that is away. A job whose end was not reported runs again.
     void worker.disconnect().catch(() => {})
   }
   let closing: Promise<void> | undefined
@@ -73,7 +73,7 @@ async function runJob(
   const end = await runOnce(id, run, log)
   if (end === undefined) return
   await job.moveToDelayed(Date.now() + end.again, token)
-  // Tells BullMQ that the job has neither ended nor failed.
+  // This error tells BullMQ that the job has neither ended nor failed.
   throw new DelayedError()
 }
 
@@ -82,12 +82,12 @@ async function runOnce(id: string, run: WorkOptions['run'], log: QueueLog) {
     return await run(id)
   } catch (error) {
     log('a run of a job broke off; it is run again', { id, error: describe(error) })
-    // BullMQ keeps the message, and in Postgres it cannot keep every text: it gets one of ours.
+    // BullMQ stores the message, and Postgres cannot store every text: give it one of our own.
     throw new Error('the run broke off')
   }
 }
 
-/** Resolves when nothing runs; what begins meanwhile counts. */
+/** Resolves when no job runs, jobs that begin meanwhile included. */
 async function idle(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

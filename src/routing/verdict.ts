@@ -6,7 +6,7 @@ export interface Verdict {
   /** What we may ask next: another credential of the channel, another channel, or nothing. */
   next: 'credential' | 'channel' | 'nobody'
   breaker: Outcome
-  /** The credential gets a cooldown. `refused`: for all models, also when its account is refused. `forbidden`: for this model. */
+  /** The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for this model. */
   cooldown?: 'limited' | 'refused' | 'forbidden'
   /** The upstream said for how many seconds we must not call the channel. */
   openSeconds?: number

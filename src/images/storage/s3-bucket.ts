@@ -2,19 +2,19 @@ import type { S3Client } from '@aws-sdk/client-s3'
 
 export interface S3StorageOptions {
   bucket: string
-  /** Of a service other than Amazon's; buckets are then in the path, not in the host's name. */
+  /** Of a service other than Amazon's. The bucket's name then stands in the path, not in the host name. */
   endpoint: string | undefined
   region: string
-  /** Before every key. */
+  /** Stands before every key. */
   prefix: string
-  /** Both or none. None: whatever the SDK finds by itself, such as the machine's role. */
+  /** Set both or none. None: the SDK finds credentials itself, such as the role of the machine. */
   accessKeyId: string | undefined
   secretAccessKey: string | undefined
-  /** Of an upload in parts; smaller images are uploaded at once. Default, and the least S3 takes: 5 MiB. */
+  /** Size of the parts of an upload; a smaller image is one request. Default and minimum of S3: 5 MiB. */
   partBytes?: number
 }
 
-/** A bucket and what speaks to it. */
+/** A bucket, and the client and settings for it. */
 export interface Bucket {
   sdk: typeof import('@aws-sdk/client-s3')
   Upload: typeof import('@aws-sdk/lib-storage').Upload
@@ -36,7 +36,7 @@ export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
-    // Many services that speak S3 know no checksums but Content-MD5.
+    // Many S3-compatible services know no checksum but Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
@@ -45,7 +45,7 @@ export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
       requestTimeout: 60_000,
       throwOnRequestTimeout: true,
       socketTimeout: 60_000,
-      // Every image that is being read holds one: the SDK's 50 would let slow readers keep the writers out.
+      // Each image that a client reads holds one connection: with the SDK's default of 50, slow readers would block writers.
       httpAgent: { maxSockets: connectionsMax },
       httpsAgent: { maxSockets: connectionsMax },
     },

@@ -7,7 +7,7 @@ import type { ImageStorage, StoredImage } from './storage.ts'
 
 /**
  * Images in an S3 bucket: `<prefix>YYYY-MM-DD/<32 hex digits>`. It needs s3:PutObject, GetObject, DeleteObject,
- * AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. The SDK is loaded here: who has files never does.
+ * AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. It loads the SDK, which file storage never needs.
  */
 export async function s3Storage(options: S3StorageOptions): Promise<ImageStorage> {
   const bucket = await openBucket(options)
@@ -31,7 +31,7 @@ async function openStored(bucket: Bucket, key: string): Promise<StoredImage | un
     }
     return { bytes: object.ContentLength, stream: object.Body }
   } catch (error) {
-    // A bucket that is not there is a 404 too, but nothing that a reader could be told.
+    // Only a missing key: a missing bucket is a 404 too, but an error for the operator.
     if (error instanceof sdk.NoSuchKey) return undefined
     throw error
   }

@@ -69,7 +69,7 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const say = (message: string) => log.info(message)
+  const say = (message: string) => log.info({}, message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
@@ -94,14 +94,14 @@ export async function openContext(
 
   const database = openDatabase(url)
   const demo = file === undefined ? await startDemoUpstream() : undefined
-  const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
-  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
+  const catalog = await Catalog.load(database, keeper, (message) => log.warn({}, message))
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
     catalog,
     pollMs: bounds.revisionPollMs,
-    log: (message) => log.warn(message),
+    log: (message) => log.warn({}, message),
   })
   const partitions = keepPartitions(database, bounds, say)
   const instanceId = randomUUIDv7()
@@ -130,7 +130,7 @@ export async function openContext(
     ...bounds,
     waitMs: bounds.admitMs,
     answers,
-    log: (message) => log.warn(message),
+    log: (message) => log.warn({}, message),
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
@@ -176,7 +176,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
-    heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    heldAnswers: heldAnswers(database, (message) => log.warn({}, message)),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,

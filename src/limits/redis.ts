@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
 import {
   type Decision,
@@ -18,14 +19,9 @@ export interface RedisLimitsOptions {
   waitMs: number
   /** A running request holds its places for this long after its last renewal: its process may have died. */
   leaseMs: number
-  log: LimitsLog
+  log: Log
   /** Whole milliseconds. Default: the clock of Redis. */
   clock?: () => number
-}
-
-export interface LimitsLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
 }
 
 /**

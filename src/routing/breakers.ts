@@ -1,18 +1,14 @@
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
+import type { Log } from '../telemetry/log.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
 import type { BreakerTable, SharedBreaker } from './breaker-table.ts'
-
-export interface RoutingLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
 
 export interface BreakersOptions {
   bounds: BreakerBounds
   table: BreakerTable
   database: Pick<Database, 'listen' | 'renewals'>
-  log: RoutingLog
+  log: Log
   /** Time between two reads of the table, whether or not Postgres notified us. Default 1000. */
   sweepMs?: number
   /** After this time without an answer a probe no longer stops other requests from probing. Default 30000. */

@@ -1,7 +1,8 @@
 import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
 import { breakerTable } from './breaker-table.ts'
-import { Breakers, type RoutingLog } from './breakers.ts'
+import { Breakers } from './breakers.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
 /** What calls have shown about channels and credentials: the breakers that are open, and the cooldowns. */
@@ -16,7 +17,7 @@ export interface Routing {
 export function startRouting(options: {
   database: Pick<Database, 'sql' | 'listen' | 'renewals'>
   bounds: BreakerBounds & CooldownBounds
-  log: RoutingLog
+  log: Log
 }): Routing {
   const { database, bounds, log } = options
   const breakers = new Breakers({ bounds, table: breakerTable(database), database, log })

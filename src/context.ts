@@ -223,7 +223,7 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     commandMs: bounds.admitMs,
     waitMs: bounds.databaseWaitMs,
     lockMs: bounds.imageLeaseMs,
-    log: (message, fields) => log.warn(fields, message),
+    log,
   })
 }
 

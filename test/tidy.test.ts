@@ -33,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['canonical', 'catalog', 'db', 'redaction', 'address-blocks.ts', 'secret-key.ts'],
   catalog: ['canonical', 'protocols', 'db', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction'],
-  queue: [],
+  queue: ['telemetry'],
   routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry'],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
   http: [

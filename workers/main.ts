@@ -1,5 +1,4 @@
 import type { Context } from '../src/context.ts'
-import type { QueueLog } from '../src/queue/queue.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
@@ -13,14 +12,13 @@ const webhooksAtOnce = 16
 export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
   const { bounds, config, log } = context
   const queues = await context.queues()
-  const say: QueueLog = (message, fields) => log.warn(fields, message)
   const images = imageRunner(context)
   const workers = [
-    queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log: say }),
+    queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log }),
     queues.work('webhooks', {
       concurrency: webhooksAtOnce,
       run: webhookRunner(context, { allowPrivateAddresses: config.webhookPrivateAddresses === 'allow' }),
-      log: say,
+      log,
     }),
   ]
   const keeping = keepImages(context, queues.webhooks)

@@ -1,5 +1,7 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq'
-import type { QueueLog, QueueName } from './queue.ts'
+import type { Log } from '../telemetry/log.ts'
+import { relayLog } from '../telemetry/relay-log.ts'
+import type { QueueName } from './queue.ts'
 
 /** Where BullMQ stores jobs. The callers do not depend on which backend it is. */
 export interface Backend {
@@ -30,9 +32,9 @@ export async function inTime<T>(work: Promise<T>, waitMs: number): Promise<T> {
 }
 
 /** A log that writes the same message at most once in ten seconds, with the number of lines that it left out. */
-export function quietLog(log: QueueLog): QueueLog {
+export function quietLog(log: Log): Log {
   const heldBack = new Map<string, { since: number; times: number }>()
-  return (message, fields) => {
+  return relayLog((level, fields, message) => {
     const now = Date.now()
     const held = heldBack.get(message)
     if (held !== undefined && now - held.since < quietMs) {
@@ -40,8 +42,8 @@ export function quietLog(log: QueueLog): QueueLog {
       return
     }
     heldBack.set(message, { since: now, times: 0 })
-    log(message, held === undefined || held.times === 0 ? fields : { ...fields, repeated: held.times })
-  }
+    log[level](held === undefined || held.times === 0 ? fields : { ...fields, repeated: held.times }, message)
+  })
 }
 
 const quietMs = 10_000

@@ -1,9 +1,10 @@
 import { Queue } from 'bullmq'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { bullName, describe, inTime, quietLog, unused } from './backend.ts'
 import { jobOptions, payloadOf } from './payload.ts'
 import { openPostgres } from './postgres.ts'
-import type { JobQueue, QueueLog, QueueName, Queues, QueueWorker } from './queue.ts'
+import type { JobQueue, QueueName, Queues, QueueWorker } from './queue.ts'
 import { openRedis } from './redis.ts'
 import { startWorker } from './worker.ts'
 
@@ -15,7 +16,7 @@ export interface QueueOptions {
   commandMs: number
   /** A worker that is silent for this long loses its jobs to other workers, at the latest after twice this time. */
   lockMs: number
-  log: QueueLog
+  log: Log
   /** Longest wait for Redis at the start. Default 10 seconds. */
   waitMs?: number
   /** Stands before every key in Redis, so that installations can share one Redis. Default `tollgate`. */
@@ -68,14 +69,14 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
   }
 }
 
-function openQueue(backend: Backend, name: QueueName, prefix: string, log: QueueLog) {
+function openQueue(backend: Backend, name: QueueName, prefix: string, log: Log) {
   const queue = new Queue(
     bullName(name),
     // We do not read the events, and the default would keep ten thousand.
     { connection: unused, prefix, streams: { events: { maxLen: 100 } } },
     backend.connect,
   )
-  queue.on('error', (error) => log('the queue is in trouble', { queue: name, error: describe(error) }))
+  queue.on('error', (error) => log.warn({ queue: name, error: describe(error) }, 'the queue is in trouble'))
   return queue
 }
 

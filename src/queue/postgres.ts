@@ -7,9 +7,9 @@ import {
   runMigrations,
 } from 'bullmq'
 import { Client, DatabaseError } from 'pg'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { describe } from './backend.ts'
-import type { QueueLog } from './queue.ts'
 
 /**
  * Creates or updates BullMQ's tables, in the schema `bullmq`. Any number of processes may call it at once.
@@ -26,7 +26,7 @@ export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
 }
 
 /** Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not prepared. */
-export async function openPostgres(databaseUrl: string, commandMs: number, log: QueueLog): Promise<Backend> {
+export async function openPostgres(databaseUrl: string, commandMs: number, log: Log): Promise<Backend> {
   const pool = openPool(databaseUrl, commandMs, log)
   try {
     await assertSchemaCompatibility(pool)
@@ -53,7 +53,7 @@ export async function openPostgres(databaseUrl: string, commandMs: number, log: 
  * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and tries again,
  * also when it reports the end of a job; for others it would retry without a pause, and drop the job.
  */
-function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool {
+function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
   const { pool } = new ReadyConnection({
     connectionString: inSchema(databaseUrl),
     application_name: 'tollgate-queue',
@@ -62,7 +62,7 @@ function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool
     query_timeout: commandMs,
     keepAlive: true,
   })
-  pool.on('error', (error) => log('the queue lost a connection to Postgres', { error: describe(error) }))
+  pool.on('error', (error) => log.warn({ error: describe(error) }, 'the queue lost a connection to Postgres'))
   // A connection in use emits its own `error`. Without a listener that would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const query = pool.query.bind(pool)
@@ -72,7 +72,7 @@ function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool
         return await query<Row>(text, values)
       } catch (error) {
         if (error instanceof DatabaseError && !/^(08|53|57P)/.test(error.code ?? '')) throw error
-        log('the queue cannot reach Postgres', { error: describe(error) })
+        log.warn({ error: describe(error) }, 'the queue cannot reach Postgres')
         throw Object.assign(new Error(describe(error), { cause: error }), { code: 'ECONNREFUSED' })
       }
     },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../telemetry/log.ts'
 
 /**
  * A queue of ids of jobs. The jobs themselves are in Postgres: when the queue loses an id, a sweep adds it again.
@@ -46,8 +47,6 @@ export type Pages = (
   next: (error?: unknown) => void,
 ) => void
 
-export type QueueLog = (message: string, fields: object) => void
-
 export interface WorkOptions {
   /** Jobs that run at the same time. */
   concurrency: number
@@ -57,7 +56,7 @@ export interface WorkOptions {
    * runs twice at the same time, unless the queue took this worker for dead.
    */
   run(id: string): Promise<{ again: number } | undefined>
-  log: QueueLog
+  log: Log
 }
 
 export interface QueueWorker {

@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { describe } from './backend.ts'
-import type { QueueLog } from './queue.ts'
 
 /**
  * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait until Redis
  * is back. Rejects when Redis cannot be used within `waitMs`.
  */
-export async function openRedis(
-  url: string,
-  commandMs: number,
-  waitMs: number,
-  log: QueueLog,
-): Promise<Backend> {
+export async function openRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<Backend> {
   await waitForRedis(url, commandMs, waitMs, log)
   const connectTimeout = commandMs
   const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
@@ -27,7 +22,7 @@ export async function openRedis(
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
   })
-  producer.on('error', (error) => log('the queue cannot reach Redis', { error: describe(error) }))
+  producer.on('error', (error) => log.warn({ error: describe(error) }, 'the queue cannot reach Redis'))
   const patient = { url, connectTimeout, retryStrategy, socketTimeout: silentMs, maxRetriesPerRequest: null }
   return {
     name: 'redis',
@@ -44,7 +39,7 @@ export async function openRedis(
 /** Longer than one blocking call of BullMQ's workers, which lasts ten seconds. */
 const silentMs = 15_000
 
-async function waitForRedis(url: string, commandMs: number, waitMs: number, log: QueueLog): Promise<void> {
+async function waitForRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<void> {
   const deadline = Date.now() + waitMs
   for (;;) {
     const problem = await findProblem(url, commandMs)
@@ -53,7 +48,7 @@ async function waitForRedis(url: string, commandMs: number, waitMs: number, log:
     // Fail at once where waiting cannot help.
     if (/^(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(problem) || Date.now() + retryMs > deadline)
       throw new Error(message)
-    log(`${message}; trying for some seconds more`, {})
+    log.warn({}, `${message}; trying for some seconds more`)
     await sleep(retryMs)
   }
 }

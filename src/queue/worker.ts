@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from 'bullmq'
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { bullName, describe, quietLog, unused } from './backend.ts'
 import { jobIdOf } from './payload.ts'
-import type { QueueLog, QueueName, QueueWorker, WorkOptions } from './queue.ts'
+import type { QueueName, QueueWorker, WorkOptions } from './queue.ts'
 
 export interface WorkerOptions extends WorkOptions {
   lockMs: number
@@ -15,7 +16,7 @@ export interface WorkerOptions extends WorkOptions {
 
 /** A BullMQ worker that survives every outage of its backend. */
 export function startWorker(backend: Backend, name: QueueName, options: WorkerOptions): QueueWorker {
-  const log = quietLog((message, fields) => options.log(message, { queue: name, ...fields }))
+  const log = quietLog(options.log.child({ queue: name }))
   const running = new Set<Promise<unknown>>()
   const process = (job: Job, token?: string) => {
     const run = runJob(job, token, options.run, log)
@@ -39,9 +40,9 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
     },
     backend.connect,
   )
-  worker.on('error', (error) => log('the queue is in trouble', { error: describe(error) }))
+  worker.on('error', (error) => log.warn({ error: describe(error) }, 'the queue is in trouble'))
   worker.on('stalled', (id) =>
-    log('the worker of a job is gone and the job is given to another', { job: id }),
+    log.warn({ job: id }, 'the worker of a job is gone and the job is given to another'),
   )
   const close = async () => {
     const closed = worker.close()
@@ -58,16 +59,11 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
   }
 }
 
-async function runJob(
-  job: Job,
-  token: string | undefined,
-  run: WorkOptions['run'],
-  log: QueueLog,
-): Promise<void> {
+async function runJob(job: Job, token: string | undefined, run: WorkOptions['run'], log: Log): Promise<void> {
   const id = jobIdOf(job.data)
   if (id === undefined) {
     const data = JSON.stringify(job.data)?.slice(0, 200)
-    log('a job of the queue was written by another version of this program and is dropped', { data })
+    log.warn({ data }, 'a job of the queue was written by another version of this program and is dropped')
     throw new UnrecoverableError('unknown payload')
   }
   const end = await runOnce(id, run, log)
@@ -77,11 +73,11 @@ async function runJob(
   throw new DelayedError()
 }
 
-async function runOnce(id: string, run: WorkOptions['run'], log: QueueLog) {
+async function runOnce(id: string, run: WorkOptions['run'], log: Log) {
   try {
     return await run(id)
   } catch (error) {
-    log('a run of a job broke off; it is run again', { id, error: describe(error) })
+    log.warn({ id, error: describe(error) }, 'a run of a job broke off; it is run again')
     // BullMQ stores the message, and Postgres cannot store every text: give it one of our own.
     throw new Error('the run broke off')
   }

@@ -94,14 +94,14 @@ export async function openContext(
 
   const database = openDatabase(url)
   const demo = file === undefined ? await startDemoUpstream() : undefined
-  const catalog = await Catalog.load(database, keeper, (message) => log.warn({}, message))
+  const catalog = await Catalog.load(database, keeper, log)
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
     catalog,
     pollMs: bounds.revisionPollMs,
-    log: (message) => log.warn({}, message),
+    log,
   })
   const partitions = keepPartitions(database, bounds, say)
   const instanceId = randomUUIDv7()
@@ -130,7 +130,7 @@ export async function openContext(
     ...bounds,
     waitMs: bounds.admitMs,
     answers,
-    log: (message) => log.warn({}, message),
+    log,
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)

@@ -69,14 +69,13 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const say = (message: string) => log.info({}, message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   const embedded =
-    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log: say }))) : undefined
+    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, bounds.databaseWaitMs, say)
+  await waitForDatabase(url, bounds.databaseWaitMs, log)
   const keeper = new SecretKeeper(
     resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
   )
@@ -103,7 +102,7 @@ export async function openContext(
     pollMs: bounds.revisionPollMs,
     log,
   })
-  const partitions = keepPartitions(database, bounds, say)
+  const partitions = keepPartitions(database, bounds, log)
   const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
@@ -176,7 +175,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
-    heldAnswers: heldAnswers(database, (message) => log.warn({}, message)),
+    heldAnswers: heldAnswers(database, log),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,

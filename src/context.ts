@@ -15,7 +15,8 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
 import { startDemoUpstream } from './demo/upstream.ts'
-import { RunningCalls } from './http/running-calls.ts'
+import { RunningRequests } from './http/running-requests.ts'
+import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
 import { fileStorage } from './images/storage/files.ts'
@@ -31,13 +32,12 @@ import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { startRouting } from './routing/routing.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
-import type { Gateway } from './stages/gateway.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 
 /** What a process holds open: built once, closed once, passed as an argument. */
-export interface Context extends Gateway {
+export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
@@ -189,7 +189,7 @@ export async function openContext(
     },
     publicUrl: config.publicUrl,
     queues,
-    calls: new RunningCalls(),
+    requests: new RunningRequests(),
     draining: false,
     generatedKeys,
     async close() {

@@ -1,10 +1,10 @@
 import { Client } from 'undici'
+import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
 import { jobJson } from '../src/images/jobs/job-json.ts'
 import type { Webhook } from '../src/images/jobs/jobs.ts'
 import { webhookHeaders } from '../src/images/jobs/webhook-secret.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
 import { checkHost, guardedLookup } from '../src/upstream/allowed-addresses.ts'
 
 export interface WebhookOptions {
@@ -16,7 +16,7 @@ export interface WebhookOptions {
  * client does not accept it, the worker tries again, with growing pauses, and then gives up. It follows no redirect, and
  * calls only the addresses that a channel without `allow_private_address` may call.
  */
-export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
+export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
     const { jobs } = gateway.images
     const due = await jobs.webhookOf(id)
@@ -51,7 +51,7 @@ function opened(webhook: () => Webhook): Webhook | undefined {
 const longestMs = 6 * 3600 * 1000
 
 async function deliver(
-  gateway: Gateway,
+  gateway: ImageGateway,
   { allowPrivateAddresses }: WebhookOptions,
   job: ImageJob,
   { url: target, origin }: Webhook,

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
-import { type Generated, type Generation, generate } from '../src/images/generate.ts'
+import { type Generated, generate } from '../src/images/generate.ts'
+import type { Generation } from '../src/images/generation.ts'
 import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-ending.ts'
+import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
 import type { Enqueued, JobEnding, Lease } from '../src/images/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { asGatewayError } from '../src/stages/call.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
+import { asGatewayError } from '../src/stages/ending.ts'
 
 /** Pause between two tries to write the end of a job to Postgres. */
 const finishRetryMs = 1_000
@@ -28,7 +29,7 @@ export interface ImageRunner {
   stop(): void
 }
 
-export function imageRunner(gateway: Gateway): ImageRunner {
+export function imageRunner(gateway: ImageGateway): ImageRunner {
   const running = new Set<Generation>()
   let stopped = false
   return {
@@ -65,7 +66,7 @@ function end(generation: Generation, reason: GatewayError): void {
 }
 
 /** The sweep finds the jobs that cannot be queued now. */
-export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
+export function enqueue(gateway: ImageGateway, jobs: readonly Enqueued[]): void {
   if (jobs.length === 0) return
   gateway.images.queue.add(jobs).catch((error: unknown) => {
     gateway.log.warn(
@@ -76,7 +77,7 @@ export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
 }
 
 async function run(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
 ): Promise<{ again: number } | undefined> {
@@ -102,7 +103,7 @@ async function run(
 }
 
 /** Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store. */
-async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<GatewayError | undefined> {
+async function storageTrouble({ images }: ImageGateway, job: ImageJob): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
   try {
     await images.storage.check()
@@ -113,7 +114,7 @@ async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<Gatew
 }
 
 /** Only an error from making the images may fail the job. Any other error means that Postgres is away: the job runs again. */
-async function generated(gateway: Gateway, generation: Generation): Promise<Generated | GatewayError> {
+async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {
   try {
     return await generate(gateway, generation)
   } catch (cause) {
@@ -127,7 +128,7 @@ async function generated(gateway: Gateway, generation: Generation): Promise<Gene
   }
 }
 
-function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string): Generation {
+function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => string): Generation {
   const { jobs } = gateway.images
   const partials = [...job.partials]
   const held = (noted: boolean) => {
@@ -173,7 +174,7 @@ function endedByDeath(attempt: ImageJob['attempts'][number]) {
 }
 
 /** Extends the lease while the job runs; aborts the job when the lease is lost or the client cancels. */
-function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { stop(): void } {
+function keepLease(gateway: ImageGateway, lease: Lease, generation: Generation): { stop(): void } {
   const { jobs, watch } = gateway.images
   const extend = async () => {
     const verdict = await jobs.extend(lease).catch(() => 'held' as const)
@@ -195,7 +196,7 @@ function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { st
 }
 
 async function failOrRepeat(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   error: GatewayError,
@@ -223,7 +224,7 @@ async function failOrRepeat(
 const longestBackoffMs = 3_600_000
 
 async function putBack(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   delayMs: number,
@@ -240,7 +241,7 @@ async function putBack(
  * failure, for the operator only.
  */
 async function finish(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   ending: JobEnding,

@@ -9,8 +9,8 @@ import { readBody } from '../http/body.ts'
 import { type Balance, bookEntry, findAccount, type NewEntry } from '../ledger/entries.ts'
 import { usd } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
-import { asGatewayError } from '../stages/call.ts'
-import { endpointOf } from '../stages/endpoints.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import { spokenAt } from '../stages/endpoints.ts'
 import type { GatewayLog } from '../stages/gateway.ts'
 import { bearsAdminToken } from './admin-token.ts'
 
@@ -102,7 +102,7 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
             { request: requestId, cause: redactText(String(error.cause)) },
             error.message,
           )
-        const { status, headers, body } = endpointOf('/admin').client.encodeError(error, requestId)
+        const { status, headers, body } = spokenAt('/admin').client.encodeError(error, requestId)
         response.status(status).set(headers).json(body)
       }
     }

@@ -1,9 +1,10 @@
+import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
-import type { Model, Snapshot } from './snapshot.ts'
+import type { Group, Model, Snapshot } from './snapshot.ts'
 
 /** Holds the snapshot of this process and swaps it whole. Kept fresh by `followRevisions`. */
 export class Catalog {
@@ -55,4 +56,11 @@ export function findModel(snapshot: Snapshot, name: string): Model | undefined {
  */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
+}
+
+/** The group of a key. A key whose group is gone from the catalog may do nothing. */
+export function groupOf(snapshot: Snapshot, groupId: string): Group {
+  const group = snapshot.groups.get(groupId)
+  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
+  return group
 }

@@ -1,27 +1,41 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../canonical/error.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import type { RunningRequests } from './running-requests.ts'
 
 const lookMs = 50
-/** For calls that were told to end at the deadline to write their rows. */
+/** Time for requests that were ended at the deadline to write their rows. */
 const settleMs = 2_000
-/** For the connections that wait to be taken, of which there may always be a next. */
+/** Time for taking connections that wait: there may always be another one. */
 const takeMs = 1_000
+
+/** What the drain needs of a process. */
+interface Work {
+  /** Set to true: nothing new begins. */
+  draining: boolean
+  requests: RunningRequests<RunningRequest>
+  bounds: { drainOnShutdownMs: number }
+}
+
+interface RunningRequest {
+  place: number
+  shuttingDown: boolean
+  running: { abort(reason: GatewayError): void } | undefined
+}
 
 /**
  * End the work of this process: no new requests, running ones finish, at the deadline what still runs is ended with
  * its format's own error. Resolves when every row is written.
  */
-export async function drain(gateway: Gateway, server: Server): Promise<void> {
-  gateway.draining = true
+export async function drain(work: Work, server: Server): Promise<void> {
+  work.draining = true
   await takeWaiting(server)
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
-  await emptied(gateway, gateway.bounds.drainOnShutdownMs)
-  for (const call of gateway.calls.all()) {
-    call.shuttingDown = true
-    call.running?.abort(
+  await emptied(work, work.bounds.drainOnShutdownMs)
+  for (const request of work.requests.all()) {
+    request.shuttingDown = true
+    request.running?.abort(
       new GatewayError(
         'unavailable',
         'This gateway process is shutting down; the answer is cut here. Try again.',
@@ -29,15 +43,15 @@ export async function drain(gateway: Gateway, server: Server): Promise<void> {
       ),
     )
   }
-  await emptied(gateway, settleMs)
+  await emptied(work, settleMs)
   server.closeIdleConnections()
   await Promise.race([closed, sleep(settleMs, undefined, { ref: false })])
   server.closeAllConnections()
 }
 
-async function emptied(gateway: Gateway, waitMs: number): Promise<void> {
+async function emptied({ requests }: Work, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs
-  while (gateway.calls.size > 0 && performance.now() < deadline) await sleep(lookMs)
+  while (requests.size > 0 && performance.now() < deadline) await sleep(lookMs)
 }
 
 /**

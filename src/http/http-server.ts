@@ -2,17 +2,29 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { makeApp } from '../app.ts'
-import type { Context } from '../context.ts'
+import type { Bounds, Config } from '../config.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
 import { headersMax, refuseTunnel, refuseUnparsed } from './client-errors.ts'
-import { closedDoor, door } from './request-guard.ts'
+import type { Intake } from './intake.ts'
+import { refuseAll, requestGuard } from './request-guard.ts'
 import { followCertificate, readCertificate } from './tls.ts'
 
-/** The server of this process's app: HTTPS where there is a certificate. Throws an Error for the operator. */
-export function makeServer(context: Context): Server {
-  const { bounds, config } = context
+/** What the server needs of a process. */
+export interface ServerContext {
+  bounds: Bounds
+  config: Pick<Config, 'plainHttp' | 'tlsCert' | 'tlsKey' | 'trustedProxies'>
+  log: {
+    info(fields: object, message: string): void
+    warn(fields: object, message: string): void
+    error(fields: object, message: string): void
+  }
+}
+
+/** The server of this process: HTTPS where there is a certificate. Throws an Error for the operator. */
+export function makeServer(context: ServerContext, intake: Intake): Server {
+  const { bounds, config, log } = context
+  const refuser = { intake, bounds, log }
   const options: ServerOptions = {
     maxHeaderSize: bounds.headerBytesMax,
     requestTimeout: bounds.requestReadMs,
@@ -22,10 +34,10 @@ export function makeServer(context: Context): Server {
     // TCP's own, for clients that are gone without a word while their answer is thought of.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
-    // Who sends none gets an answer in its own format, and a row.
+    // A client that sends none gets an answer in its own format, and a row.
     requireHostHeader: false,
   }
-  const listener = door(context, makeApp(context))
+  const listener = requestGuard(intake, config.plainHttp === 'allow')
   const { tlsCert, tlsKey, trustedProxies = [] } = config
   const server =
     tlsCert === undefined || tlsKey === undefined
@@ -35,12 +47,12 @@ export function makeServer(context: Context): Server {
   server.maxConnections = bounds.connectionsMax
   server.on('drop', tellOfDrops(context))
   server.once('listening', () => {
-    server.on('error', (error) => context.log.error({ cause: String(error) }, 'the port has failed'))
+    server.on('error', (error) => log.error({ cause: String(error) }, 'the port has failed'))
   })
-  server.on('clientError', refuseUnparsed(context))
-  server.on('connect', refuseTunnel(context))
+  server.on('clientError', refuseUnparsed(refuser))
+  server.on('connect', refuseTunnel(refuser))
   server.on('checkContinue', handleContinue(listener))
-  server.on('checkExpectation', closedDoor(context, unknownExpectation))
+  server.on('checkExpectation', refuseAll(intake, unknownExpectation))
   return server
 }
 
@@ -75,7 +87,7 @@ function plainServer(
 }
 
 function secureServer(
-  { bounds, config, log }: Context,
+  { bounds, config, log }: ServerContext,
   options: ServerOptions,
   listener: RequestListener,
   files: { tlsCert: string; tlsKey: string },
@@ -91,7 +103,7 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // Who does not get through the handshake has asked for nothing: no row, and no plain answer to what may be anything.
+  // A client that fails the handshake has asked for nothing: no row, and no plain answer to bytes that may be anything.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)
@@ -99,7 +111,7 @@ function secureServer(
   return server
 }
 
-function tellOfDrops({ bounds, log }: Context): () => void {
+function tellOfDrops({ bounds, log }: ServerContext): () => void {
   let dropped = 0
   let toldAt = Number.NEGATIVE_INFINITY
   return () => {

@@ -1,49 +1,38 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
-import type { Config } from '../config.ts'
-import { redactText } from '../redaction/redact.ts'
-import { endpointOf } from '../stages/endpoints.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import { beginCall, refuse } from '../stages/settle.ts'
 import { cameSafely, hostSyntax } from './client-address.ts'
-
-interface House extends Gateway {
-  config: Pick<Config, 'plainHttp'>
-}
+import type { Intake } from './intake.ts'
 
 /**
- * What every request passes before anything of it is used: refused is what came unprotected, and what two readers
- * could understand as two different requests. Such a request gets a row, an error in the caller's format, and the end
- * of its connection. Its key is neither looked up nor kept.
+ * What every request passes before anything of it is used. Refused are requests that came unprotected, and requests that
+ * two readers could understand as two different ones. A refused request gets a row, an error in the caller's format, and
+ * the end of its connection; its key is neither looked up nor kept. `allowsPlain`: plain HTTP is protected enough.
  */
-export function door(gateway: House, app: RequestListener): RequestListener {
-  const allowsPlain = gateway.config.plainHttp === 'allow'
+export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
-    // What follows a request that was refused is not read any more, even when it came along with it.
+    // What follows a refused request is not read any more, even when it came along with it.
     if (shut.has(request.socket)) return
     // It is answered in this protocol, but the parser has dropped what came behind it: nothing may come after that.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const refusal = refusalOf(request, allowsPlain)
-    if (refusal === undefined) app(request, response)
-    else turnAway(gateway, request, response, refusal)
+    if (refusal === undefined) intake.serve(request, response)
+    else turnAway(intake, request, response, refusal)
   }
 }
 
 /** Refuses every request that it hears of, with what `explain` says of it. */
-export function closedDoor(gateway: Gateway, explain: (request: IncomingMessage) => string): RequestListener {
-  return (request, response) => turnAway(gateway, request, response, badRequest(explain(request)))
+export function refuseAll(intake: Intake, explain: (request: IncomingMessage) => string): RequestListener {
+  return (request, response) => turnAway(intake, request, response, badRequest(explain(request)))
 }
 
-/** Connections that end with the answer they are getting. */
+/** Connections that end with the answer they are getting now. */
 const shut = new WeakSet<Duplex>()
 
-const pathCharactersMax = 128
-
-/** Answered over plain HTTP as well: they have no secrets, and who watches processes has no certificate. */
+/** Answered over plain HTTP as well: they hold no secrets, and a health check has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** Headers that come once, or not at all: a second one is another body, another host or another key to some reader. */
+/** Headers that may come only once: a second one means another body, host or key to some readers. */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -54,7 +43,7 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Headers that mean one thing: of two that differ one reader takes the first and another the last. */
+/** Headers that may be repeated only with the same value: of two that differ, some readers take the first, some the last. */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
 function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
@@ -87,7 +76,7 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
   return twice === undefined ? undefined : badRequest(twice)
 }
 
-/** A message about it. One that says the same twice is made one. */
+/** A message about a repeated header; undefined when there is none. Repeats that agree become one header. */
 function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
@@ -110,22 +99,13 @@ function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | un
 }
 
 function turnAway(
-  gateway: Gateway,
+  intake: Intake,
   request: IncomingMessage,
   response: ServerResponse,
   refusal: GatewayError,
 ): void {
   shut.add(request.socket)
-  const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
-  const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
-  call.headers.connection = 'close'
-  refuse(gateway, call, refusal).catch((cause: unknown) => {
-    gateway.log.error(
-      { request: call.id, cause: redactText(String(cause)) },
-      'a request could not be refused',
-    )
-    response.destroy()
-  })
+  intake.refuse(request, response, refusal)
 }
 
 function badRequest(message: string): GatewayError {

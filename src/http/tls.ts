@@ -2,7 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server } from 'node:tls'
-import type { GatewayLog } from '../stages/gateway.ts'
+
+interface TlsLog {
+  warn(fields: object, message: string): void
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
 
 /** Paths of PEM files. */
 interface CertificateFiles {
@@ -32,7 +37,7 @@ export function followCertificate(
   server: Server,
   files: CertificateFiles,
   first: Certificate,
-  log: GatewayLog,
+  log: TlsLog,
 ): NodeJS.Timeout {
   log.info({ validTo: validToOf(first.cert) }, 'HTTPS only')
   let seen = first

@@ -2,50 +2,33 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import type { Usage } from '../canonical/usage.ts'
-import { findModel } from '../catalog/catalog.ts'
+import { findModel, groupOf } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import { recordFailure } from '../gateway/deliver.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
-import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
+import { type Candidate, planImageRoute, type Target } from '../routing/candidates.ts'
+import { recordFailure } from '../routing/record-failure.ts'
 import { type ModelCandidates, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
-import { asGatewayError, newAttempt } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import { fetchImage } from './fetch-image.ts'
+import type { Generation } from './generation.ts'
 import { type CallAnswer, ImageCall } from './image-call.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 
-/** What a worker holds while it makes a job's images. */
-export interface Generation {
-  job: ImageJob
-  readonly request: ImageRequest
-  /** Grows by one record for each upstream call. */
-  attempts: AttemptRecord[]
-  /** Credentials of the channels that were asked: no text may show them. */
-  credentials: Set<string>
-  /** Upstream calls that run now. */
-  running: Set<UpstreamCall>
-  /** Set once nobody wants the images any more, or another worker has the job. */
-  ended: GatewayError | undefined
-  /** 0: the channel may be asked now; else after how many milliseconds it may. Rejects when the lease is lost. */
-  takeTurn(channel: Channel): Promise<number>
-  /** Keep the attempts for whoever has to go on. Rejects when the lease is lost. */
-  noteAttempts(): Promise<void>
-  notePartial(image: ReceivedImage, index: number): Promise<void>
-}
-
-/** What came of it. */
+/** The result of making a job's images. */
 export interface Generated {
   images: { image: ReceivedImage; revisedPrompt: string | undefined }[]
-  /** What the upstream told of the images, the last one that made some. */
+  /** What the last upstream that made images said about them. */
   told: CallAnswer['answer'] | undefined
-  /** Of all calls that made some; undefined where one of them did not tell. */
+  /** Sum over all calls that made images; undefined where one of them did not tell. */
   usage: Usage | undefined
   /** Whether that one gave links instead of bytes. */
   gaveLinks: boolean
@@ -64,7 +47,7 @@ const callsAtOnce = 4
  * Make a job's images: one target after the other until there are as many as were asked for, or no other may do
  * better. Images that were made count, whatever happened to the others.
  */
-export async function generate(gateway: Gateway, generation: Generation): Promise<Generated> {
+export async function generate(gateway: ImageGateway, generation: Generation): Promise<Generated> {
   const { job, request } = generation
   const made: Generated = {
     images: [],
@@ -78,8 +61,8 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
   }
   let asked = 0
   let unsaid: GatewayError | undefined
-  const plan = [candidatesOf(gateway, job)]
-  const targets = new Targets(gateway.routing, plan, noSession, saysNothing)
+  const planned = [candidatesOf(gateway, job)]
+  const targets = new Targets(gateway.routing, planned, noSession, saysNothing)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
@@ -91,7 +74,7 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
       chosen = targets.next({ next: 'unsaid', reached: true })
       continue
     }
-    // Who is only busy is waited for.
+    // All remaining targets are only busy: wait for one instead of failing.
     if (chosen.isLastResort && made.waitMs !== undefined) break
     const waitMs = await turnOf(generation, target.channel, made)
     if (waitMs === undefined) break
@@ -111,7 +94,7 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
-  const cooldownMs = soonestCooldownMs(gateway.routing, plan)
+  const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (asked === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
@@ -133,7 +116,7 @@ export function canBeSaid(targets: readonly Candidate[], request: ImageRequest):
   return first
 }
 
-/** That of the largest call that the target would be asked for. */
+/** The error of encoding the largest call that we would make to this target; undefined if it can be encoded. */
 function sayingProblem(side: ImageSide, request: ImageRequest, target: Candidate): GatewayError | undefined {
   try {
     side.encodeRequest(request, contextOf(request, target, side.imagesPerCall ?? request.count))
@@ -163,7 +146,7 @@ async function turnOf(
 }
 
 /** A job is quoted at the price of its model: none answers in its stead. */
-function candidatesOf(gateway: Gateway, job: ImageJob): ModelCandidates {
+function candidatesOf(gateway: ImageGateway, job: ImageJob): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
@@ -181,7 +164,7 @@ function noSession(): undefined {}
 function saysNothing(): void {}
 
 async function askTarget(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,
@@ -234,7 +217,7 @@ interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
 }
 
 async function callOnce(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,
@@ -269,7 +252,7 @@ async function callOnce(
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
-    // Whoever ended the job hung up on the channel.
+    // We ended the call ourselves: that says nothing about the channel.
     if (generation.ended !== undefined) breakerCall?.end('nothing', '')
     else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
     noteError(generation, attempt, error)
@@ -285,7 +268,7 @@ function noteError({ credentials }: Generation, attempt: AttemptRecord, error: G
 
 /** Rejects when there is no image but those that cannot be fetched. */
 async function fetchLinks(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   { answer, images, error: told }: CallAnswer,
@@ -306,7 +289,7 @@ async function fetchLinks(
 }
 
 function send(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,

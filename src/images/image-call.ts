@@ -1,17 +1,17 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageAnswer, ImageEvent, ImageSource } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { isRedirect, redirected } from '../gateway/answer-errors.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
 import { Lifter, type LiftStep } from '../protocols/lift.ts'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
-import { asGatewayError } from '../stages/call.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import { isRedirect, redirected } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** What came of one upstream call. Its images, of which there is one at least, are stored. */
+/** The result of one upstream call. It has one image at least, and its images are stored. */
 export interface CallAnswer {
   answer: Omit<ImageAnswer, 'images'>
   images: { source: ReceivedImage | { url: string }; revisedPrompt: string | undefined }[]
@@ -193,7 +193,7 @@ export class ImageCall implements Listener {
       )
   }
 
-  /** Whatever went wrong, the images that can be had count. */
+  /** Images that arrived count, even when something failed. */
   async #finish(): Promise<CallAnswer> {
     if (!this.#isAnswer()) {
       throw this.#failure ?? this.#refusal()
@@ -291,7 +291,7 @@ export class ImageCall implements Listener {
 class DataLines {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
-  /** Of an event whose end has not come. */
+  /** Bytes of an event that has not ended yet. */
   heldBytes = 0
 
   push(bytes: Buffer): string[] {

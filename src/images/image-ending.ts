@@ -1,12 +1,14 @@
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
-import { closeRecordOf, type Ending } from '../stages/call.ts'
+import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
-import type { Generated, Generation } from './generate.ts'
+import { withoutSecrets } from '../stages/redact-error.ts'
+import type { Generated } from './generate.ts'
+import type { Generation } from './generation.ts'
 import type { JobQuote, JobResult } from './jobs/job.ts'
 import type { JobEnding } from './jobs/jobs.ts'
 
@@ -64,7 +66,7 @@ export function failedEnding(
   cause: GatewayError,
   made?: Pick<Generated, 'target'>,
 ): JobEnding {
-  const error = shownOf(generation, cause)
+  const error = withoutSecrets(cause, [...generation.credentials])
   return {
     state: 'failed',
     close: closeOf(generation, {
@@ -136,12 +138,14 @@ function closeOf(
     metered: known.metered,
   }
   const progress = {
-    identity: null,
     startedAt: job.createdAt.getTime(),
-    sentAt: job.startedAt?.getTime() ?? null,
-    firstTokenAt: null,
-    attempts,
-    notes: known.notes ?? null,
+    row: {
+      identity: null,
+      sentAt: job.startedAt?.getTime() ?? null,
+      firstTokenAt: null,
+      attempts,
+      notes: known.notes ?? null,
+    },
   }
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
 }
@@ -165,16 +169,6 @@ function meterImages(quote: JobQuote, { images, told, usage }: Generated): Meter
   if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
   const cost = priceImages({ count: images.length, size, quality, told, usage }, price, multiplier)
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
-}
-
-function shownOf({ credentials }: Generation, error: GatewayError): GatewayError {
-  const secrets = [...credentials]
-  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
-  return new GatewayError(error.kind, redactText(error.message, secrets), {
-    cause,
-    fault,
-    ...withoutUndefined({ code, field, retryAfterSeconds, upstreamStatus }),
-  })
 }
 
 function totalInput({ input, cacheRead, cacheWrite }: Usage): number {

@@ -52,7 +52,8 @@ export function priceRequest(usage: Usage, price: Price, multiplier: string): Co
 export function worstCaseNano(size: RequestSize, model: Model, multiplier: string): bigint | undefined {
   const { price, contextLength } = model
   const inputPrice = dearest(price?.input, price?.cacheRead, price?.cacheWrite)
-  const outputPrice = dearest(price?.output, price?.reasoning)
+  // An answer without output tokens, such as an embedding, needs no price for them.
+  const outputPrice = size.maxOutputTokens === 0 ? 0n : dearest(price?.output, price?.reasoning)
   const inputTokens = size.hasMedia
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
+import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
@@ -32,7 +32,7 @@ export interface Candidate {
  * Protocols whose answers we can translate. First those that carry most of a chat: reasoning that a client can send back,
  * tool calls with ids, errors inside a stream.
  */
-const translatable: readonly ProtocolName[] = [
+export const translatable: readonly ProtocolName[] = [
   'openai-responses',
   'anthropic-messages',
   'gemini',
@@ -40,7 +40,7 @@ const translatable: readonly ProtocolName[] = [
 ]
 
 /** Protocols other than the client's own in which we can ask a channel for images, best first. */
-const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
+export const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
  * All candidates for an image request, in the order of planRoute. We ask a chat model for images only where the catalog
@@ -97,13 +97,6 @@ interface Spoken {
   offer: Offer
   protocol: ProtocolName
   native: boolean
-}
-
-/** The group of a key. A key whose group is gone from the catalog may do nothing. */
-export function groupOf(snapshot: Snapshot, groupId: string): Group {
-  const group = snapshot.groups.get(groupId)
-  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
-  return group
 }
 
 function inOrder(

@@ -40,7 +40,7 @@ export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
  */
 export class Targets {
   readonly #routing: Routing
-  readonly #plan: readonly ModelCandidates[]
+  readonly #planned: readonly ModelCandidates[]
   readonly #findSession: () => Session | undefined
   readonly #passOver: PassOver
   #modelAt = 0
@@ -54,12 +54,12 @@ export class Targets {
 
   constructor(
     routing: Routing,
-    plan: readonly ModelCandidates[],
+    planned: readonly ModelCandidates[],
     findSession: () => Session | undefined,
     passOver: PassOver,
   ) {
     this.#routing = routing
-    this.#plan = plan
+    this.#planned = planned
     this.#findSession = findSession
     this.#passOver = passOver
   }
@@ -94,8 +94,8 @@ export class Targets {
   #nextCandidate(): boolean {
     this.#place = undefined
     this.#candidateAt++
-    for (; this.#modelAt < this.#plan.length; this.#modelAt++, this.#candidateAt = 0) {
-      const modelCandidates = this.#plan[this.#modelAt]
+    for (; this.#modelAt < this.#planned.length; this.#modelAt++, this.#candidateAt = 0) {
+      const modelCandidates = this.#planned[this.#modelAt]
       if (modelCandidates === undefined) break
       const { refused } = modelCandidates
       if (refused?.channel !== undefined)
@@ -183,9 +183,9 @@ interface Failed {
 }
 
 /** Time until the first credential leaves its firm cooldown; undefined: none has one. */
-export function soonestCooldownMs(routing: Routing, plan: readonly ModelCandidates[]): number | undefined {
+export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
-  for (const { candidates } of plan) {
+  for (const { candidates } of planned) {
     for (const candidate of candidates) {
       for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
         const cooldown = routing.cooldowns.find(candidate.channel.id, credential, candidate.upstreamModel)

@@ -13,6 +13,8 @@ import { ImageJobs } from '../../src/images/jobs/jobs.ts'
 import { JobWatch } from '../../src/images/jobs/watch.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
+import { spokenAt } from '../../src/stages/endpoints.ts'
+import { arrive } from '../../src/stages/received.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
 
@@ -186,8 +188,10 @@ describe('a database that does not answer', () => {
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {
-      const call = { id, request, response, headers: { 'x-more': 'kept' }, requestedModel: 'draw' }
-      await answerAtOnce({ images, publicUrl: undefined, log }, call)
+      const { row } = arrive(spokenAt(path), null)
+      row.requestedModel = 'draw'
+      const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
+      await answerAtOnce({ images, publicUrl: undefined, log }, received)
     })
     const answer = await fetch(origin)
     expect(answer.status).toBe(202)

@@ -56,10 +56,10 @@ const ofModel = (candidates: Candidate[], fallback?: string): ModelCandidates =>
   candidates,
   fallback,
 })
-const start = (...plan: ModelCandidates[]) =>
+const start = (...planned: ModelCandidates[]) =>
   new Targets(
     routing,
-    plan,
+    planned,
     () => undefined,
     ({ fallback }, { channel }, reason) => {
       passed.push(`${fallback === undefined ? '' : `${fallback} at `}${channel.name}: ${reason}`)

@@ -90,7 +90,7 @@ interface UsageSpans {
 }
 
 /** Where `patchRequest` cuts. A class, so that the facts of another protocol are told apart. */
-class ChatSpans {
+export class ChatSpans {
   readonly model: Span
   readonly usage: UsageSpans | undefined
 
@@ -100,7 +100,7 @@ class ChatSpans {
   }
 }
 
-function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
+export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }
   const kind = kindAt(raw, span.start)
   if (kind === 'null') return { wanted: false, ask: { ...span, bytes: askOptions } }

@@ -1,15 +1,16 @@
-/** Something that runs, and where it stands among the others; -1: it does not run. */
+/** `place`: its index among the others; -1: it does not run. */
 interface Running {
   place: number
 }
 
 /**
- * What runs now, in no order. Not a Set: V8 puts a new table in the place of a full one, and where that had grown old, the
- * new one is made in the old generation too. What stood in a full table then lives until a whole collection, and of
- * requests that were nearly all of them.
+ * The requests that run now, in no order.
+ *
+ * An array and not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation where
+ * the old one lived there. Entries of the full table then live until a full collection, which held nearly all requests.
  * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
-export class RunningCalls<T extends Running> {
+export class RunningRequests<T extends Running> {
   readonly #calls: T[] = []
 
   get size(): number {
@@ -20,7 +21,7 @@ export class RunningCalls<T extends Running> {
     call.place = this.#calls.push(call) - 1
   }
 
-  /** Of one that does not run, nothing happens. */
+  /** Does nothing for one that does not run. */
   delete(call: T): void {
     const { place } = call
     if (place === -1) return
@@ -31,7 +32,7 @@ export class RunningCalls<T extends Running> {
     last.place = place
   }
 
-  /** Those that run now, whatever becomes of them meanwhile. */
+  /** A copy: requests may end while the caller walks through it. */
   all(): readonly T[] {
     return this.#calls.slice()
   }

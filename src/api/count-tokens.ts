@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
@@ -8,10 +7,14 @@ import { forwardedHeaders, noteTranslation, withoutForeignReasoning } from '../g
 import { conversationRefused } from '../protocols/conversation.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
 import { type Candidate, planRoute } from '../routing/candidates.ts'
-import { standInJournal } from '../stages/admit.ts'
-import { asGatewayError, type Call } from '../stages/call.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { type OwnCall, readJson, resolveModel, takeTurn } from './call.ts'
+import type { Identified } from '../stages/identify.ts'
+import { standInJournal } from '../stages/open-record.ts'
+import { requireModel } from '../stages/read.ts'
+import { takeLimits } from '../stages/take-limits.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
+import { readJson } from './read-json.ts'
 
 /** How a format counts the tokens of a request before it is sent. */
 interface CountFormat {
@@ -41,59 +44,85 @@ const formats = {
 } as const satisfies Record<string, CountFormat>
 
 /**
- * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`: asked of a channel that speaks the format;
- * where none does, or it does not count, our own estimate, and the header `x-tollgate-estimated: true` says so.
+ * How many tokens a request would have: asked of a channel that speaks the format; where none does, or it does not count,
+ * our own estimate, and the header `x-tollgate-estimated: true` says so.
  */
-export function tokenRoute(gateway: Gateway, ownCall: OwnCall, protocol: keyof typeof formats) {
+export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
+  return [
+    countTokensEndpoint(gateway, '/v1/responses/input_tokens', 'openai-responses'),
+    countTokensEndpoint(gateway, '/v1/messages/count_tokens', 'anthropic-messages'),
+  ]
+}
+
+function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typeof formats): OwnEndpoint {
   const format: CountFormat = formats[protocol]
-  return async (request: Request, response: Response): Promise<void> => {
-    const { call, identity } = await ownCall(request)
-    call.endpoint.client.checkHeaders?.(request.headers)
-    const body = await readJson(gateway, call)
-    const { model, name, group } = resolveModel(gateway, call, identity, textOf(body.model))
-    const planned = planRoute(model, name, group, protocol)
-    const heldId = format.heldId(body)
-    const targets = heldId === undefined ? planned : await holdersOf(gateway, identity, heldId, planned)
-    await takeTurn(gateway, call, identity)
-    const counted = await ask(gateway, call, targets, format, body)
-    if (counted !== undefined) {
-      response.set(call.headers).json(counted)
-      return
-    }
-    // Whoever was asked, the answer is none of theirs.
-    call.asked = null
-    const decoded = call.endpoint.client.decodeRequest(format.complete(body), { envelope: gateway.envelope })
-    response.setHeader('x-tollgate-estimated', 'true')
-    response.json(format.answer(estimateInputTokens(decoded)))
+  return {
+    method: 'POST',
+    path,
+    summary: 'How many tokens a request would have',
+    logged: true,
+    needsKey: true,
+    async handle({ stage }) {
+      const { client } = stage.endpoint
+      client.checkHeaders?.(stage.request.headers)
+      const body = await readJson(gateway, stage)
+      const name = modelIn(body)
+      const model = requireModel(stage, name)
+      stage.row.requestedModel = name
+      const planned = planRoute(model, name, stage.group, protocol)
+      const heldId = format.heldId(body)
+      const targets =
+        heldId === undefined ? planned : await holdersOf(gateway, stage.identity, heldId, planned)
+      await takeLimits(gateway, stage, 0)
+      const counted = await ask(gateway, stage, targets, format, body)
+      if (counted !== undefined) return { body: counted }
+      // Whoever was asked, the answer is none of theirs.
+      stage.row.asked = null
+      const decoded = client.decodeRequest(format.complete(body), { envelope: gateway.envelope })
+      return {
+        body: format.answer(estimateInputTokens(decoded)),
+        headers: { 'x-tollgate-estimated': 'true' },
+      }
+    },
   }
+}
+
+function modelIn(body: Json): string {
+  const name = textOf(body.model)
+  if (name !== undefined) return name
+  throw new GatewayError(
+    'invalid_request',
+    'model: required: the id of a model, as GET /v1/models lists them',
+    { field: 'model' },
+  )
 }
 
 /** Undefined when no channel can tell. Throws what an upstream has against the request itself. */
 async function ask(
   gateway: Gateway,
-  call: Call,
+  stage: Identified,
   targets: readonly Candidate[],
   format: CountFormat,
   body: Json,
 ): Promise<Json | undefined> {
   const able = targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)
-  if (able.length > 0) await standInJournal(gateway, call, call.body)
-  const hasSeals = call.body?.includes(envelopeMark) === true
+  if (able.length > 0) await standInJournal(gateway, stage)
+  const hasSeals = stage.row.body?.includes(envelopeMark) === true
   const { json, notes } = hasSeals ? withoutForeignReasoning(body) : { json: body, notes: [] }
   for (const target of able) {
     const question = {
       method: 'POST',
       path: format.path,
       body: Buffer.from(JSON.stringify({ ...json, model: target.upstreamModel })),
-      headers: forwardedHeaders(gateway, call),
+      headers: forwardedHeaders(gateway, stage),
     } as const
     try {
-      const counted = await askUpstream(gateway, call, target, question, countedIn)
-      if (notes.length > 0) noteTranslation(call, target, notes)
+      const counted = await askUpstream(gateway, stage, target, question, countedIn)
+      if (notes.length > 0) noteTranslation(stage, target, notes)
       return counted
     } catch (cause) {
       const { kind } = asGatewayError(cause)
-      if (call.clientGone || call.shuttingDown || kind === 'invalid_request') throw cause
+      if (stage.life.clientGone || stage.life.shuttingDown || kind === 'invalid_request') throw cause
     }
   }
   return undefined

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { RunningCalls } from '../../src/http/running-calls.ts'
+import { RunningRequests } from '../../src/http/running-requests.ts'
 
 test('holds what was added and not deleted, whatever the order, and forgets each once', () => {
-  const running = new RunningCalls<{ name: string; place: number }>()
+  const running = new RunningRequests<{ name: string; place: number }>()
   const calls = ['a', 'b', 'c', 'd'].map((name) => ({ name, place: -1 }))
   const names = () =>
     running
@@ -27,7 +27,7 @@ test('holds what was added and not deleted, whatever the order, and forgets each
 })
 
 test('those that run can be walked through while each is deleted', () => {
-  const running = new RunningCalls<{ place: number }>()
+  const running = new RunningRequests<{ place: number }>()
   for (let i = 0; i < 5; i++) running.add({ place: -1 })
   let seen = 0
   for (const call of running.all()) {

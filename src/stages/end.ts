@@ -1,0 +1,86 @@
+import { callsIn } from '../ledger/record.ts'
+import { redactText } from '../redaction/redact.ts'
+import { closeRecordOf, type Ending } from './ending.ts'
+import type { Gateway } from './gateway.ts'
+import type { Metered } from './meter.ts'
+import { openRecordOf } from './open-record.ts'
+import type { Arrival, Received, RowSoFar } from './received.ts'
+import { redactError, secretsOf } from './redact-error.ts'
+
+/**
+ * The one exit of everything that came: its row is written, and what it held is given back. Whatever comes second finds
+ * that it has ended. Resolves once the row stands in the journal: await it before the client can see the end of its answer.
+ *
+ * `unlogged`: there is no row, because reading the usage log would else add to it without end.
+ */
+export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unlogged'): Promise<void> {
+  const { life } = arrival
+  if (life.ended) return
+  life.ended = true
+  try {
+    if (how === 'unlogged') giveBack(arrival, 0, true)
+    else await writeRow(gateway, arrival, how)
+  } finally {
+    gateway.requests.delete(life)
+  }
+}
+
+/**
+ * The exit of a request that became a job, whose end writes the row. The request still counts as running, for the limits
+ * too, until its answer is gone.
+ */
+export function endAsJob(gateway: Gateway, { life, row, response }: Received): void {
+  life.ended = true
+  const { lease } = life
+  for (const release of [...life.releases, ...life.slabs]) release()
+  row.body = null
+  const gone = () => {
+    lease?.settle(0)
+    gateway.requests.delete(life)
+  }
+  if (response.destroyed) gone()
+  else response.once('close', gone)
+}
+
+async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
+  const { row, life } = arrival
+  const close = closeRecordOf(arrival, withoutSecretsOf(arrival, ending))
+  const open = row.opened ?? openRecordOf(gateway, arrival)
+  giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
+  const freed = life.claim?.ended(ending)
+  if (row.opened !== null) await gateway.ledger.close(open, close)
+  else if (row.identity !== null) await gateway.ledger.refuse(open, close)
+  else await gateway.ledger.refuseUnknown(open, close)
+  if (freed !== undefined) await freed
+}
+
+/** `tokens`: what it used of its limits. `isRead`: nothing can still read the request's bytes. */
+function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
+  life.lease?.settle(tokens)
+  for (const release of life.releases) release()
+  if (isRead) for (const release of life.slabs) release()
+}
+
+/**
+ * An upstream that answered well has read all of the request. An upstream that refused or broke may not have: bytes of
+ * it can still wait in a socket, and must never become another client's.
+ */
+function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
+  const calls = callsIn(attempts)
+  return calls === 0 || (calls === 1 && outcome === 'succeeded')
+}
+
+/** Error texts come from upstreams and may hold anything. */
+function withoutSecretsOf(arrival: Arrival, ending: Ending): Ending {
+  for (const attempt of arrival.row.attempts) {
+    if (attempt.error === null) continue
+    attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secretsOf(arrival)) }
+  }
+  return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
+}
+
+function tokensOf({ usage }: Metered): number {
+  return usage === null
+    ? 0
+    : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+}

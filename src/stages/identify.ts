@@ -1,0 +1,66 @@
+import { authenticate } from '../access/authenticate.ts'
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { groupOf } from '../catalog/catalog.ts'
+import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import type { Gateway } from './gateway.ts'
+import type { Received } from './received.ts'
+
+/** The second stage: we know who asks, and that this process has room for the request. */
+export interface Identified extends Received {
+  readonly identity: Identity
+  /** The group of its key. */
+  readonly group: Group
+  /** The catalog as it was then. The request is served by this one to its end. */
+  readonly snapshot: Snapshot
+}
+
+/**
+ * Who asks. Answers without a promise when the key is in memory.
+ * Throws, or rejects with, `unauthenticated`, `permission_denied` or `unavailable`.
+ */
+export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
+  const { snapshot } = gateway.catalog
+  const found = lookUp(gateway, received, snapshot)
+  return found instanceof Promise
+    ? found.then((identity) => admitTo(gateway, received, snapshot, identity))
+    : admitTo(gateway, received, snapshot, found)
+}
+
+/** So that the row of a request that is refused anyway is its owner's to find. A key that is not good changes nothing. */
+export async function recognise(gateway: Gateway, received: Received): Promise<void> {
+  try {
+    received.row.identity = await lookUp(gateway, received, gateway.catalog.snapshot)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+  }
+}
+
+function lookUp(gateway: Gateway, { request, clientAddress, startedAt }: Received, snapshot: Snapshot) {
+  return authenticate(gateway.keys, snapshot, request.headers, clientAddress ?? undefined, startedAt)
+}
+
+function admitTo(gateway: Gateway, received: Received, snapshot: Snapshot, identity: Identity): Identified {
+  // From here on also a request that is refused for want of room is a row of its key.
+  received.row.identity = identity
+  requireRoom(gateway)
+  return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
+}
+
+/** Throws `unavailable` where this process may begin nothing new. */
+function requireRoom({ draining, requests, bounds }: Gateway): void {
+  if (draining) {
+    throw new GatewayError(
+      'unavailable',
+      'This gateway process is shutting down. Try again: another one will answer.',
+      { retryAfterSeconds: 1 },
+    )
+  }
+  if (requests.size > bounds.inFlightMax) {
+    throw new GatewayError(
+      'unavailable',
+      `This gateway process runs ${bounds.inFlightMax} requests, as many as it may. Try again.`,
+      { retryAfterSeconds: 1 },
+    )
+  }
+}

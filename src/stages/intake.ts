@@ -1,0 +1,37 @@
+import type { RequestListener } from 'node:http'
+import type { GatewayError } from '../canonical/error.ts'
+import type { Intake } from '../http/intake.ts'
+import { redactText } from '../redaction/redact.ts'
+import { end } from './end.ts'
+import { refusedEnding } from './ending.ts'
+import { spokenAt } from './endpoints.ts'
+import type { Gateway } from './gateway.ts'
+import { refuseSafely } from './handle-request.ts'
+import { arrive, newestOn, receive } from './received.ts'
+
+const pathCharactersMax = 128
+
+/** What http/ needs of the stages: requests that it refuses, or cannot read, have their one row too. */
+export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
+  return {
+    serve,
+    refuse(request, response, refusal) {
+      const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
+      const received = receive(gateway, spokenAt(path, request.headers), request, response)
+      received.headers.connection = 'close'
+      void refuseSafely(gateway, received, refusal)
+    },
+    newestOn,
+    async refuseUnread(refusal: GatewayError, { address, begun }, ownStatus) {
+      const known = begun === undefined ? undefined : newestOn(begun.request.socket)
+      const arrival = known ?? arrive(unreadable, address)
+      const rendered = arrival.endpoint.client.encodeError(refusal, arrival.id)
+      const status = ownStatus ?? rendered.status
+      await end(gateway, arrival, refusedEnding(refusal, status))
+      return { ...rendered, status }
+    },
+  }
+}
+
+/** Nobody knows which path, in which format. Answered as OpenAI would. */
+const unreadable = { ...spokenAt(''), path: '(unreadable)', protocol: null }

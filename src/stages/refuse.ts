@@ -1,0 +1,77 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import { redactText } from '../redaction/redact.ts'
+import { end } from './end.ts'
+import { refusedEnding } from './ending.ts'
+import type { Gateway } from './gateway.ts'
+import { type Metered, nothingMetered } from './meter.ts'
+import type { AskedTarget, Received } from './received.ts'
+import { redactError, secretsOf } from './redact-error.ts'
+
+/** An upstream's own error answer. */
+export interface UpstreamRefusal {
+  status: number
+  contentType: string
+  body: Buffer
+}
+
+/** What is known of a request that upstreams were asked for in vain. */
+export interface Unanswered {
+  target: AskedTarget | null
+  metered: Metered
+  /** The last target's own answer: a client of the same format gets it as it came. */
+  refusal: UpstreamRefusal | undefined
+  /** Where HTTP has a status of its own for it. */
+  ownStatus?: number
+}
+
+/** Statuses of an upstream's own refusal that a client may see as they came. */
+const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
+
+/** Write the row of a request that gets an error for an answer, then send the error in the client's own format. */
+export async function refuse(
+  gateway: Gateway,
+  received: Received,
+  cause: GatewayError,
+  { target, metered, refusal, ownStatus }: Unanswered = nothingAsked,
+): Promise<void> {
+  const { id, endpoint, response, life } = received
+  const error = redactError(received, cause)
+  const rendered = endpoint.client.encodeError(error, id)
+  const asItCame = target?.native === true && isForClients(refusal) ? refusal : undefined
+  const status = asItCame?.status ?? ownStatus ?? rendered.status
+  logRefusal(gateway, id, error)
+  await end(gateway, received, {
+    ...refusedEnding(error, status),
+    streamEnd: life.shuttingDown ? 'shutdown' : null,
+    target,
+    metered,
+  })
+  if (life.clientGone || response.destroyed || response.headersSent) return
+  const body =
+    asItCame === undefined
+      ? Buffer.from(JSON.stringify(rendered.body))
+      : Buffer.from(redactText(asItCame.body.toString('utf8'), secretsOf(received)))
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    ...received.headers,
+    ...rendered.headers,
+  })
+  response.end(body)
+  if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
+}
+
+export const nothingAsked: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
+
+function isForClients(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
+  return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
+}
+
+function logRefusal({ log }: Gateway, request: string, error: GatewayError): void {
+  if (error.fault === 'client') return
+  const { kind, upstreamStatus, message } = error
+  const cause = error.cause === undefined ? undefined : redactText(String(error.cause))
+  log[kind === 'internal' ? 'error' : 'warn']({ request, kind, upstreamStatus, cause }, message)
+}

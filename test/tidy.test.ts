@@ -47,6 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'protocols',
     'redaction',
     'routing',
+    'telemetry',
     'upstream',
     'config.ts',
   ],
@@ -74,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'telemetry',
     'upstream',
   ],
   api: [
@@ -90,6 +92,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'telemetry',
   ],
   'address-blocks.ts': [],
   'bounds.ts': [],

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
-import type { Log } from '../telemetry/log.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
 import { InsistentWrites } from './insistent-writes.ts'
 
 /** A request that came with an Idempotency-Key. */
@@ -171,7 +171,7 @@ export class IdempotencyKeys {
     try {
       return { state: 'answered', requestId: row.request_id, answer: readAnswer(row, answers.open) }
     } catch (error) {
-      this.#options.log.warn(
+      requestLog(this.#options.log, row.request_id).warn(
         {},
         `the answer kept for a repeat of request ${row.request_id} cannot be read: ${error}`,
       )

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
 import type { BreakerCall } from './breakers.ts'
 import type { Target } from './candidates.ts'
 import type { Routing } from './routing.ts'
@@ -8,7 +9,7 @@ import { type Verdict, verdictOn } from './verdict.ts'
 /** What recording a failure needs of a process. */
 interface Recorder {
   routing: Routing
-  log: { warn(fields: object, message: string): void }
+  log: Log
 }
 
 /** What a failed call means for its channel and its credential, recorded for all requests that come after. */
@@ -33,13 +34,12 @@ export function recordFailure(
   )
   if (cooldown !== 'limited' && isNew) {
     const fields = {
-      request: requestId,
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
       ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
-    log.warn(
+    requestLog(log, requestId).warn(
       fields,
       'an upstream refuses a credential of this channel: others are used before it for a while',
     )

@@ -182,6 +182,13 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
   }
 })
 
+test('what is shipped knows nothing of the tests', () => {
+  for (const { file, imports } of [...product, ...workers]) {
+    const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
+    expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
+  }
+})
+
 test('only queue/ sees BullMQ, only queue/ and limits/ see Redis, and only storage/ sees the AWS SDK', () => {
   for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')

@@ -42,15 +42,15 @@ export interface ChatRequest {
   store: boolean | undefined
   cacheKey: string | undefined
   /** Members of the body without a meaning here, each with what becomes of it when it has to be translated. */
-  others: OtherField[]
+  unmapped: UnmappedField[]
   /** The client's own names for the members above, for notes; a member that is missing here has its canonical name. */
   names: Readonly<Partial<Record<ChatField, string>>>
 }
 
 /** The members of a request that a note can be about. */
-export type ChatField = Exclude<keyof ChatRequest, 'others' | 'names' | 'turns' | 'model' | 'stream'>
+export type ChatField = Exclude<keyof ChatRequest, 'unmapped' | 'names' | 'turns' | 'model' | 'stream'>
 
-export interface OtherField {
+export interface UnmappedField {
   path: string
   /**
    * `refuse`: the meaning would change without it. `drop`: the answer is as good without it, and a note says so.

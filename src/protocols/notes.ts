@@ -1,4 +1,4 @@
-import type { ChatField, ChatRequest, OtherField, TranslationNote } from '../canonical/chat.ts'
+import type { ChatField, ChatRequest, TranslationNote, UnmappedField } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 
 /** Collects what became of a request while it is written in another format. */
@@ -7,9 +7,9 @@ export class Notes {
   readonly #names: ChatRequest['names']
 
   /** Takes up what the client's own format has and no other: notes it, or throws where it may not be lost. */
-  constructor(request: Pick<ChatRequest, 'names' | 'others'>) {
+  constructor(request: Pick<ChatRequest, 'names' | 'unmapped'>) {
     this.#names = request.names
-    for (const other of request.others) this.other(other)
+    for (const other of request.unmapped) this.other(other)
   }
 
   /** The client's own name of a member of the request. */
@@ -26,7 +26,7 @@ export class Notes {
     this.add('dropped', this.pathOf(field), reason)
   }
 
-  other({ path, verdict, reason }: OtherField): void {
+  other({ path, verdict, reason }: UnmappedField): void {
     if (verdict === 'refuse') throw refused(path, reason)
     this.add(verdict === 'map' ? 'mapped' : 'dropped', path, reason)
   }

@@ -41,7 +41,7 @@ export interface ClientSide {
   featuresHeader?: string
   /**
    * The whole request in canonical words, for a channel that speaks another format. Every member of the body is read,
-   * or stands in `others`. Throws GatewayError `invalid_request` naming the path of what has the wrong shape.
+   * or stands in `unmapped`. Throws GatewayError `invalid_request` naming the path of what has the wrong shape.
    */
   decodeRequest(body: Json, context: DecodeContext): ChatRequest
   /** A whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */

@@ -56,7 +56,7 @@ describe('a decoded chat request', () => {
       store: true,
       cacheKey: 'k',
       parallelToolCalls: false,
-      others: [],
+      unmapped: [],
       names: { choices: 'n', maxOutputTokens: 'max_completion_tokens', userId: 'safety_identifier' },
     })
   })
@@ -100,7 +100,7 @@ describe('a decoded chat request', () => {
     ],
     [{ tools: [{ type: 'function', function: { name: 'f', extra: 1 } }] }, 'tools[0].function.extra', 'drop'],
   ])('names what has no home: %j', (members, path, verdict) => {
-    expect(decode(members).others).toEqual([{ path, verdict, reason: expect.any(String) }])
+    expect(decode(members).unmapped).toEqual([{ path, verdict, reason: expect.any(String) }])
   })
 
   it.each<[Json, string]>([
@@ -275,7 +275,7 @@ describe('a decoded chat request', () => {
     ],
     [{ reasoning_effort: 'low', thinking: { type: 'enabled' } }, { effort: 'low' }, 'reasoning_effort'],
   ])('reads how much to think from %j', (members, reasoning, name) => {
-    expect(decode(members)).toMatchObject({ reasoning, names: { reasoning: name }, others: [] })
+    expect(decode(members)).toMatchObject({ reasoning, names: { reasoning: name }, unmapped: [] })
   })
 })
 

@@ -167,7 +167,7 @@ const plain: Omit<ChatRequest, 'turns' | 'stream'> = {
   serviceTier: undefined,
   store: undefined,
   cacheKey: undefined,
-  others: [],
+  unmapped: [],
   names: {},
 }
 const path = 'p'

@@ -31,7 +31,7 @@ const nothing: ChatRequest = {
   serviceTier: undefined,
   store: undefined,
   cacheKey: undefined,
-  others: [],
+  unmapped: [],
   names: {},
 }
 const text = (words: string): Block => ({ type: 'text', text: words, path: 'text' })
@@ -150,8 +150,8 @@ describe('settings', () => {
     expect(() => encode({ stop: ['1', '2', '3', '4', '5', '6'] })).toThrow(/stop: .* at most 5/)
     expect(encode({ serviceTier: 'flex' }).body.serviceTier).toBe('flex')
     expect(encode({ serviceTier: 'auto' }).body.serviceTier).toBeUndefined()
-    const others = [{ path: 'x', verdict: 'refuse' as const, reason: 'no' }]
-    expect(() => encode({ others })).toThrow(/^x: no/)
+    const unmapped = [{ path: 'x', verdict: 'refuse' as const, reason: 'no' }]
+    expect(() => encode({ unmapped })).toThrow(/^x: no/)
   })
 
   it('ask for JSON by schema, with name and description in it', () => {

@@ -217,7 +217,7 @@ describe('a request', () => {
 
   it('takes null members for absent ones', () => {
     const request = ask({ system: null, tools: null, thinking: null, temperature: null, cache_control: null })
-    expect({ ...request, others: request.others.length }).toEqual({ ...ask({}), others: 0 })
+    expect({ ...request, unmapped: request.unmapped.length }).toEqual({ ...ask({}), unmapped: 0 })
   })
 
   it.each([
@@ -239,7 +239,7 @@ describe('a request', () => {
     [{ tools: [{ ...tool, tomorrow: 1 }] }, 'drop tools[0].tomorrow'],
     [{ output_config: { task_budget: {} } }, 'drop output_config.task_budget'],
     [{ metadata: { user_id: 'u', tomorrow: 1 } }, 'drop metadata.tomorrow'],
-  ])('%j stands in the others: %s', (members, verdict) => {
+  ])('%j is unmapped: %s', (members, verdict) => {
     expect(verdicts(ask(members))).toEqual([verdict])
   })
 
@@ -353,8 +353,8 @@ function said(role: string, content: Json[]): ChatRequest {
   })
 }
 
-function verdicts({ others }: ChatRequest): string[] {
-  return others.map(({ verdict, path }) => `${verdict} ${path}`).sort()
+function verdicts({ unmapped }: ChatRequest): string[] {
+  return unmapped.map(({ verdict, path }) => `${verdict} ${path}`).sort()
 }
 
 const seeds: Json[] = [

@@ -138,7 +138,7 @@ describe('settings', () => {
   it.each([
     [{ choices: 2 }, 'n'],
     [{ logprobs: { top: 0 } }, 'logprobs'],
-    [{ others: [{ path: 'background', verdict: 'refuse', reason: 'no' }] }, 'background'],
+    [{ unmapped: [{ path: 'background', verdict: 'refuse', reason: 'no' }] }, 'background'],
   ] as [Partial<ChatRequest>, string][])('%j is refused', (members, field) => {
     expect(() => encode({ ...members, names: { choices: 'n' } })).toThrow(
       expect.objectContaining({ kind: 'unsupported_parameter', field }),

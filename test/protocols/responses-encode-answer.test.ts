@@ -390,7 +390,7 @@ describe('the response object', () => {
 
   it('comes back as the history it was, sealed reasoning included', () => {
     const { output } = encodeResponse(rich, contextOf())
-    const { turns, others } = decodeRequest({ model: 'm', input: output }, { envelope })
+    const { turns, unmapped } = decodeRequest({ model: 'm', input: output }, { envelope })
     expect(turns).toHaveLength(1)
     expect(turns[0]?.blocks).toMatchObject([
       { type: 'reasoning', text: 'hm, so', summary: true, seal },
@@ -401,7 +401,7 @@ describe('the response object', () => {
       { type: 'tool-call', id: 'toolu_2', kind: 'custom', input: '*** Begin' },
       { type: 'tool-call', id: 'toolu_3', input: '{}' },
     ])
-    expect(others.map(({ path }) => path)).toEqual(['input[2].content[0].annotations'])
+    expect(unmapped.map(({ path }) => path)).toEqual(['input[2].content[0].annotations'])
   })
 })
 

@@ -319,7 +319,7 @@ describe('settings', () => {
   it.each<[string, Partial<ChatRequest>]>([
     ['choices', { choices: 2 }],
     ['logprobs', { logprobs: { top: 1 } }],
-    ['x', { others: [{ path: 'x', verdict: 'refuse', reason: 'no' }] }],
+    ['x', { unmapped: [{ path: 'x', verdict: 'refuse', reason: 'no' }] }],
   ])('refuse %s', (field, change) => {
     expect(refusalOf(change)).toMatchObject({ kind: 'unsupported_parameter', field })
   })
@@ -358,7 +358,7 @@ function encode(change: Partial<ChatRequest>) {
     serviceTier: undefined,
     store: undefined,
     cacheKey: undefined,
-    others: [],
+    unmapped: [],
     names: { toolChoice: 'tool_choice' },
     ...change,
   }

@@ -1,11 +1,18 @@
-import type { Block, DocumentBlock, ImageBlock, OtherField, Seal, TextBlock } from '../../canonical/chat.ts'
+import type {
+  Block,
+  DocumentBlock,
+  ImageBlock,
+  Seal,
+  TextBlock,
+  UnmappedField,
+} from '../../canonical/chat.ts'
 import { invalid } from '../json-scan.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { Members, membersOf, wrong } from './shape.ts'
 import { protocolName } from './wire.ts'
 
 export interface BlockContext extends DecodeContext {
-  others: OtherField[]
+  others: UnmappedField[]
   /** Filled with the names of tools that were called, or that a search has found. */
   seenTools: Set<string>
 }
@@ -21,7 +28,7 @@ export function decodeBlocks(content: unknown[], path: string, context: BlockCon
 }
 
 /** The cache hint of a block or tool, ready to be spread into it. */
-export function readCache(block: Members, others: OtherField[]): { cache?: { ttl: '5m' | '1h' } } {
+export function readCache(block: Members, others: UnmappedField[]): { cache?: { ttl: '5m' | '1h' } } {
   const hint = block.object('cache_control')
   if (hint === undefined) return {}
   const control = new Members(hint, block.pathOf('cache_control'))
@@ -142,7 +149,7 @@ function decodeDocument(
   return [...before, { type: 'document', source: { kind: 'text', text }, path, ...name, ...cache }, ...images]
 }
 
-function decodeSource(block: Members, others: OtherField[]): DocumentBlock['source'] {
+function decodeSource(block: Members, others: UnmappedField[]): DocumentBlock['source'] {
   const given = block.object('source')
   if (given === undefined) throw wrong(block.pathOf('source'), 'an object', given)
   const source = new Members(given, block.pathOf('source'))
@@ -224,7 +231,7 @@ function openSeal(
 }
 
 /** A call by code that the vendor runs is still a call: who made it is lost. */
-function readCaller(block: Members, others: OtherField[]): void {
+function readCaller(block: Members, others: UnmappedField[]): void {
   const caller = block.object('caller')
   if (caller !== undefined && caller.type !== 'direct') {
     others.push({

@@ -1,11 +1,11 @@
-import type { Block, OtherField, TextBlock, Turn } from '../../canonical/chat.ts'
+import type { Block, TextBlock, Turn, UnmappedField } from '../../canonical/chat.ts'
 import { invalid } from '../json-scan.ts'
 import { type BlockContext, decodeBlocks, readCache } from './decode-blocks.ts'
 import { type Members, membersOf, wrong } from './shape.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /** The top-level `system`: a text or a list of text blocks. */
-export function decodeSystem(value: unknown, others: OtherField[]): Turn[] {
+export function decodeSystem(value: unknown, others: UnmappedField[]): Turn[] {
   if (value === undefined || value === null) return []
   const blocks = decodeTexts(value, 'system', others).flatMap((block) => withoutBilling(block, others))
   return blocks.length === 0 ? [] : [{ role: 'system', blocks, path: 'system' }]
@@ -59,7 +59,7 @@ function decodeContent(content: unknown, path: string, context: BlockContext): B
   throw wrong(path, 'a string or an array of blocks', content)
 }
 
-function decodeTexts(value: unknown, path: string, others: OtherField[]): TextBlock[] {
+function decodeTexts(value: unknown, path: string, others: UnmappedField[]): TextBlock[] {
   if (typeof value === 'string') return [{ type: 'text', text: value, path }]
   if (!Array.isArray(value)) throw wrong(path, 'a string or an array of text blocks', value)
   return value.map((item, at) => {
@@ -78,7 +78,7 @@ function decodeTexts(value: unknown, path: string, others: OtherField[]): TextBl
  * The vendor's coding agent puts a line for its billing before everything else. It changes with every request, so
  * that no other vendor could cache what stands behind it.
  */
-function withoutBilling(block: TextBlock, others: OtherField[]): TextBlock[] {
+function withoutBilling(block: TextBlock, others: UnmappedField[]): TextBlock[] {
   if (!block.text.startsWith('x-anthropic-billing-header:')) return [block]
   others.push({
     path: block.path,

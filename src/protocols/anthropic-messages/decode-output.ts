@@ -1,9 +1,9 @@
 import {
   type AnswerFormat,
-  type OtherField,
   type ReasoningEffort,
   type ReasoningWish,
   reasoningEfforts,
+  type UnmappedField,
 } from '../../canonical/chat.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { invalid } from '../json-scan.ts'
@@ -18,7 +18,7 @@ export interface Output {
 }
 
 /** `thinking`, `output_config` and the older `output_format`. */
-export function decodeOutput(members: Members, others: OtherField[]): Output {
+export function decodeOutput(members: Members, others: UnmappedField[]): Output {
   const config = new Members(members.object('output_config') ?? {}, 'output_config')
   const thinking = readThinking(members, others)
   const effort = readEffort(config)
@@ -44,7 +44,7 @@ export function decodeOutput(members: Members, others: OtherField[]): Output {
   }
 }
 
-function readThinking(members: Members, others: OtherField[]): ReasoningWish | undefined {
+function readThinking(members: Members, others: UnmappedField[]): ReasoningWish | undefined {
   const value = members.object('thinking')
   if (value === undefined) return undefined
   const thinking = new Members(value, 'thinking')

@@ -1,4 +1,4 @@
-import type { ChatRequest, OtherField, Turn } from '../../canonical/chat.ts'
+import type { ChatRequest, Turn, UnmappedField } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { invalid } from '../json-scan.ts'
 import type { DecodeContext } from '../protocol.ts'
@@ -12,7 +12,7 @@ import { Members, wrong } from './shape.ts'
  * `invalid_request` naming what has the wrong shape.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
-  const others: OtherField[] = []
+  const others: UnmappedField[] = []
   const members = new Members(body, '')
   const seenTools = new Set<string>()
   const turns: Turn[] = [
@@ -48,7 +48,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     serviceTier: readServiceTier(members),
     store: undefined,
     cacheKey: undefined,
-    others,
+    unmapped: others,
     names: { ...names, reasoning: reasoningName },
   }
   readVendorFields(members, others)
@@ -68,7 +68,7 @@ const names: ChatRequest['names'] = {
   serviceTier: 'service_tier',
 }
 
-function readMaxTokens(members: Members, others: OtherField[]): number {
+function readMaxTokens(members: Members, others: UnmappedField[]): number {
   const value = members.number('max_tokens')
   if (value === undefined) {
     throw invalid('max_tokens', 'required: the most tokens that the answer may have')
@@ -93,7 +93,7 @@ function readStop(members: Members): string[] {
   })
 }
 
-function readUserId(members: Members, others: OtherField[]): string | undefined {
+function readUserId(members: Members, others: UnmappedField[]): string | undefined {
   const value = members.object('metadata')
   if (value === undefined) return undefined
   const metadata = new Members(value, 'metadata')
@@ -118,7 +118,7 @@ function readServiceTier(members: Members): string | undefined {
 }
 
 /** Members that only this vendor has. */
-function readVendorFields(members: Members, others: OtherField[]): void {
+function readVendorFields(members: Members, others: UnmappedField[]): void {
   members.drop(others, {
     cache_control: 'other formats cache without being asked',
     context_management: 'other formats do not edit the context',

@@ -1,4 +1,4 @@
-import type { OtherField, Tool, ToolChoice } from '../../canonical/chat.ts'
+import type { Tool, ToolChoice, UnmappedField } from '../../canonical/chat.ts'
 import { invalid } from '../json-scan.ts'
 import { readCache } from './decode-blocks.ts'
 import { Members } from './shape.ts'
@@ -7,7 +7,7 @@ import { Members } from './shape.ts'
  * The tools. Those that the client defers are only there once a search has found them: `seenTools` and the tool choice
  * tell which. Where the vendor's own search is asked for, which others do not have, all of them are there at once.
  */
-export function decodeTools(body: Members, seenTools: ReadonlySet<string>, others: OtherField[]): Tool[] {
+export function decodeTools(body: Members, seenTools: ReadonlySet<string>, others: UnmappedField[]): Tool[] {
   const given = body.objects('tools')
   const isFound = findsDeferred(given, seenTools, body)
   return given.flatMap((tool) => {
@@ -28,7 +28,7 @@ export function decodeTools(body: Members, seenTools: ReadonlySet<string>, other
 export function decodeToolChoice(
   body: Members,
   tools: readonly Tool[],
-  others: OtherField[],
+  others: UnmappedField[],
 ): { toolChoice: ToolChoice | undefined; parallelToolCalls: boolean | undefined } {
   const value = body.object('tool_choice')
   if (value === undefined) return { toolChoice: undefined, parallelToolCalls: undefined }
@@ -61,7 +61,7 @@ function readChoice(type: string, choice: Members, tools: readonly Tool[]): Tool
   }
 }
 
-function decodeTool(tool: Members, others: OtherField[]): Tool {
+function decodeTool(tool: Members, others: UnmappedField[]): Tool {
   const { path } = tool
   const type = tool.text('type') ?? 'custom'
   const cache = readCache(tool, others)

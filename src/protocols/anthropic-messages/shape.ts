@@ -1,4 +1,4 @@
-import type { OtherField } from '../../canonical/chat.ts'
+import type { UnmappedField } from '../../canonical/chat.ts'
 import type { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { invalid } from '../json-scan.ts'
@@ -68,7 +68,7 @@ export class Members {
   }
 
   /** Members that are known and without a counterpart: each that is there goes to `others`. */
-  drop(others: OtherField[], reasons: Readonly<Record<string, string>>): void {
+  drop(others: UnmappedField[], reasons: Readonly<Record<string, string>>): void {
     for (const name of Object.keys(this.#value)) {
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       if (reason === undefined || this.any(name) === undefined) continue
@@ -82,7 +82,7 @@ export class Members {
   }
 
   /** Members that nobody has read go to `others`. */
-  rest(others: OtherField[]): void {
+  rest(others: UnmappedField[]): void {
     for (const name of Object.keys(this.#value)) {
       if (this.#read.has(name) || this.#value[name] === null || this.#value[name] === undefined) continue
       others.push({

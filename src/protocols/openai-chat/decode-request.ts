@@ -60,7 +60,7 @@ export function decodeRequest(body: Json, context: DecodeContext): ChatRequest {
     serviceTier: optional(body.service_tier, 'service_tier', readString),
     store: optional(body.store, 'store', readBoolean),
     cacheKey: optional(body.prompt_cache_key, 'prompt_cache_key', readString),
-    others: others.list,
+    unmapped: others.list,
     names: {
       ...names,
       tools: tools.name,

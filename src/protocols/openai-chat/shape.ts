@@ -1,4 +1,4 @@
-import type { OtherField } from '../../canonical/chat.ts'
+import type { UnmappedField } from '../../canonical/chat.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { invalid } from '../json-scan.ts'
 
@@ -78,7 +78,7 @@ export function wrong(value: unknown, path: string, expected: string) {
 
 /** Collects the members that have no canonical home. */
 export class Others {
-  readonly list: OtherField[] = []
+  readonly list: UnmappedField[] = []
 
   drop(path: string, reason: string): void {
     this.list.push({ path, verdict: 'drop', reason })

@@ -66,7 +66,7 @@ export function decodeRequest(body: Json, context: DecodeContext): ChatRequest {
     serviceTier: optional(body.service_tier, (value) => readText(value, 'service_tier')),
     store: decodeStore(body.store, leftovers),
     cacheKey: optional(body.prompt_cache_key, (value) => readText(value, 'prompt_cache_key')),
-    others: leftovers.list,
+    unmapped: leftovers.list,
     names: typeof body.safety_identifier === 'string' ? names : { ...names, userId: 'user' },
   }
 }

@@ -1,4 +1,4 @@
-import type { OtherField } from '../../canonical/chat.ts'
+import type { UnmappedField } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Json } from '../../canonical/json.ts'
  * `unknown`, so that none is lost in silence.
  */
 export class Leftovers {
-  readonly list: OtherField[] = []
+  readonly list: UnmappedField[] = []
 
   drop(path: string, reason: string): void {
     this.list.push({ path, verdict: 'drop', reason })

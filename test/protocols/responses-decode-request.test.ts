@@ -408,8 +408,8 @@ describe('items that others do not have', () => {
     expect(unmappedPaths(request, 'drop')).toEqual([
       'tools[0].x',
       'tools[0].output_schema',
-      'input[0].y',
       'input[0].content[0].z',
+      'input[0].y',
     ])
   })
 

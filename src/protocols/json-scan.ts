@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { placeOf } from './json-place.ts'
 import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
@@ -151,11 +152,6 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
     i++
   }
   return i
-}
-
-/** A GatewayError `invalid_request` about one field. */
-export function invalid(path: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${problem}`, path === 'body' ? {} : { field: path })
 }
 
 const quote = 0x22

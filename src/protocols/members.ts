@@ -1,11 +1,12 @@
-import type { GatewayError } from '../canonical/error.ts'
+import { anyOf, invalid, wrongType, wrongWord } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { invalid } from './json-scan.ts'
 import type { UnmappedFields } from './unmapped-fields.ts'
 
 /**
  * Reads the members of one object of a request by their names. A null member counts as absent; one of the wrong type
  * throws GatewayError `invalid_request` with its path. `noteRest` reports every member that nobody read.
+ *
+ * Not zod: every block keeps its path and every unread member is reported by its own, and a zod schema gives neither.
  */
 export class Members {
   /** Of the object; empty for the body. */
@@ -62,7 +63,7 @@ export class Members {
   }
 
   requiredWord<Word extends string>(name: string, words: readonly Word[]): Word {
-    return this.word(name, words) ?? this.#missing(name, alternatives(words))
+    return this.word(name, words) ?? this.#missing(name, anyOf(words))
   }
 
   /** Never NaN or infinite. */
@@ -176,30 +177,7 @@ export function membersOfEach(list: readonly unknown[], path: string, unmapped: 
   return Array.from(list, (item, at) => new Members(item, `${path}[${at}]`, unmapped))
 }
 
-/** A GatewayError `invalid_request` for a value of the wrong type. */
-export function wrongType(value: unknown, path: string, expected: string): GatewayError {
-  return invalid(path, `expected ${expected}, got ${kindOf(value)}`)
-}
-
-/** A GatewayError `invalid_request` for a value that is none of the words. */
-export function wrongWord(value: unknown, path: string, words: readonly string[]): GatewayError {
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : kindOf(value)
-  return invalid(path, `expected ${alternatives(words)}, got ${got}`)
-}
-
 const nameCharactersMax = 64
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
-}
-
-/** `"a", "b" or "c"`. */
-function alternatives(words: readonly string[]): string {
-  const quoted = words.map((word) => `"${word}"`)
-  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter((part) => part !== '').join(' or ')
-}
 
 function range(least: number, most: number): string {
   if (most !== Number.MAX_SAFE_INTEGER) return ` from ${least} to ${most}`

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../canonical/error.ts'
-import { invalid, kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import { invalid } from '../canonical/field-error.ts'
+import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
 
 /** Readers of the members that most formats' requests share, from spans that `scanMembers` found. */
 

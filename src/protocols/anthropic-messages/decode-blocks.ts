@@ -1,6 +1,6 @@
 import type { Block, DocumentBlock, ImageBlock, Seal, TextBlock } from '../../canonical/chat.ts'
-import { invalid } from '../json-scan.ts'
-import { type Members, membersOfEach, wrongType } from '../members.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
+import { type Members, membersOfEach } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { protocolName } from './wire.ts'
 

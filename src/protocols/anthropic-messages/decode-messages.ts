@@ -1,6 +1,6 @@
 import type { Block, TextBlock, Turn } from '../../canonical/chat.ts'
-import { invalid } from '../json-scan.ts'
-import { type Members, wrongType } from '../members.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
+import type { Members } from '../members.ts'
 import type { UnmappedFields } from '../unmapped-fields.ts'
 import { type BlockContext, decodeBlocks, readCache } from './decode-blocks.ts'
 import { leadingSystemAdvice } from './wire.ts'

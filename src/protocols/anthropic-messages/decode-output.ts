@@ -1,7 +1,7 @@
 import { type AnswerFormat, type ReasoningWish, reasoningEfforts } from '../../canonical/chat.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
-import { type Members, wrongType } from '../members.ts'
+import type { Members } from '../members.ts'
 
 /** How the model is to think and to write. */
 export interface Output {

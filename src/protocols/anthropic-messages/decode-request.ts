@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../canonical/chat.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
 import { Members } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'

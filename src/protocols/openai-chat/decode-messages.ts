@@ -1,7 +1,7 @@
 import type { Block, ToolCallBlock, Turn } from '../../canonical/chat.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { Envelope } from '../envelope.ts'
-import { invalid } from '../json-scan.ts'
 import type { Members } from '../members.ts'
 import { decodeParts, readCache } from './decode-parts.ts'
 import { decodeReasoning } from './decode-reasoning.ts'

@@ -1,7 +1,7 @@
 import type { Block, DocumentBlock, ImageBlock, Source } from '../../canonical/chat.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { recordsOf, textOf } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
-import { Members, membersOfEach, wrongType } from '../members.ts'
+import { Members, membersOfEach } from '../members.ts'
 
 /** The content of a message: a text, or a list of parts. */
 export function decodeParts(message: Members, name: string): Block[] {
@@ -10,10 +10,12 @@ export function decodeParts(message: Members, name: string): Block[] {
   if (typeof content === 'string') return [{ type: 'text', path, text: content }]
   if (!Array.isArray(content)) throw wrongType(content, path, 'a string or an array of parts')
   return membersOfEach(content, path, message.unmapped).map((part) => {
-    const block = { ...decodePart(part), ...readCache(part) }
-    // A part that others do not have is lost as a whole.
-    if (block.type !== 'foreign') part.noteRest()
-    return block
+    const block = decodePart(part)
+    // Other formats lose such a part as a whole.
+    if (block.type === 'foreign') return block
+    const cache = readCache(part)
+    part.noteRest()
+    return { ...block, ...cache }
   })
 }
 

@@ -1,6 +1,7 @@
 import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
+import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
-import { Members, wrongType } from '../members.ts'
+import { Members } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages } from './decode-messages.ts'

@@ -1,6 +1,7 @@
 import type { Tool, ToolChoice } from '../../canonical/chat.ts'
+import { wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
-import { Members, wrongType } from '../members.ts'
+import { Members } from '../members.ts'
 import { readCache } from './decode-parts.ts'
 
 /** The tools: `tools`, `functions` as the format had them first, and the search that the vendor itself runs. */

@@ -6,9 +6,9 @@ import type {
   Source,
   TextBlock,
 } from '../../canonical/chat.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { isRecord, textOf } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
-import { type Members, wrongType } from '../members.ts'
+import type { Members } from '../members.ts'
 
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock | AudioBlock | RefusalBlock
 

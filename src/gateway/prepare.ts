@@ -1,6 +1,7 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
@@ -121,7 +122,7 @@ function translatable(gateway: Gateway, call: Call): Translatable {
     model: facts.model,
     stream: facts.stream,
     createdAtSeconds: Math.floor(call.startedAt / 1000),
-    inputTokensEstimate: Math.ceil(body.length / bytesPerToken),
+    inputTokensEstimate: estimateTokens(body.length),
     envelope: gateway.envelope,
     strict: call.identity?.strict === true || call.request.headers['x-tollgate-strict'] === 'true',
     maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
@@ -190,8 +191,6 @@ function flat(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat()
 }
 
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4
 /** More than these are not kept on the row. */
 const notesMax = 64
 const summaryCharactersMax = 512

@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { ImageAnswer, ImageEvent, ImageSource } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { isRedirect, redirected } from '../gateway/answer-errors.ts'
@@ -69,8 +70,8 @@ export class ImageCall implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = textOf(headers['x-request-id'])
-    if (!textOf(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
+    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { lines: new DataLines(), decoder }
     else upstream.abort(upstreamError('The upstream streams, which it was not asked for.'))
@@ -334,8 +335,4 @@ function parsed(text: string): Json {
 
 function upstreamError(message: string): GatewayError {
   return new GatewayError('upstream_error', message)
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null
 }

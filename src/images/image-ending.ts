@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
-import type { Observation } from '../protocols/protocol.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from '../stages/call.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
@@ -129,7 +129,9 @@ function closeOf(
     outcome: known.outcome,
     error: known.error,
     observation:
-      known.servedModel === undefined ? null : { ...nothingObserved, servedModel: known.servedModel },
+      known.servedModel === undefined
+        ? null
+        : { ...nothingObserved, complete: true, servedModel: known.servedModel },
     streamEnd:
       known.outcome === 'cancelled' ? 'client_gone' : known.outcome === 'succeeded' ? 'complete' : null,
     target: known.target === undefined ? null : { ...known.target },
@@ -144,15 +146,6 @@ function closeOf(
     notes: known.notes ?? null,
   }
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
-}
-
-const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: true,
-  outputTokensEstimate: 0,
 }
 
 /** By what was asked for, and where that was left to the upstream, by what it told. */

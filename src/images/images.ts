@@ -2,6 +2,7 @@ import { authenticate, tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
 import { readBody } from '../http/body.ts'
@@ -60,7 +61,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   if (unsaid !== undefined) throw unsaid
   const wish = { wanted, model, group, identity, targets, webhook: webhookOf(gateway, call), limited: false }
   wish.limited = isMoneyLimited(snapshot, identity, group)
-  await takeLimits(gateway, call, identity, group, Math.ceil(body.bytes.length / bytesPerToken))
+  await takeLimits(gateway, call, identity, group, estimateTokens(body.bytes.length))
   if ((await accept(gateway, call, wish)) === 'left') return await settle(gateway, call, leftBeforeSending)
   if (/\brespond-async\b/.test(String(call.request.headers.prefer ?? ''))) await answerAtOnce(gateway, call)
   else if (wanted.stream) await answerStream(gateway, call, group.clientGone.policy)
@@ -76,9 +77,6 @@ interface Wish {
   webhook: NewJob['webhook']
   limited: boolean
 }
-
-/** English text has about four bytes to a token. */
-const bytesPerToken = 4
 
 /**
  * From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us.

@@ -1,5 +1,6 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
+import type { Headers } from '../canonical/headers.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest, ImageTraits } from '../canonical/image.ts'
 import type { Json } from '../canonical/json.ts'
 import type { JsonBounds } from './json-scan.ts'
@@ -22,11 +23,7 @@ export interface ImageSide {
   decodeAnswer(body: Json): ImageAnswer
   /** One for each stream. Absent: an answer always comes whole, whatever `context.stream` says. */
   decodeStream?(): ImageStreamDecoder
-  decodeError(
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    body: Buffer,
-  ): GatewayError
+  decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
 export interface ImageStreamDecoder {

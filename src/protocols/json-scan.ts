@@ -47,7 +47,7 @@ export function scanMembers<Name extends string>(
 ): Partial<Record<Name, Span>> {
   const members: Partial<Record<Name, Span>> = {}
   const path = options.path ?? ''
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   let at = skipSpace(bytes, span.start, span.end)
   if (at === span.end) throw fault(text, at, 'expected an object, got nothing')
   if (bytes[at] !== openBrace) {
@@ -80,7 +80,7 @@ export function scanMembers<Name extends string>(
 /** Spans of the elements of a JSON array; none for what is not an array. Throws as `scanMembers` does. */
 export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): Span[] {
   const elements: Span[] = []
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return elements
   let at = skipSpace(bytes, span.start + 1, span.end)
   if (byteAt(text, at) === closeBracket) return elements
@@ -98,7 +98,7 @@ export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): S
 
 /** Span of the first element of a JSON array; undefined where there is none. Throws as `scanMembers` does. */
 export function scanFirstElement(bytes: Buffer, span: Span, options: ScanOptions): Span | undefined {
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return undefined
   const start = skipSpace(bytes, span.start + 1, span.end)
   return byteAt(text, start) === closeBracket ? undefined : { start, end: endOfValue(text, start) }
@@ -186,7 +186,7 @@ interface Text {
 /** More than any body has, in a small integer. */
 const uncounted = 2 ** 30
 
-function textOf(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
+function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
   const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
   return {
     bytes,

@@ -1,9 +1,18 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Observation } from './protocol.ts'
 
-const bytesPerToken = 4
+/** The observation of an answer of which nothing came, or nothing that could be read. */
+export const nothingObserved: Observation = {
+  usage: undefined,
+  finishReason: undefined,
+  servedModel: undefined,
+  error: undefined,
+  complete: false,
+  outputTokensEstimate: 0,
+}
 
 /** Reads from events what the usage log wants to know of an answer: one place for every protocol. */
 export class EventObserver {
@@ -73,6 +82,6 @@ export class EventObserver {
   }
 
   #outputTokensEstimate(): number {
-    return Math.ceil(this.#textBytes / bytesPerToken)
+    return estimateTokens(this.#textBytes)
   }
 }

@@ -1,6 +1,7 @@
 import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import type { Headers } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
@@ -54,8 +55,6 @@ export interface ClientSide {
   /** The format's own in-stream error, sent after the headers when an answer cannot be finished. */
   encodeStreamError(error: GatewayError, requestId: string): Buffer
 }
-
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface DecodeContext {
   /** Opens the seals that earlier answers of ours carried through a foreign client. */
@@ -141,11 +140,7 @@ export interface UpstreamSide {
   /** How it is watched when the client speaks it too; absent where no client does. */
   native?: NativeSide
   /** What an upstream's refusal means for the caller. Never echoes credentials. */
-  decodeError(
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    body: Buffer,
-  ): GatewayError
+  decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
 /** Pass-through: the client's own bytes go up, the upstream's own bytes come down, and we watch. */

@@ -1,6 +1,6 @@
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
+import type { Headers } from '../canonical/headers.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import type { Headers } from './protocol.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** What one vendor's errors mean, as data. The first rule that fits decides; without one, the HTTP status decides. */

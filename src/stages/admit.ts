@@ -1,5 +1,6 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
@@ -91,8 +92,8 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
     requestedModel: call.requestedModel === null ? null : redactText(call.requestedModel),
     stream: call.facts?.stream ?? false,
     clientAddress: call.clientAddress,
-    userAgent: headerText(request.headers['user-agent'], userAgentCharactersMax),
-    idempotencyKey: headerText(request.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    userAgent: redactedHeader(request.headers['user-agent'], userAgentCharactersMax),
+    idempotencyKey: redactedHeader(request.headers['idempotency-key'], idempotencyKeyCharactersMax),
     reservedAccountId: call.reservedAccountId,
     capture,
     body:
@@ -107,7 +108,7 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
   }
 }
 
-function headerText(value: string | string[] | undefined, charactersMax: number): string | null {
-  const text = Array.isArray(value) ? value[0] : value
+function redactedHeader(value: string | string[] | undefined, charactersMax: number): string | null {
+  const text = headerText(value)
   return text === undefined ? null : redactText(text.slice(0, charactersMax))
 }

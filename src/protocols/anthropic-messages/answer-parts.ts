@@ -1,6 +1,7 @@
 import type { Seal } from '../../canonical/chat.ts'
 import type { Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
+import { estimateTokens } from '../../canonical/tokens.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { encodeUsage, stopReasons } from './wire.ts'
@@ -65,7 +66,5 @@ export function answerUsage(
 
 /** At least 1. */
 export function outputEstimate(characters: number): number {
-  return Math.max(1, Math.ceil(characters / charactersPerToken))
+  return Math.max(1, estimateTokens(characters))
 }
-
-const charactersPerToken = 4

@@ -15,6 +15,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** The number, when it is a whole one of 0 or more. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
 /** The JSON object that a text holds; undefined when it holds anything else. */
 export function parseObject(text: string): Json | undefined {
   try {

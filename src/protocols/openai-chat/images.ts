@@ -1,6 +1,7 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
   dropped,
@@ -24,7 +25,7 @@ import { firstChoice, readFinishReason, usageIn } from './wire.ts'
 export const openaiChatImages: ImageSide = {
   name: 'openai-chat',
   path: '/chat/completions',
-  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,

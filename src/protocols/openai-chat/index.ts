@@ -1,3 +1,4 @@
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -31,16 +32,11 @@ export const openaiChat: Protocol = {
   upstream: {
     path: () => '/chat/completions',
     headers: {},
-    authHeaders,
+    authHeaders: bearerAuth,
     encodeRequest,
     decodeResponse,
     decodeStream,
     native: { patchRequest, watchResponse, watchStream },
     decodeError,
   },
-}
-
-/** None for an empty secret: some upstreams want no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { authorization: `Bearer ${secret}` }
 }

@@ -42,10 +42,10 @@ export interface ImageTraits {
 /** Where the bytes of an image are, in an answer of an upstream. */
 export type ImageSource =
   /**
-   * In a value that was taken out of the answer while it came (protocols/lift.ts): its number. Decoders see a placeholder
+   * In a value that was taken out of the answer while it came (protocols/base64-extractor.ts): its number. Decoders see a placeholder
    * and give it as base64; who read the answer knows its number.
    */
-  | { kind: 'lifted'; index: number }
+  | { kind: 'extracted'; index: number }
   /** Small enough to have stayed, or a placeholder. Without the head of a `data:` URL. */
   | { kind: 'base64'; data: string }
   /** To be fetched. */

@@ -4,8 +4,8 @@ import type { ImageAnswer, ImageEvent, ImageSource } from '../canonical/image.ts
 import { isRecord, type Json } from '../canonical/json.ts'
 import { isRedirect, redirected } from '../gateway/answer-errors.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
+import { Base64Extractor, type ExtractorStep } from '../protocols/base64-extractor.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
-import { Lifter, type LiftStep } from '../protocols/lift.ts'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
 import { asGatewayError } from '../stages/call.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
@@ -44,8 +44,8 @@ const textBytesMax = 4 * 1024 * 1024
 export class ImageCall implements Listener {
   readonly #options: ImageCallOptions
   readonly #sentAt = Date.now()
-  readonly #lifter = new Lifter()
-  /** By their number; some of what is lifted is no image, which matters only when it was to be one. */
+  readonly #extractor = new Base64Extractor()
+  /** By their number; some of what is extracted is no image, which matters only when it was to be one. */
   readonly #stored = new Map<number, ReceivedImage | { error: unknown }>()
   #receiver: ImageReceiver | undefined
   #status = 0
@@ -116,10 +116,10 @@ export class ImageCall implements Listener {
 
   async #take(chunk: Buffer): Promise<void> {
     if (this.#failure !== undefined) return
-    await this.#takeSteps(this.#lifter.push(chunk))
+    await this.#takeSteps(this.#extractor.push(chunk))
   }
 
-  async #takeSteps(steps: readonly LiftStep[]): Promise<void> {
+  async #takeSteps(steps: readonly ExtractorStep[]): Promise<void> {
     for (const step of steps) {
       switch (step.type) {
         case 'text':
@@ -222,7 +222,7 @@ export class ImageCall implements Listener {
   /** One that is cut off cannot be read. */
   async #wholeAnswer(): Promise<ImageAnswer> {
     if (this.#failure !== undefined) throw this.#failure
-    await this.#takeSteps(this.#lifter.end())
+    await this.#takeSteps(this.#extractor.end())
     return this.#options.side.decodeAnswer(parsed(Buffer.concat(this.#text).toString('utf8')))
   }
 
@@ -235,7 +235,7 @@ export class ImageCall implements Listener {
   }): Promise<ImageAnswer[]> {
     if (this.#failure === undefined) {
       await this.#orNote(async () => {
-        await this.#takeSteps(this.#lifter.end())
+        await this.#takeSteps(this.#extractor.end())
         for (const data of lines.end()) await this.#takeData(decoder, data)
       })
     }
@@ -256,15 +256,15 @@ export class ImageCall implements Listener {
     switch (source.kind) {
       case 'url':
         return { url: source.url }
-      case 'lifted': {
+      case 'extracted': {
         const stored = this.#stored.get(source.index)
         if (stored === undefined) throw upstreamError('The upstream cut an image off.')
         if ('error' in stored) throw stored.error
         return stored
       }
       case 'base64': {
-        const index = this.#lifter.indexOf(source.data)
-        if (index !== undefined) return await this.#storedOf({ kind: 'lifted', index })
+        const index = this.#extractor.indexOf(source.data)
+        if (index !== undefined) return await this.#storedOf({ kind: 'extracted', index })
         const receiver = receiveImage(this.#options.storage, this.#options.imageBytesMax)
         await receiver.write(Buffer.from(source.data, 'base64'))
         return await receiver.finish()
@@ -288,7 +288,7 @@ export class ImageCall implements Listener {
   }
 }
 
-/** The `data` of each server-sent event, joined as the standard says. Images are lifted: what is left is small. */
+/** The `data` of each server-sent event, joined as the standard says. Images are extracted: what is left is small. */
 class DataLines {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []

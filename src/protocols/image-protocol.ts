@@ -6,7 +6,7 @@ import type { Json } from '../canonical/json.ts'
 import type { JsonBounds } from './json-scan.ts'
 import type { ProtocolName, RenderedError } from './protocol.ts'
 
-/** How an upstream that makes images is asked. Pure; large values have been lifted out of what it answers. */
+/** How an upstream that makes images is asked. Pure; large values are extracted from what it answers. */
 export interface ImageSide {
   name: ProtocolName
   /** Path below the channel's base URL. */

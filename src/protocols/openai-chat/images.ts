@@ -1,6 +1,7 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { sourceOf } from '../base64-extractor.ts'
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
@@ -13,7 +14,6 @@ import {
   severalCalls,
 } from '../image-notes.ts'
 import type { ImageContext, ImageSide } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 import { firstChoice, readFinishReason, usageIn } from './wire.ts'
 
 /**

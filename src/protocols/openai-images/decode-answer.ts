@@ -1,9 +1,9 @@
 import type { ImageAnswer, ImageEvent, MadeImage } from '../../canonical/image.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { sourceOf } from '../base64-extractor.ts'
 import { decodeImageFailure, notMade } from '../image-failures.ts'
 import type { ImageStreamDecoder } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 
 /** As `ImageSide#decodeAnswer`. */
 export function decodeAnswer(body: Json): ImageAnswer {

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 
 /** What to do next with an answer that is read. */
-export type LiftStep =
+export type ExtractorStep =
   /** Of the answer without its images. */
   | { type: 'text'; bytes: Buffer }
   | { type: 'begin'; index: number }
@@ -23,13 +23,13 @@ export type LiftStep =
  *
  * Throws GatewayError `upstream_error` for a string that begins as base64 and goes on as something else.
  */
-export class Lifter {
+export class Base64Extractor {
   readonly #thresholdBytes: number
   readonly #mark = `tollgate_image_${randomBytes(16).toString('hex')}_`
   readonly #held: Buffer
   /** How much of a string that nothing is decided of yet, from its opening quote on, is in `#held`. */
   #heldBytes = 0
-  #place: 'outside' | 'undecided' | 'staying' | 'lifting' = 'outside'
+  #place: 'outside' | 'undecided' | 'staying' | 'extracting' = 'outside'
   /** The next byte stands behind a backslash. */
   #isEscaped = false
   readonly #base64 = new Base64Text()
@@ -47,8 +47,8 @@ export class Lifter {
   }
 
   /** The steps share the chunk's memory. */
-  push(chunk: Buffer): LiftStep[] {
-    const steps: LiftStep[] = []
+  push(chunk: Buffer): ExtractorStep[] {
+    const steps: ExtractorStep[] = []
     let textFrom = 0
     for (let at = 0; at < chunk.length; ) {
       switch (this.#place) {
@@ -97,7 +97,7 @@ export class Lifter {
           at = end === -1 ? chunk.length : end + 1
           break
         }
-        case 'lifting': {
+        case 'extracting': {
           const quote = chunk.indexOf(doubleQuote, at)
           const end = quote === -1 ? chunk.length : quote
           this.#data(steps, this.#base64.push(chunk.toString('latin1', at, end)))
@@ -109,16 +109,16 @@ export class Lifter {
         }
       }
     }
-    if (this.#place !== 'lifting') text(steps, chunk.subarray(textFrom))
+    if (this.#place !== 'extracting') text(steps, chunk.subarray(textFrom))
     return steps
   }
 
   /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
-  end(): LiftStep[] {
-    if (this.#place === 'lifting') {
+  end(): ExtractorStep[] {
+    if (this.#place === 'extracting') {
       throw new GatewayError('upstream_error', "The upstream's answer ended in the middle of an image.")
     }
-    const steps: LiftStep[] = []
+    const steps: ExtractorStep[] = []
     this.#letGo(steps)
     return steps
   }
@@ -154,12 +154,12 @@ export class Lifter {
   }
 
   /** It stays in the text. */
-  #letGo(steps: LiftStep[]): void {
+  #letGo(steps: ExtractorStep[]): void {
     text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
     this.#heldBytes = 0
   }
 
-  #decideHeld(steps: LiftStep[]): void {
+  #decideHeld(steps: ExtractorStep[]): void {
     const content = this.#held.subarray(1, this.#heldBytes)
     const head = headBytes(content)
     if (head === undefined) {
@@ -173,19 +173,19 @@ export class Lifter {
     this.#data(steps, this.#base64.push(content.toString('latin1', head)))
   }
 
-  #begin(steps: LiftStep[]): void {
+  #begin(steps: ExtractorStep[]): void {
     const index = this.#count++
     text(steps, Buffer.from(`${this.#mark}${index}`))
     steps.push({ type: 'begin', index })
     this.#isEscaped = false
-    this.#place = 'lifting'
+    this.#place = 'extracting'
   }
 
-  #data(steps: LiftStep[], bytes: Buffer): void {
+  #data(steps: ExtractorStep[], bytes: Buffer): void {
     if (bytes.length > 0) steps.push({ type: 'data', index: this.#count - 1, bytes })
   }
 
-  #end(steps: LiftStep[]): void {
+  #end(steps: ExtractorStep[]): void {
     this.#data(steps, this.#base64.end())
     steps.push({ type: 'end', index: this.#count - 1 })
     this.#place = 'outside'
@@ -193,7 +193,7 @@ export class Lifter {
 }
 
 /**
- * Where an image is that an answer gives as this string: base64 (a placeholder counts as such: see `Lifter#indexOf`),
+ * Where an image is that an answer gives as this string: base64 (a placeholder counts as such: see `Base64Extractor#indexOf`),
  * a `data:` URL, or a link. Throws GatewayError `upstream_error` for anything else.
  */
 export function sourceOf(value: string): ImageSource {
@@ -214,15 +214,15 @@ const carriageReturn = 0x0d
 const dataHead = /^data:[\w.+;=/-]{0,200};base64,/i
 
 /** As JSON may write it, with any of its characters escaped. */
-const liftable =
+const extractable =
   /^((?:data:[\w.+;=/\\-]{0,200};base64,)?)(?:[A-Za-z0-9+/_-]|\\\/|\\u00[2-7][\da-f]|\\(?:u[\da-f]{0,3})?$)*$/i
 
 /** How many bytes at the beginning of a string stand before its base64; undefined when it is none. */
 function headBytes(content: Buffer): number | undefined {
-  return liftable.exec(content.toString('latin1'))?.[1]?.length
+  return extractable.exec(content.toString('latin1'))?.[1]?.length
 }
 
-function text(steps: LiftStep[], bytes: Buffer): void {
+function text(steps: ExtractorStep[], bytes: Buffer): void {
   if (bytes.length > 0) steps.push({ type: 'text', bytes })
 }
 

@@ -117,20 +117,20 @@ export type Source =
   | { kind: 'url'; url: string }
   | { kind: 'file'; id: string }
 
-/** What a model thought before it answered. Text may be empty: then only the seal counts. */
+/** What a model thought before it answered. Text may be empty: then only the signature counts. */
 export interface ReasoningBlock extends FromBody {
   type: 'reasoning'
   text: string
   /** True when `text` is the vendor's summary and not the thought itself. */
   summary: boolean
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
 }
 
 /**
  * A vendor's opaque proof or encryption of reasoning. It only ever goes back to the protocol and model it came from;
  * between, it travels through a foreign client in a signed envelope.
  */
-export interface Seal {
+export interface ReasoningSignature {
   /** A name of protocols/protocol.ts. */
   protocol: string
   /** The upstream's model name; undefined where the client speaks that protocol itself. */

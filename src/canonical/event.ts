@@ -1,4 +1,4 @@
-import type { Seal } from './chat.ts'
+import type { ReasoningSignature } from './chat.ts'
 import type { GatewayError } from './error.ts'
 import type { Usage } from './usage.ts'
 
@@ -44,8 +44,8 @@ export interface BlockDelta {
 export type Delta =
   /** The next piece of the block's text: of text, thought, refusal, or of a tool call's input. Never empty. */
   | { type: 'text'; text: string }
-  /** The seal of a reasoning block, whole and at most once. */
-  | { type: 'seal'; seal: Seal }
+  /** The signature of a reasoning block, whole and at most once. */
+  | { type: 'signature'; signature: ReasoningSignature }
   /** A source of a text block. Offsets count UTF-16 code units of the block's text; undefined where not told. */
   | { type: 'citation'; url: string; title: string | undefined; start?: number; end?: number }
 

@@ -19,7 +19,7 @@ export type ExtractorStep =
  *
  * An image is numbered from 0. It is whole at its `end`, which comes before the text behind it: when the JSON around a
  * placeholder can be parsed, the image can be had. The same image may come twice, and some strings are no image at all
- * (sealed reasoning is base64 too): what no decoder asks for is to be thrown away.
+ * (encrypted reasoning is base64 too): what no decoder asks for is to be thrown away.
  *
  * Throws GatewayError `upstream_error` for a string that begins as base64 and goes on as something else.
  */

@@ -1,4 +1,4 @@
-import type { Seal } from '../canonical/chat.ts'
+import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../canonical/event.ts'
 import type { Usage } from '../canonical/usage.ts'
 
@@ -14,7 +14,7 @@ export interface CollectedAnswer {
 export interface CollectedBlock {
   block: AnswerBlock
   text: string
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
   citations: Extract<Delta, { type: 'citation' }>[]
 }
 
@@ -29,7 +29,7 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
         start = event
         break
       case 'block-start':
-        blocks.set(event.index, { block: event.block, text: '', seal: undefined, citations: [] })
+        blocks.set(event.index, { block: event.block, text: '', signature: undefined, citations: [] })
         break
       case 'block-delta':
         addDelta(blocks.get(event.index), event.delta)
@@ -56,6 +56,6 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
 function addDelta(collected: CollectedBlock | undefined, delta: Delta): void {
   if (collected === undefined) return
   if (delta.type === 'text') collected.text += delta.text
-  else if (delta.type === 'seal') collected.seal = delta.seal
+  else if (delta.type === 'signature') collected.signature = delta.signature
   else collected.citations.push(delta)
 }

@@ -57,7 +57,7 @@ export interface ClientSide {
 }
 
 export interface DecodeContext {
-  /** Opens the seals that earlier answers of ours carried through a foreign client. */
+  /** Opens the signatures that earlier answers of ours carried through a foreign client. */
   envelope: Envelope
 }
 
@@ -168,7 +168,7 @@ export interface EncodedRequest {
 }
 
 export interface DecodeAnswerContext {
-  /** The upstream's name of the model, which its seals are bound to. */
+  /** The upstream's name of the model, which its signatures are bound to. */
   upstreamModel: string
   /** Absent for pass-through: names are taken as they are. */
   tools?: ToolNames

@@ -88,21 +88,32 @@ describe('input', () => {
     expect(turns[1]?.blocks[0]).toMatchObject({
       text: 'hm',
       summary: true,
-      seal: { protocol: 'openai-responses', model: undefined, kind: 'encrypted', value: 'E', id: 'rs_1' },
+      signature: {
+        protocol: 'openai-responses',
+        model: undefined,
+        kind: 'encrypted',
+        value: 'E',
+        id: 'rs_1',
+      },
     })
   })
 
-  it('opens seals that an earlier answer carried, and takes none that was changed', () => {
-    const seal = { protocol: 'anthropic-messages', model: 'claude', kind: 'signature', value: 'sig' } as const
-    const wrapped = envelope.wrap(seal)
+  it('opens signatures that an earlier answer carried, and takes none that was changed', () => {
+    const signature = {
+      protocol: 'anthropic-messages',
+      model: 'claude',
+      kind: 'signature',
+      value: 'sig',
+    } as const
+    const wrapped = envelope.wrap(signature)
     const item = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'thought' }] }
     expect(decodeInput({ ...item, encrypted_content: wrapped }).turns[0]?.blocks[0]).toMatchObject({
       text: 'thought',
       summary: false,
-      seal,
+      signature,
     })
     const changed = decodeInput({ ...item, encrypted_content: `${wrapped.slice(0, -2)}xx` })
-    expect(changed.turns[0]?.blocks[0]).toMatchObject({ text: 'thought', seal: undefined })
+    expect(changed.turns[0]?.blocks[0]).toMatchObject({ text: 'thought', signature: undefined })
     expect(unmappedPaths(changed, 'drop')).toEqual(['input[0].encrypted_content'])
   })
 

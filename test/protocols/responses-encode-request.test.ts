@@ -136,7 +136,7 @@ describe('turns', () => {
   })
 
   it('send reasoning back only to the model that thought it, and ask for more of the kind', () => {
-    const seal = {
+    const signature = {
       protocol: 'openai-responses',
       model: 'gpt-up',
       kind: 'encrypted',
@@ -144,7 +144,7 @@ describe('turns', () => {
       id: 'rs_1',
     } as const
     const thought = (more: object = {}) =>
-      ({ type: 'reasoning', text: 'hm', summary: true, seal: { ...seal, ...more }, path }) as const
+      ({ type: 'reasoning', text: 'hm', summary: true, signature: { ...signature, ...more }, path }) as const
     const own = encode({ turns: [assistant(thought(), text('a'))] })
     expect(own.body.input).toMatchObject([
       {

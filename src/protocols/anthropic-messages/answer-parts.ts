@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { estimateTokens } from '../../canonical/tokens.ts'
@@ -18,8 +18,8 @@ export function messageHead({ requestId, model }: AnswerContext): Json {
 }
 
 /** The place for opaque values of a thought, which only we can open. */
-export function sealText(seal: Seal, { envelope }: AnswerContext): string {
-  return envelope.wrap(seal)
+export function signatureText(signature: ReasoningSignature, { envelope }: AnswerContext): string {
+  return envelope.wrap(signature)
 }
 
 /** The passage of the source is not told by other formats, nor is the vendor's index of it. */

@@ -1,4 +1,4 @@
-import type { Block, DocumentBlock, ImageBlock, Seal, TextBlock } from '../../canonical/chat.ts'
+import type { Block, DocumentBlock, ImageBlock, ReasoningSignature, TextBlock } from '../../canonical/chat.ts'
 import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { type Members, membersOfEach } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
@@ -48,12 +48,12 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
       return decodePart(type, block, context)
     case 'thinking': {
       const text = block.text('thinking') ?? ''
-      const seal = openSeal(block.text('signature'), 'signature', envelope)
-      return [{ type: 'reasoning', text, summary: true, seal, path }]
+      const signature = openSignature(block.text('signature'), 'signature', envelope)
+      return [{ type: 'reasoning', text, summary: true, signature, path }]
     }
     case 'redacted_thinking': {
-      const seal = openSeal(block.text('data'), 'encrypted', envelope)
-      return [{ type: 'reasoning', text: '', summary: true, seal, path }]
+      const signature = openSignature(block.text('data'), 'encrypted', envelope)
+      return [{ type: 'reasoning', text: '', summary: true, signature, path }]
     }
     case 'tool_use': {
       const input = JSON.stringify(block.object('input') ?? {})
@@ -73,7 +73,7 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
       const summary = block.text('content')
       block.ignore(['encrypted_content', 'signature', 'cache_control', 'tool_changes'])
       if (summary !== undefined && summary !== '') return [{ type: 'text', text: summary, path }]
-      return [foreign(block, type, 'refuse', 'what the vendor compacted and sealed cannot be read by others')]
+      return [foreign(block, type, 'refuse', 'only the vendor can read what it compacted')]
     }
     default:
       return [decodeForeign(block, type)]
@@ -184,12 +184,12 @@ function readSource(type: 'base64' | 'text' | 'url' | 'file', source: Members): 
   }
 }
 
-/** A seal that we wrapped, or one of this format's own: the client may have talked to the vendor before. */
-function openSeal(
+/** A signature that we wrapped, or one of this format's own: the client may have talked to the vendor before. */
+function openSignature(
   value: string | undefined,
-  kind: Seal['kind'],
+  kind: ReasoningSignature['kind'],
   envelope: DecodeContext['envelope'],
-): Seal | undefined {
+): ReasoningSignature | undefined {
   if (value === undefined || value === '') return undefined
   return envelope.open(value) ?? { protocol: protocolName, model: undefined, kind, value }
 }

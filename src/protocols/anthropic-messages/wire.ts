@@ -4,7 +4,7 @@ import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { NameRules } from '../tool-names.ts'
 
-/** Name of this protocol, which its seals bear. */
+/** Name of this protocol, which its signatures bear. */
 export const protocolName = 'anthropic-messages'
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview, read 2026-11-21 */

@@ -43,7 +43,7 @@ function decodePart(part: Members): Block {
         path,
         text: thoughtOf(part.any('thinking')),
         summary: false,
-        seal: undefined,
+        signature: undefined,
       }
     case 'image_url':
       return decodeImage(part)

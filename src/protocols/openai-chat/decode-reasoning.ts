@@ -1,8 +1,13 @@
-import { type ReasoningBlock, type ReasoningWish, reasoningEfforts, type Seal } from '../../canonical/chat.ts'
+import {
+  type ReasoningBlock,
+  type ReasoningSignature,
+  type ReasoningWish,
+  reasoningEfforts,
+} from '../../canonical/chat.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { type Envelope, isEnvelope } from '../envelope.ts'
 import type { Members } from '../members.ts'
-import { writeDetailSeal } from './wire.ts'
+import { writeDetailSignature } from './wire.ts'
 
 /**
  * How much the model shall think: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and Zhipu,
@@ -74,7 +79,7 @@ function switched(enabled: boolean | undefined, budgetTokens: number | undefined
 }
 
 /**
- * What the model thought before this message: OpenRouter's `reasoning_details`, in which our own answers carry the seals
+ * What the model thought before this message: OpenRouter's `reasoning_details`, in which our own answers carry the signatures
  * of other vendors, else `reasoning_content` or `reasoning`.
  */
 export function decodeReasoning(message: Members, envelope: Envelope): ReasoningBlock[] {
@@ -90,11 +95,11 @@ export function decodeReasoning(message: Members, envelope: Envelope): Reasoning
   }
   if (plain !== '' && blocks.every(({ text }) => text === '')) {
     // Clients that keep only the opaque part of an element have its text here.
-    const bare = blocks.length === 1 && blocks[0]?.seal?.kind === 'signature' ? blocks[0] : undefined
+    const bare = blocks.length === 1 && blocks[0]?.signature?.kind === 'signature' ? blocks[0] : undefined
     if (bare !== undefined) bare.text = plain
     else {
       const path = message.pathOf(member)
-      blocks.unshift({ type: 'reasoning', path, text: plain, summary: false, seal: undefined })
+      blocks.unshift({ type: 'reasoning', path, text: plain, summary: false, signature: undefined })
     }
   }
   return blocks
@@ -102,7 +107,7 @@ export function decodeReasoning(message: Members, envelope: Envelope): Reasoning
 
 interface DetailState {
   blocks: ReasoningBlock[]
-  /** Blocks without a seal yet, by the index of their elements. */
+  /** Blocks without a signature yet, by the index of their elements. */
   open: Map<unknown, ReasoningBlock>
   envelope: Envelope
 }
@@ -111,27 +116,27 @@ interface DetailState {
 function addDetail(detail: Json, path: string, { blocks, open, envelope }: DetailState): void {
   const summary = textOf(detail.summary)
   const text = summary ?? textOf(detail.text) ?? ''
-  const seal = readSeal(detail, envelope)
-  if (text === '' && seal === undefined) return
+  const signature = readSignature(detail, envelope)
+  if (text === '' && signature === undefined) return
   let block = open.get(detail.index)
   if (block === undefined) {
-    block = { type: 'reasoning', path, text: '', summary: summary !== undefined, seal: undefined }
+    block = { type: 'reasoning', path, text: '', summary: summary !== undefined, signature: undefined }
     blocks.push(block)
     if (typeof detail.index === 'number') open.set(detail.index, block)
   }
   block.text += text
-  if (seal === undefined) return
-  block.seal = seal
+  if (signature === undefined) return
+  block.signature = signature
   open.delete(detail.index)
 }
 
-/** The seal of another vendor that an answer of ours carried, or the client's own upstream's. */
-function readSeal(detail: Json, envelope: Envelope): Seal | undefined {
+/** The signature of another vendor that an answer of ours carried, or the client's own upstream's. */
+function readSignature(detail: Json, envelope: Envelope): ReasoningSignature | undefined {
   const data = textOf(detail.data)
   const value = data ?? textOf(detail.signature)
   if (value === undefined) return undefined
-  // What has our form and not our signature is nobody's seal.
+  // What has our form and not our signature is nobody's signature.
   if (isEnvelope(value)) return envelope.open(value)
   const kind = data === undefined ? 'signature' : 'encrypted'
-  return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSeal(detail) }
+  return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSignature(detail) }
 }

@@ -48,8 +48,8 @@ export function usageIn(answer: Json, choice: Json | undefined): Usage | undefin
   return readUsage(answer.usage) ?? readUsage(choice?.usage) ?? readUsage(groq)
 }
 
-/** The value of a seal: an element of `reasoning_details` without its text, which the block has. */
-export function writeDetailSeal({ text: _text, summary: _summary, ...detail }: Json): string {
+/** The value of a signature: an element of `reasoning_details` without its text, which the block has. */
+export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
   return jsonOf(detail)
 }
 
@@ -63,11 +63,11 @@ export function jsonOf(value: Json): string {
 }
 
 /**
- * Values of seals that only say in which member the text came, and goes back: many clients of other formats give
- * thoughts back only where they bear a seal.
+ * Values of signatures that only say in which member the text came, and goes back: many clients of other formats give
+ * thoughts back only where they bear a signature.
  */
-export const reasoningMemberSeal = JSON.stringify({ member: 'reasoning' })
-export const reasoningContentSeal = JSON.stringify({ member: 'reasoning_content' })
+export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
+export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
 
 /** The format's `usage` object: totals that include their parts. */
 export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {

@@ -1,4 +1,10 @@
-import type { Block, ReasoningEffort, Seal, ToolResultBlock, Turn } from '../../canonical/chat.ts'
+import type {
+  Block,
+  ReasoningEffort,
+  ReasoningSignature,
+  ToolResultBlock,
+  Turn,
+} from '../../canonical/chat.ts'
 import { reasoningEfforts } from '../../canonical/chat.ts'
 import { isRecord, recordsOf, textOf } from '../../canonical/json.ts'
 import { type Envelope, isEnvelope } from '../envelope.ts'
@@ -105,15 +111,15 @@ export class ItemDecoder {
   #addReasoning(item: Members): void {
     const summary = textsOf(item.any('summary'))
     const thought = textsOf(item.any('content'))
-    const seal = this.#openSeal(item)
+    const signature = this.#openSignature(item)
     const text = thought === '' ? summary : thought
-    if (text === '' && seal === undefined) return
+    if (text === '' && signature === undefined) return
     const { path } = item
-    this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', seal, path })
+    this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', signature, path })
   }
 
-  /** A seal that an earlier answer of ours carried, or one of this format's own. */
-  #openSeal(item: Members): Seal | undefined {
+  /** A signature that an earlier answer of ours carried, or one of this format's own. */
+  #openSignature(item: Members): ReasoningSignature | undefined {
     const value = item.text('encrypted_content')
     if (value === undefined || value === '') return undefined
     const opened = this.#envelope.open(value)

@@ -9,8 +9,8 @@ import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { encodeStreamError } from './errors.ts'
 import { patchRequest, readRequest } from './request.ts'
-import { watchResponse } from './response.ts'
-import { watchStream } from './stream.ts'
+import { watchResponse } from './watch-response.ts'
+import { watchStream } from './watch-stream.ts'
 
 /**
  * Chat Completions: `POST /v1/chat/completions`.

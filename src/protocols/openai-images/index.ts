@@ -3,9 +3,9 @@ import { decodeImageError } from '../image-failures.ts'
 import type { ImageClient, ImageSide } from '../image-protocol.ts'
 import { encodeError } from '../openai-errors.ts'
 import { decodeAnswer, decodeStream } from './decode-answer.ts'
+import { answerPieces, completedEventPieces, encodeStreamError, partialEventPieces } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { checkTraits, readImageRequest } from './request.ts'
-import { answerPieces, completedEventPieces, encodeStreamError, partialEventPieces } from './response.ts'
 
 /**
  * Images: `POST /v1/images/generations`.

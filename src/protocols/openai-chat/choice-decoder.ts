@@ -14,7 +14,7 @@ import {
 } from './wire.ts'
 
 /** Reads one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members. */
-export class MessageDecoder {
+export class ChoiceDecoder {
   readonly #writer: EventWriter
   readonly #upstreamModel: string
   readonly #calls: CallDecoder

@@ -2,46 +2,46 @@ import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 
-/** What to do next with an answer that is read. */
+/** The next piece of an answer. */
 export type ExtractorStep =
-  /** Of the answer without its images. */
+  /** A part of the answer without its images. */
   | { type: 'text'; bytes: Buffer }
   | { type: 'begin'; index: number }
-  /** The image's own bytes, decoded. Never empty. */
+  /** Decoded bytes of the image. Never empty. */
   | { type: 'data'; index: number; bytes: Buffer }
   | { type: 'end'; index: number }
 
 /**
- * Takes the images out of an answer while it comes, so that none is ever held: of JSON, or of server-sent events with
- * JSON in them, each string of base64 that is as long as the threshold or longer is replaced by a short placeholder, and its
- * decoded bytes are told apart from the text. A `data:` URL is such a string too. All other bytes pass unchanged, and
- * any split of the answer gives the same text and the same images.
+ * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The answer is
+ * JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at least `thresholdBytes`
+ * with a short placeholder and returns its decoded bytes apart from the text. A `data:` URL counts as such a string.
+ * All other bytes pass unchanged. Any split of the answer gives the same text and the same images.
  *
- * An image is numbered from 0. It is whole at its `end`, which comes before the text behind it: when the JSON around a
- * placeholder can be parsed, the image can be had. The same image may come twice, and some strings are no image at all
- * (encrypted reasoning is base64 too): what no decoder asks for is to be thrown away.
+ * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it: when the
+ * JSON around a placeholder can be parsed, the image is there. The same image may come twice, and some strings are no
+ * images (encrypted reasoning is base64 too). The caller throws away what no decoder asks for.
  *
- * Throws GatewayError `upstream_error` for a string that begins as base64 and goes on as something else.
+ * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
  */
 export class Base64Extractor {
   readonly #thresholdBytes: number
   readonly #mark = `tollgate_image_${randomBytes(16).toString('hex')}_`
   readonly #held: Buffer
-  /** How much of a string that nothing is decided of yet, from its opening quote on, is in `#held`. */
+  /** Bytes in `#held`: the beginning, with its quote, of a string that may still be an image or not. */
   #heldBytes = 0
   #place: 'outside' | 'undecided' | 'staying' | 'extracting' = 'outside'
-  /** The next byte stands behind a backslash. */
+  /** True if the byte before was a backslash that escapes the next one. */
   #isEscaped = false
   readonly #base64 = new Base64Text()
   #count = 0
 
-  /** `thresholdBytes`: of the string as it is written. Default 8 KiB. */
+  /** `thresholdBytes` counts the string as it is written, with its escapes. Default 8 KiB. */
   constructor(thresholdBytes = 8192) {
     this.#thresholdBytes = thresholdBytes
     this.#held = Buffer.allocUnsafeSlow(thresholdBytes + 1)
   }
 
-  /** Of earlier chunks: at most the threshold and a few bytes. */
+  /** Bytes held of earlier chunks: at most the threshold and a few more. */
   get heldBytes(): number {
     return this.#heldBytes + this.#base64.heldCharacters
   }
@@ -103,7 +103,7 @@ export class Base64Extractor {
           this.#data(steps, this.#base64.push(chunk.toString('latin1', at, end)))
           if (quote !== -1) this.#end(steps)
           at = textFrom = end
-          // The closing quote is text, and opens nothing.
+          // The closing quote is text and opens no string.
           if (quote !== -1) at++
           break
         }
@@ -123,7 +123,7 @@ export class Base64Extractor {
     return steps
   }
 
-  /** The number of the image that a string of the text stands for. No upstream can make up such a string. */
+  /** The number of the image that a placeholder stands for. No upstream can guess a placeholder. */
   indexOf(value: string): number | undefined {
     if (!value.startsWith(this.#mark)) return undefined
     const digits = value.slice(this.#mark.length)
@@ -131,8 +131,8 @@ export class Base64Extractor {
   }
 
   /**
-   * Offset of what ends the string before `before`: its closing quote, or a line's end, which no JSON string has, so
-   * that a lone quote in a comment of an event stream does no harm. -1: it goes on.
+   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a line end: no
+   * JSON string has one, so a lone quote in a comment of an event stream does no harm.
    */
   #endOfString(bytes: Buffer, from: number, before: number): number {
     const end = Math.min(before, bytes.length)
@@ -153,7 +153,7 @@ export class Base64Extractor {
     this.#heldBytes += bytes.length
   }
 
-  /** It stays in the text. */
+  /** The held string is no image: it goes on as text. */
   #letGo(steps: ExtractorStep[]): void {
     text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
     this.#heldBytes = 0
@@ -193,8 +193,8 @@ export class Base64Extractor {
 }
 
 /**
- * Where an image is that an answer gives as this string: base64 (a placeholder counts as such: see `Base64Extractor#indexOf`),
- * a `data:` URL, or a link. Throws GatewayError `upstream_error` for anything else.
+ * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as base64), a
+ * `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
  */
 export function sourceOf(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
@@ -213,11 +213,11 @@ const carriageReturn = 0x0d
 
 const dataHead = /^data:[\w.+;=/-]{0,200};base64,/i
 
-/** As JSON may write it, with any of its characters escaped. */
+/** JSON may escape any of the characters. */
 const extractable =
   /^((?:data:[\w.+;=/\\-]{0,200};base64,)?)(?:[A-Za-z0-9+/_-]|\\\/|\\u00[2-7][\da-f]|\\(?:u[\da-f]{0,3})?$)*$/i
 
-/** How many bytes at the beginning of a string stand before its base64; undefined when it is none. */
+/** Length of the `data:` head before the base64; undefined if the string is not base64. */
 function headBytes(content: Buffer): number | undefined {
   return extractable.exec(content.toString('latin1'))?.[1]?.length
 }
@@ -226,11 +226,11 @@ function text(steps: ExtractorStep[], bytes: Buffer): void {
   if (bytes.length > 0) steps.push({ type: 'text', bytes })
 }
 
-/** Decodes base64 of either alphabet, padded or not, from the inside of a JSON string, whose escapes it may have. */
+/** Decodes the inside of a JSON string, escapes included, as base64 of either alphabet, padded or not. */
 class Base64Text {
-  /** The beginning of an escape. */
+  /** An escape that is not whole yet. */
   #escape = ''
-  /** Fewer than four characters, or the padding and what belongs to it. */
+  /** Characters that are not decoded yet: fewer than four, or the last ones with the padding. */
   #rest = ''
 
   get heldCharacters(): number {
@@ -246,7 +246,7 @@ class Base64Text {
     return decoded(characters.slice(0, whole))
   }
 
-  /** The last bytes. Ready for the next string. */
+  /** Returns the last bytes. After it the decoder is ready for the next string. */
   end(): Buffer {
     const characters = this.#rest.replace(/={1,2}$/, '')
     if (this.#escape !== '' || characters.length === 1) throw broken()
@@ -265,7 +265,7 @@ class Base64Text {
   }
 }
 
-/** Node passes over what is no base64: then the bytes are fewer than the characters make. */
+/** Node skips characters that are not base64. The result then has fewer bytes than the characters should give. */
 function decoded(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'base64')
   if (bytes.length !== Math.floor((characters.length * 3) / 4)) throw broken()

@@ -2,7 +2,7 @@ import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../canonical/event.ts'
 import type { Usage } from '../canonical/usage.ts'
 
-/** An answer with all of its events taken together. */
+/** A whole answer, put together from its events. */
 export interface CollectedAnswer {
   id: string | undefined
   model: string | undefined
@@ -18,7 +18,7 @@ export interface CollectedBlock {
   citations: Extract<Delta, { type: 'citation' }>[]
 }
 
-/** Throws the GatewayError that the events end with, if they do. */
+/** Throws the GatewayError of an `error` event. */
 export function collect(events: readonly ChatEvent[]): CollectedAnswer {
   const blocks = new Map<number, CollectedBlock>()
   let start: Extract<ChatEvent, { type: 'start' }> | undefined

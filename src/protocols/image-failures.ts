@@ -3,14 +3,14 @@ import { openaiErrors } from './openai-errors.ts'
 import { errorDecoder } from './upstream-errors.ts'
 
 /**
- * OpenAI's codes of moderation, then Azure's and those of its other image models:
+ * Codes of moderation: OpenAI's, then those of Azure and its other image models.
  * https://platform.openai.com/docs/guides/image-generation (content moderation),
  * https://learn.microsoft.com/azure/ai-foundry/openai/how-to/dall-e (content filtering)
  */
 const moderated =
   /moderation_blocked|content_?policy|policy_violation|bio_policy|content_?filter|content_?safety|responsibleaipolicy/i
 
-/** Errors of image models: those of OpenAI's formats, and more words for moderation. */
+/** Errors of image models: those of OpenAI's formats, and more codes of moderation. */
 export const { decodeError: decodeImageError, decodeStreamError: decodeImageFailure } = errorDecoder({
   ...openaiErrors,
   refusals: [

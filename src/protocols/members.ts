@@ -87,7 +87,7 @@ export class Members {
     throw wrongType(value, this.pathOf(name), 'a boolean')
   }
 
-  /** An object as it is; its own members count as read. */
+  /** An object as it is. Its own members are not reported. */
   object(name: string): Json | undefined {
     const value = this.any(name)
     if (value === undefined || isRecord(value)) return value
@@ -154,8 +154,8 @@ export class Members {
   }
 
   /**
-   * Report every member that nobody read as dropped, for its reason in `reasons` if it has one. Null says nothing, nor
-   * does `[]` inside the body: clients echo whole messages of answers.
+   * Report every member that nobody read as dropped, with its reason in `reasons` if it has one. Null says nothing, nor
+   * does `[]` below the top level: clients send messages of earlier answers with all their empty members.
    */
   noteRest(reasons: Readonly<Record<string, string>> = {}): void {
     for (const [name, value] of Object.entries(this.#value)) {

@@ -1,6 +1,6 @@
 import type { ErrorKind, GatewayError } from '../canonical/error.ts'
 
-/** The HTTP status of each kind of error. Anthropic alone has another one for overload. */
+/** The HTTP status of each kind of error. Only Anthropic has another one for overload. */
 export const statusOf: Readonly<Record<ErrorKind, number>> = {
   invalid_request: 400,
   unsupported_parameter: 400,
@@ -22,7 +22,10 @@ export const statusOf: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 }
 
-/** Headers that tell the vendors' SDKs whether and when to try again. Without the first, some retry a bad key ten times. */
+/**
+ * Headers that tell the vendors' SDKs whether and when to retry. Without `x-should-retry` some retry a bad key ten
+ * times.
+ */
 export function retryHeaders({ kind, retryAfterSeconds }: GatewayError): Record<string, string> {
   return {
     ...(kind === 'unauthenticated' || kind === 'insufficient_credit' ? { 'x-should-retry': 'false' } : {}),

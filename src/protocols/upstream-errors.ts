@@ -16,14 +16,14 @@ export interface ErrorTable {
 }
 
 export interface ErrorRule {
-  /** Must match the vendor's type or code. */
+  /** Pattern of the vendor's type or code. */
   words?: RegExp
-  /** Must match the first 2000 characters of the message. */
+  /** Pattern of the message, of which only the first 2000 characters count. */
   message?: RegExp
   means: Meaning
 }
 
-/** `credential_refused`: the channel's own key or account was refused, which only the operator can mend. */
+/** `credential_refused`: the upstream refused the channel's own key or account, which only the operator can fix. */
 export type Meaning =
   | 'credential_refused'
   | 'invalid_request'
@@ -46,14 +46,14 @@ export interface VendorWords {
 
 export interface ErrorDecoder {
   /**
-   * What an upstream's answer with an error status means for the client.
+   * The meaning of an answer with an error status, for the client.
    *
    * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a feature
    * off, or compact the context). A refused credential never becomes a 401 and shows none of the upstream's text,
    * which may quote the key.
    */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
-  /** What an `error` inside a stream, or inside an answer of status 200, means for the client. */
+  /** The meaning of an `error` inside a stream, or inside an answer of status 200, for the client. */
   decodeStreamError(value: unknown): GatewayError
 }
 
@@ -133,7 +133,7 @@ const meaningOfStatus: Readonly<Record<number, Meaning>> = {
 
 const verbatimCharactersMax = 8192
 const shortCharactersMax = 300
-/** Upstreams may send anything, and some patterns need the square of a text's length in time. */
+/** Upstreams may send any text, and the time of some patterns grows with the square of its length. */
 const matchedCharactersMax = 2000
 
 interface VendorError extends VendorWords {
@@ -208,7 +208,7 @@ function inOwnWords(
   })
 }
 
-/** A few words on an answer that has no message we know, never its content. */
+/** A few words about an answer without a message that we know. They never quote it. */
 function describe(headers: Headers, body: Buffer): string {
   if (body.length === 0) return 'an empty body'
   const type = String(headers['content-type'] ?? 'no content type').slice(0, 60)

@@ -97,6 +97,15 @@ export interface Bounds {
   keyCacheNegativeMs: number
   revisionPollMs: number
   databaseWaitMs: number
+  /** Connections to Postgres, by what they are for (db/database.ts). */
+  moneyConnections: number
+  keysConnections: number
+  stateConnections: number
+  answersConnections: number
+  readsConnections: number
+  jobsConnections: number
+  /** Postgres ends a query of a tenant that runs for so long. */
+  readsMs: number
   admitMs: number
   captureBytesMax: number
   captureStringBytesMax: number
@@ -155,6 +164,8 @@ const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGER) =>
 
 /** Beyond 31 bits a timer of Node's fires at once. */
 const milliseconds = (fallback: number, least = 1, most = 2 ** 31 - 1) => count(fallback, least, most)
+
+const connections = (fallback: number) => count(fallback, 1, 1000)
 
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` })
@@ -248,6 +259,13 @@ const variables = z.object({
   KEY_CACHE_NEGATIVE_MS: milliseconds(60 * second),
   REVISION_POLL_MS: milliseconds(400, 50, 1000),
   DATABASE_WAIT_MS: milliseconds(60 * second),
+  MONEY_CONNECTIONS: connections(3),
+  KEYS_CONNECTIONS: connections(2),
+  STATE_CONNECTIONS: connections(2),
+  ANSWERS_CONNECTIONS: connections(2),
+  READS_CONNECTIONS: connections(3),
+  JOBS_CONNECTIONS: connections(4),
+  READS_MS: milliseconds(20 * second, 100),
   ADMIT_MS: milliseconds(5 * second),
   CAPTURE_BYTES_MAX: count(32 * 1024, 0),
   CAPTURE_STRING_BYTES_MAX: count(8 * 1024, 64),
@@ -376,6 +394,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       keyCacheNegativeMs: e.KEY_CACHE_NEGATIVE_MS,
       revisionPollMs: e.REVISION_POLL_MS,
       databaseWaitMs: e.DATABASE_WAIT_MS,
+      moneyConnections: e.MONEY_CONNECTIONS,
+      keysConnections: e.KEYS_CONNECTIONS,
+      stateConnections: e.STATE_CONNECTIONS,
+      answersConnections: e.ANSWERS_CONNECTIONS,
+      readsConnections: e.READS_CONNECTIONS,
+      jobsConnections: e.JOBS_CONNECTIONS,
+      readsMs: e.READS_MS,
       admitMs: e.ADMIT_MS,
       captureBytesMax: e.CAPTURE_BYTES_MAX,
       captureStringBytesMax: e.CAPTURE_STRING_BYTES_MAX,

@@ -82,17 +82,17 @@ export async function openContext(
   )
 
   const generatedKeys: GeneratedKey[] = []
-  await prepareDatabase(url, async (database) => {
+  await prepareDatabase(url, async (connections) => {
     if (file !== undefined) {
-      generatedKeys.push(...(await applyGatewayFile(database, file, keeper)))
+      generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
       return
     }
-    const first = await ensureFirstKey(database, keeper)
+    const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
-    if (first !== undefined || embedded !== undefined) await applyDemo(database, keeper)
+    if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   })
 
-  const database = openDatabase(url)
+  const database = openDatabase(url, bounds)
   const demo = file === undefined ? await startDemoUpstream() : undefined
   const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
@@ -128,16 +128,13 @@ export async function openContext(
     database,
     instanceId,
     ...bounds,
-    waitMs: bounds.admitMs,
     answers,
     log: (message) => log.warn(message),
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
-  // Jobs of one tenant wait for each other: nobody else is to wait with them.
-  const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
   const jobs = new ImageJobs({
-    database: jobsDatabase,
+    database,
     seal: {
       seal: (text, owner) => keeper.sealJob(text, owner),
       open: (sealed, owner) => keeper.openJob(sealed, owner),
@@ -147,7 +144,7 @@ export async function openContext(
     waitingMax: bounds.imageWaitingMax,
     leaseMs: bounds.imageLeaseMs,
   })
-  const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })
+  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
     opening ??= openQueues(config, url, log).catch((error: unknown) => {
@@ -205,7 +202,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
-      await Promise.all([database.close(), jobsDatabase.close()])
+      await database.close()
       await embedded?.stop()
     },
   }

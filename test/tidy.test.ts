@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: [],
+  db: ['canonical', 'in-time.ts'],
   telemetry: ['redaction'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog'],
@@ -103,9 +103,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'in-time.ts',
   ],
   'config.ts': [],
   'secret-key.ts': [],
+  'in-time.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -194,9 +196,9 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
-    onlyIn(name, /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+    onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
     /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,

@@ -2,13 +2,12 @@ import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
 import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
 
 export interface UsageContext {
-  database: Pick<Database, 'sql' | 'renew'>
+  database: Pick<Database, 'reads'>
   /** Throws, or rejects with, GatewayError. */
   authenticate(request: Request): Identity | Promise<Identity>
   /** Bring the caller's own last requests into the log; bounded, and never rejects. */
@@ -28,30 +27,16 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
     return { tenantId: identity.tenantId, keyId: identity.usageScope === 'key' ? identity.keyId : null }
   }
 
-  async function read<T>(query: Promise<T>): Promise<T> {
-    try {
-      return await inTime(query, answerMs)
-    } catch (cause) {
-      if (isOwnFault(cause)) throw cause
-      database.renew()
-      throw new GatewayError(
-        'unavailable',
-        'The usage log cannot be read just now. Nothing is lost: try again.',
-        {
-          cause,
-          retryAfterSeconds: 5,
-        },
-      )
-    }
-  }
-
   return {
     /** `GET /v1/usage/requests`: newest first, `{ data, next_cursor }`. */
     async list(request: Request, response: Response): Promise<void> {
       const scope = await scopeOf(request)
       const { filter, after, limit } = listParameters(request.query)
       await shipNow()
-      const rows = await read(listRequests(database.sql, scope, filter, after, limit + 1))
+      const rows = await database.reads.ask(
+        ({ sql }) => listRequests(sql, scope, filter, after, limit + 1),
+        away,
+      )
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       response.json({
@@ -66,7 +51,7 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
       refuseParameters(request.query)
       const id = String(request.params.id).toLowerCase()
       const found = uuid.test(id)
-        ? await shipNow().then(() => read(findRequest(database.sql, scope, id)))
+        ? await shipNow().then(() => database.reads.ask(({ sql }) => findRequest(sql, scope, id), away))
         : undefined
       if (found === undefined) {
         throw new GatewayError('unknown_path', 'The usage log has no such request for this key.')
@@ -79,7 +64,7 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
       const scope = await scopeOf(request)
       const filter = summaryParameters(request.query, now())
       await shipNow()
-      const rows = await read(summariseRequests(database.sql, scope, filter))
+      const rows = await database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), away)
       response.json({
         from: filter.from.toISOString(),
         to: filter.to.toISOString(),
@@ -89,13 +74,9 @@ export function usageRoutes({ database, authenticate, shipNow, now = Date.now }:
   }
 }
 
-/** A sum over some millions of rows takes as long. A Postgres that is away is found out much sooner, by others. */
-const answerMs = 20_000
+const away = {
+  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  retryAfterSeconds: 5,
+}
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** A statement that Postgres refused, other than for a shutdown (57) or want of resources (53). */
-function isOwnFault(error: unknown): boolean {
-  if (!(error instanceof Error) || error.name !== 'PostgresError') return false
-  return !('code' in error && /^5[37]/.test(String(error.code)))
-}

@@ -1,5 +1,5 @@
+import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
 import type { BreakerTable, SharedBreaker } from './breaker-table.ts'
 
@@ -11,7 +11,7 @@ export interface RoutingLog {
 export interface BreakersOptions {
   bounds: BreakerBounds
   table: BreakerTable
-  database: Pick<Database, 'listen' | 'renewals'>
+  database: Pick<Database, 'listen'>
   log: RoutingLog
   /** How often the table is read, whatever was notified. Default 1000. */
   sweepMs?: number
@@ -36,7 +36,6 @@ const probeMsMax = 30_000
 const heldMs = 500
 /** What is known of a channel that nobody asks any more is forgotten. */
 const unusedMs = 600_000
-const stopMs = 500
 
 /**
  * Which channels fail, in this process and, by way of Postgres, in all of them. Nobody waits for Postgres: a breaker
@@ -54,14 +53,15 @@ export class Breakers {
   #readAgain = false
   #away = false
   #ended = false
-  #listening: Promise<() => Promise<void>> | undefined
-  /** `Database#renewals` when the subscription was made. */
-  #listenedAt = 0
+  readonly #unlisten: () => Promise<void>
 
   constructor(options: BreakersOptions) {
     this.#options = options
     this.#chance = options.chance ?? Math.random
     this.#timer = setInterval(() => this.#sweep(), options.sweepMs ?? 1_000).unref()
+    const read = () => this.#read()
+    // What a lost notification would have said is seen by the next sweep.
+    this.#unlisten = options.database.listen('tollgate_breakers', { onNotify: read, onListening: read })
     this.#sweep()
   }
 
@@ -95,9 +95,7 @@ export class Breakers {
   async end(): Promise<void> {
     this.#ended = true
     clearInterval(this.#timer)
-    const stopped = this.#listening?.then((stop) => stop())
-    // With the connection gone there is nothing to unsubscribe from.
-    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
+    await this.#unlisten()
   }
 
   #end(
@@ -206,7 +204,6 @@ export class Breakers {
   }
 
   #sweep(): void {
-    this.#listen()
     const now = performance.now()
     for (const [channelId, state] of this.#states) {
       const { breaker, probe } = state
@@ -246,7 +243,10 @@ export class Breakers {
         this.#away = false
       } catch (error) {
         if (!this.#away && !this.#ended)
-          this.#options.log.warn({ cause: String(error) }, 'breakers of channels cannot be shared just now')
+          this.#options.log.warn(
+            { cause: String(causeOf(error)) },
+            'breakers of channels cannot be shared just now',
+          )
         this.#away = true
         break
       }
@@ -299,20 +299,6 @@ export class Breakers {
     }
     this.#states.set(channelId, state)
     return state
-  }
-
-  /** Subscribed when first needed, and again when that failed or the database was renewed. */
-  #listen(): void {
-    const { database } = this.#options
-    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === database.renewals)) return
-    this.#listenedAt = database.renewals
-    const read = () => this.#read()
-    const listening = database.listen('tollgate_breakers', read, read)
-    this.#listening = listening
-    listening.catch(() => {
-      // Tried again at the next sweep, which sees whatever was missed.
-      if (this.#listening === listening) this.#listening = undefined
-    })
   }
 }
 

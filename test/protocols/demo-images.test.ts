@@ -4,10 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modelJson } from '../../src/api/models.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
-import { openDatabase } from '../../src/db/database.ts'
 import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 
 let demo: DemoUpstream
 let client: OpenAI

@@ -19,7 +19,7 @@ export function localRouting(): Routing {
     claimProbe: async () => 'claimed',
     holdProbe: async () => {},
   }
-  const database = { listen: async () => async () => {}, renewals: 0 }
+  const database = { listen: () => async () => {} }
   const breakers = new Breakers({ bounds, table, database, log: { info: () => {}, warn: () => {} } })
   return { breakers, rests: new Rests(bounds), retryAfterMsMax: 600_000, end: () => breakers.end() }
 }

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import type { Log } from '../telemetry/log.ts'
-import type { Database } from './database.ts'
-import { clientSettings, openDatabase } from './database.ts'
+import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
 
 /**
@@ -14,11 +13,11 @@ import { drizzle, migrate } from './drizzle.cjs'
  */
 export async function prepareDatabase(
   url: string,
-  then?: (database: Database) => Promise<void>,
+  then?: (connections: Connections) => Promise<void>,
 ): Promise<void> {
   // The lock belongs to a session, so there is only one, and it must not be renewed.
   const session = postgres(url, {
-    ...clientSettings({ max: 1, applicationName: 'tollgate-prepare' }),
+    ...clientSettings({ max: 1, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
     idle_timeout: 0,
   })
@@ -28,7 +27,7 @@ export async function prepareDatabase(
     await migrate(drizzle({ client: session }), { migrationsFolder })
     // Enough to write rows now; keepPartitions makes those of the days to come.
     await session`select ensure_partitions(1)`
-    if (then) await withDatabase(url, then)
+    if (then) await withConnections(url, then)
   } finally {
     // Ending the session releases the lock.
     await session.end({ timeout: 2 })
@@ -39,12 +38,15 @@ export async function prepareDatabase(
 const prepareLock = 7_023_911
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-async function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
-  const database = openDatabase(url, { max: 2, applicationName: 'tollgate-prepare' })
+async function withConnections(
+  url: string,
+  work: (connections: Connections) => Promise<void>,
+): Promise<void> {
+  const connections = openConnections(url, { max: 2, applicationName: 'tollgate prepare' })
   try {
-    await work(database)
+    await work(connections)
   } finally {
-    await database.close()
+    await connections.end()
   }
 }
 

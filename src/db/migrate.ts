@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import type { Log } from '../telemetry/log.ts'
+import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
 
 /**
  * Bring the database to what this version of the program needs, then run `then`, which may write the catalog.
+ * `functions`: other SQL functions than those of this version.
  *
  * Any number of processes may start at once: one works at a time, under an advisory lock, and the others find it done.
  * Throws when another process holds the lock for two minutes.
@@ -14,6 +16,7 @@ import { drizzle, migrate } from './drizzle.cjs'
 export async function prepareDatabase(
   url: string,
   then?: (connections: Connections) => Promise<void>,
+  functions?: FunctionFolder,
 ): Promise<void> {
   // The lock belongs to a session, so there is only one, and it must not be renewed.
   const session = postgres(url, {
@@ -24,7 +27,11 @@ export async function prepareDatabase(
   try {
     await session`set lock_timeout = '120s'`
     await session`select pg_advisory_lock(${prepareLock})`
+    // Some functions of the migrations are written for Postgres 16: those of functions/ replace them unread.
+    await session`set check_function_bodies = off`
     await migrate(drizzle({ client: session }), { migrationsFolder })
+    await session`reset check_function_bodies`
+    await applyFunctions(session, functions)
     // Enough to write rows now; keepPartitions makes those of the days to come.
     await session`select ensure_partitions(1)`
     if (then) await withConnections(url, then)
@@ -34,7 +41,7 @@ export async function prepareDatabase(
   }
 }
 
-/** Any fixed number: the same in all versions, used for nothing else. */
+/** Any fixed number, the same in all versions and used for nothing else. */
 const prepareLock = 7_023_911
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -51,8 +58,8 @@ async function withConnections(
 }
 
 /**
- * Wait until the database answers a query, at most `waitMs`. What waiting cannot mend (password, name of the database)
- * fails at once. The Error says in one line what is wrong and where; it never holds the password.
+ * Wait until the database answers a query, at most `waitMs`. A wrong password or name of the database fails at once:
+ * waiting cannot mend it. The Error says in one line what is wrong and where; it never holds the password.
  */
 export async function waitForDatabase(url: string, waitMs: number, log: Log): Promise<void> {
   const deadline = Date.now() + waitMs

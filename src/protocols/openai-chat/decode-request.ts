@@ -9,8 +9,8 @@ import { decodeReasoningWish } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * A `/chat/completions` body in canonical words: every member that the vendor documents, those that the format once
- * had (`functions`, `max_tokens`), and what other vendors' clients add.
+ * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`, `max_tokens`),
+ * and members that clients of other vendors add.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -28,7 +28,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     turns: decodeMessages(members, envelope),
     tools: tools.list,
     toolChoice: choice.value,
-    // Clients that speak of `functions` can read no more than one call in an answer.
+    // Clients that send `functions` can read only one call in an answer.
     parallelToolCalls: members.boolean('parallel_tool_calls') ?? (tools.isLegacy ? false : undefined),
     maxOutputTokens: bounds.value,
     choices: members.integer('n', 1, 128) ?? 1,

@@ -2,7 +2,7 @@ import type { Block, DocumentBlock, ImageBlock, Tool } from '../../canonical/cha
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 
-/** A block of a user or of a tool's result as parts of a message; none for what is dropped or says nothing. */
+/** A block of a user turn or of a tool's result as parts of a message; none if it is dropped. */
 export function encodePart(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':
@@ -26,7 +26,7 @@ export function encodePart(block: Block, notes: Notes): Json[] {
   }
 }
 
-/** Upstreams of this format cache without hints, and few know of the vendor's own. */
+/** Upstreams of this format cache without hints, and few know the vendor's own hints. */
 export function noteCache(block: Block | Tool, notes: Notes): void {
   if (block.cache) notes.add('dropped', block.path, 'upstreams of this format cache by themselves')
 }

@@ -9,8 +9,8 @@ import { decodeOutput } from './decode-output.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * A `/v1/messages` body in canonical words, for an upstream that speaks another format. Throws GatewayError
- * `invalid_request` naming what has the wrong shape.
+ * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError `invalid_request` with
+ * the path of the bad field.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
   const unmapped = new UnmappedFields()
@@ -83,16 +83,16 @@ function readUserId(members: Members): string | undefined {
   return undefined
 }
 
-/** What coding agents of this vendor send: a JSON object, or hashes and ids in one word. */
+/** User ids of this vendor's coding agents: a JSON object, or one word with hashes and ids. */
 const agentUserId = /^\s*\{|^user_[0-9a-f]{16,}_account_/
 
-/** In the words of the formats that have one. */
+/** The service tier in the words of the other formats. */
 function readServiceTier(members: Members): string | undefined {
   const tier = members.text('service_tier')
   return tier === 'standard_only' ? 'default' : tier
 }
 
-/** Members that only this vendor has and that change what the client asked for. */
+/** Members that only this vendor has and without which the client would not get what it asked for. */
 function noteVendorFields(members: Members): void {
   members.refuse('container', 'containers are kept by this vendor and mean nothing to others')
   members.refuse('thread', 'threads are kept by this vendor and mean nothing to others')
@@ -107,7 +107,7 @@ function noteVendorFields(members: Members): void {
   )
 }
 
-/** Members that only this vendor has and that the answer is as good without. */
+/** Members that only this vendor has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {
   cache_control: 'other formats cache without being asked',
   context_management: 'other formats do not edit the context',

@@ -10,8 +10,8 @@ import { encodeTurns } from './encode-turns.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * A request for an upstream of this format, version 2023-06-01. What the format cannot say is noted; GatewayError
- * `unsupported_parameter` for what may not be left out, `invalid_request` for tools whose names collide.
+ * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError `unsupported_parameter` for
+ * a member that it may not drop, and `invalid_request` for tools whose names collide.
  */
 export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(request)
@@ -133,7 +133,7 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): Json {
   return {}
 }
 
-/** What the format has no word for. */
+/** Drop or refuse the members that the format lacks. */
 function encodeLosses(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
     throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: ask several times')

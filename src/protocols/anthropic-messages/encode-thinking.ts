@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodedTurns } from './encode-turns.ts'
 
-/** What the format says about thinking; `isThinking`: whether the model will do so. */
+/** The member `thinking`. `isThinking`: whether the model will think. */
 export function encodeThinking(
   request: ChatRequest,
   turns: EncodedTurns,
@@ -52,12 +52,12 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 /** https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11-21 */
 const budgetMin = 1024
 
-/** Thinking counts towards `max_tokens`: a quarter is left for the answer. */
+/** Thinking counts towards `max_tokens`. A quarter of it stays for the answer. */
 function budgetMax(maxTokens: number): number {
   return Math.floor((maxTokens * 3) / 4)
 }
 
-/** Why the vendor would refuse thinking in this request. */
+/** The reason why the vendor would refuse thinking in this request, if there is one. */
 function obstacleOf(request: ChatRequest, turns: EncodedTurns, maxTokens: number): string | undefined {
   if (budgetMax(maxTokens) < budgetMin) {
     return `the Messages format thinks for at least ${budgetMin} tokens, for which the bound of ${maxTokens} leaves no room`

@@ -11,7 +11,7 @@ export interface ToolContext {
   marks: CacheMarks
 }
 
-/** The members `tools` and `tool_choice`, as far as there are any. */
+/** The members `tools` and `tool_choice`, if there are any. */
 export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const { notes } = context
   checkHosted(request)
@@ -65,7 +65,7 @@ function encodeSchema({ parameters, path }: FunctionTool): Json {
   throw refused(path, 'the Messages format takes only tools whose input is an object')
 }
 
-/** Tools of another vendor may be left out where the model can do without them. */
+/** Drop the tools of another vendor. Throws if the client forces one, or has no others. */
 function checkHosted({ tools, toolChoice }: ChatRequest): void {
   const hosted = tools.find((tool) => tool.type === 'hosted')
   if (hosted === undefined) return
@@ -121,7 +121,7 @@ function encodeChoice(request: ChatRequest, { tools, notes }: ToolContext): Json
   }
 }
 
-/** Calls in the history have to be of known tools, also where none may be called any more. */
+/** The vendor requires definitions for all calls in the history, even if no tool may be called any more. */
 function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json {
   const names = new Set<string>()
   for (const turn of request.turns) {
@@ -141,7 +141,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   }
 }
 
-/** What `ToolNames` keeps of a tool or call. */
+/** The client's tool behind a tool or a call, for `ToolNames`. */
 export function clientToolOf(tool: {
   name: string
   namespace?: string

@@ -15,8 +15,8 @@ interface Content {
 }
 
 /**
- * The conversation as the format wants it: instructions apart, one turn of each side after the other, and all results
- * of a turn's calls at the start of the next.
+ * Encode the conversation by the format's rules: instructions apart, user and model in turn, and all results of a
+ * turn's calls at the start of the next turn.
  *
  * https://ai.google.dev/api/caching#Content, read 2026-11-21
  */
@@ -66,7 +66,7 @@ function encodeInstruction(turn: Turn, notes: Notes): Json[] {
   })
 }
 
-/** Turns of one side, up to the next of the other. */
+/** Consecutive turns of one side. */
 interface Group {
   role: Content['role']
   turns: Turn[]
@@ -86,7 +86,7 @@ function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content
     if (last?.role === group.role) last.parts.push(...parts)
     else contents.push({ role: group.role, parts })
   }
-  // Calls at the very end: the format wants their results all the same.
+  // The format requires results even for calls at the very end.
   if (calls.length > 0) contents.push({ role: 'user', parts: encodeResults([], calls, context) })
   return contents
 }
@@ -172,7 +172,7 @@ function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
   return object ?? {}
 }
 
-/** Blocks that either side can have. */
+/** Encode a block that both sides can have. */
 function encodeBlock(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':
@@ -196,7 +196,7 @@ function encodeBlock(block: Block, notes: Notes): Json[] {
   }
 }
 
-/** Empty texts are refused by the upstream and say nothing. */
+/** The upstream refuses empty texts. */
 function encodeText(block: TextBlock, notes: Notes): Json[] {
   if (block.cache !== undefined) noteCache(block, notes)
   return block.text === '' ? [] : [{ text: block.text }]

@@ -51,7 +51,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-/** By the ending of its path, as the format wants to be told. */
+/** The media type of a URL, by the extension of its path. The format requires it. */
 function mediaTypeOf(url: string): string | undefined {
   const path = url.slice('https://'.length).split(/[?#]/, 1)[0] ?? ''
   return mediaTypes[/\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase() ?? '']

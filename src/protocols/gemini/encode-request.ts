@@ -8,14 +8,14 @@ import { encodeTools } from './encode-tools.ts'
 import { nameRules } from './wire.ts'
 
 /**
- * The body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for what cannot be said, and
- * `invalid_request` for tool results that belong to no call.
+ * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that it may not
+ * drop, and `invalid_request` for tool results without a call.
  */
 export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(request)
   refuseImpossible(request, notes)
   const tools = new ToolNames(nameRules)
-  // Declared tools come first: they have the say about what a name stands for.
+  // Tools come before calls: their definitions decide which name means which tool.
   const declared = encodeTools(request, tools, notes)
   const { systemInstruction, contents } = encodeContents(request.turns, { ...context, tools, notes })
   const generationConfig = encodeConfig(request, context, notes)
@@ -43,7 +43,7 @@ function refuseImpossible(request: ChatRequest, notes: Notes): void {
   }
 }
 
-/** Members that the format has no word for, and without which the answer is as good. */
+/** Members that the format lacks and without which the answer is as good. */
 const unknownFields = {
   logitBias: 'the Gemini format has no bias of tokens',
   verbosity: 'the Gemini format has no verbosity',

@@ -75,8 +75,8 @@ export class ChoiceDecoder {
   }
 
   /** Some upstreams say `stop` after tool calls, or `tool_calls` without any call. */
-  #trueReason(told: FinishReason): FinishReason {
-    if (told !== 'stop' && told !== 'tool_calls') return told
+  #trueReason(reason: FinishReason): FinishReason {
+    if (reason !== 'stop' && reason !== 'tool_calls') return reason
     if (this.#calls.count > 0) return 'tool_calls'
     return this.#hasRefusal ? 'refusal' : 'stop'
   }
@@ -95,9 +95,9 @@ export class ChoiceDecoder {
 
   /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */
   #takeReasoning(delta: Json): void {
-    let isTold = false
-    for (const detail of recordsOf(delta.reasoning_details)) isTold = this.#takeDetail(detail) || isTold
-    if (isTold) return
+    let hasText = false
+    for (const detail of recordsOf(delta.reasoning_details)) hasText = this.#takeDetail(detail) || hasText
+    if (hasText) return
     const content = textOf(delta.reasoning_content)
     if (content !== undefined) this.#think('reasoning_content', content)
     else this.#think('reasoning', textOf(delta.reasoning) ?? '')
@@ -121,7 +121,7 @@ export class ChoiceDecoder {
     const text = textOf(isSummary ? detail.summary : detail.text)
     const isSigned = textOf(detail.signature) !== undefined
     if (text === undefined && !isSigned) return false
-    if (this.#hasTold(text)) {
+    if (this.#isRepeated(text)) {
       if (isSigned) this.#signEarlier(detail)
       return true
     }
@@ -136,7 +136,7 @@ export class ChoiceDecoder {
    * Whether the thought came before without its signature: some gateways repeat it whole beside the signature, as we
    * do.
    */
-  #hasTold(text: string | undefined): boolean {
+  #isRepeated(text: string | undefined): boolean {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
   }
 

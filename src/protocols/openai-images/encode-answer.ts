@@ -66,14 +66,14 @@ function eventSettings(of: ImageSettings) {
 }
 
 /** The input of a generation is only text. */
-function usage({ usage: told }: ImageSettings) {
-  return told === undefined
+function usage({ usage: counts }: ImageSettings) {
+  return counts === undefined
     ? undefined
     : {
-        input_tokens: told.inputTokens,
-        input_tokens_details: { text_tokens: told.inputTokens, image_tokens: 0 },
-        output_tokens: told.outputTokens,
-        total_tokens: told.inputTokens + told.outputTokens,
+        input_tokens: counts.inputTokens,
+        input_tokens_details: { text_tokens: counts.inputTokens, image_tokens: 0 },
+        output_tokens: counts.outputTokens,
+        total_tokens: counts.inputTokens + counts.outputTokens,
       }
 }
 

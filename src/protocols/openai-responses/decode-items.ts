@@ -20,12 +20,12 @@ export interface ConfigurationUpdate {
 }
 
 /**
- * Items of `input` as turns. All text, reasoning and calls of the assistant stand in one turn until somebody else
- * speaks; results that follow each other stand in one turn of the user.
+ * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one turn.
+ * Consecutive results become one turn of the user.
  */
 export class ItemDecoder {
   readonly turns: Turn[] = []
-  /** The settings in force: a later update goes over an earlier one. */
+  /** The current settings. A later update overrides an earlier one. */
   readonly update: ConfigurationUpdate = { effort: undefined, format: undefined }
   readonly #tools: ToolList
   readonly #envelope: Envelope
@@ -37,7 +37,7 @@ export class ItemDecoder {
 
   add(item: Members): void {
     const type = item.text('type') ?? impliedType(item)
-    // Ids and states say where the vendor keeps an item. Nothing is lost without them.
+    // Ids and states concern items that the vendor keeps. Nothing is lost without them.
     item.ignore(['id', 'status', 'created_by'])
     switch (type) {
       case 'message':
@@ -118,7 +118,7 @@ export class ItemDecoder {
     this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', signature, path })
   }
 
-  /** A signature that an earlier answer of ours carried, or one of this format's own. */
+  /** A signature from one of our envelopes, or one of this format. */
   #openSignature(item: Members): ReasoningSignature | undefined {
     const value = item.text('encrypted_content')
     if (value === undefined || value === '') return undefined
@@ -185,7 +185,7 @@ export class ItemDecoder {
   }
 }
 
-/** Messages and references may leave their type out. */
+/** Messages and references may omit their type. */
 function impliedType(item: Members): string {
   if (item.has('role')) return 'message'
   return item.has('id') ? 'item_reference' : item.requiredText('type')
@@ -198,7 +198,7 @@ function leaveOut({ path, unmapped }: Members, type: string): void {
     unmapped.refuse(path, refusals.get(type) ?? `"${type.slice(0, 40)}" is no item that other formats have`)
 }
 
-/** `direct`: the model itself called. */
+/** Callers other than `direct`, which is the model itself, are lost. */
 function noteCaller(item: Members): void {
   const caller = item.any('caller')
   if (isRecord(caller) && caller.type !== 'direct') {
@@ -222,7 +222,7 @@ const losses = {
   phase: 'other formats do not mark phases of an answer',
 }
 
-/** What the vendor's own tools did: the answer that followed tells it. */
+/** Items of tools that the vendor ran. The answer after them has the results. */
 const vendorsWork: ReadonlyMap<string, string> = new Map([
   ['web_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
   ['file_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],

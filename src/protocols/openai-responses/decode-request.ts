@@ -14,7 +14,7 @@ import { decodeToolChoice, ToolList } from './decode-tools.ts'
 import { encryptedReasoning } from './wire.ts'
 
 /**
- * A request of `POST /v1/responses` in canonical words.
+ * Decode a request of `POST /v1/responses`.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
@@ -82,7 +82,7 @@ const names: ChatRequest['names'] = {
   cacheKey: 'prompt_cache_key',
 }
 
-/** Members that only this format has and that the answer is as good without. */
+/** Members that only this format has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {
   access_programs: 'only OpenAI has access programs',
   client_metadata: 'other formats do not take it',
@@ -93,7 +93,7 @@ const losses: Readonly<Record<string, string>> = {
   prompt_cache_retention: 'other formats choose how long they cache',
 }
 
-/** Without these, a part of the input or of what the client gets would be missing. */
+/** Members without which a part of the input would be missing, or a part of what the client asked for. */
 function noteWhatIsHeldElsewhere(members: Members): void {
   members.refuse('previous_response_id', 'the earlier answer is not stored here: send its items in input')
   members.refuse('conversation', 'the conversation is kept by one vendor: send its items in input')
@@ -123,7 +123,7 @@ function decodeInput(members: Members, items: ItemDecoder): void {
   for (const item of members.objects('input') ?? []) items.add(item)
 }
 
-/** The number of alternatives; asked for by `include` too. */
+/** The number of alternatives. `include` may ask for log probabilities, too. */
 function decodeLogprobs(members: Members): { top: number } | undefined {
   const top = members.number('top_logprobs') ?? 0
   let isIncluded = false
@@ -175,7 +175,7 @@ function decodeUser(members: Members) {
   return { value: identifier, name: 'safety_identifier' }
 }
 
-/** Nothing is kept for later. The client is told only if it asked for it. */
+/** A translated answer is never stored. A note says so only if the client asked for it. */
 function decodeStore(members: Members): boolean | undefined {
   const store = members.boolean('store')
   if (store) members.drop('store', 'an answer that is translated is not stored: its id cannot be used later')

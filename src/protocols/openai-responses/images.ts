@@ -10,7 +10,7 @@ import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-proto
 import { readUsage } from './wire.ts'
 
 /**
- * Models of `POST /v1/responses` that make images with the hosted tool.
+ * Models of `POST /v1/responses` that make images with the vendor's image tool.
  *
  * https://platform.openai.com/docs/guides/tools-image-generation, read 2026-11-21
  */
@@ -54,7 +54,7 @@ function encodeRequest(
   return { body, notes }
 }
 
-/** Members that the tool has under the same name and that the gateway need not understand. */
+/** Members that the image tool has under the same name. */
 const sharedMembers = ['complexity', 'frame_count', 'frame_duration_ms', 'svg'] as const
 
 function fates(stream: boolean): Fates {
@@ -87,7 +87,7 @@ function fates(stream: boolean): Fates {
   }
 }
 
-/** Words of the retired DALL-E models. */
+/** Qualities of the retired DALL-E models. */
 function isLegacyQuality(quality: unknown): boolean {
   return quality === 'standard' || quality === 'hd'
 }
@@ -119,7 +119,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
 }
 
-/** The model that writes the call and the one that draws are billed apart: both counts together are what was used. */
+/** The vendor bills the model that writes the call and the model that draws apart. The usage is the sum of both. */
 function usageOf(body: Json): Usage | undefined {
   const model = readUsage(body.usage)
   const tool = isRecord(body.tool_usage) ? body.tool_usage.image_gen : undefined
@@ -136,15 +136,14 @@ function usageOf(body: Json): Usage | undefined {
   }
 }
 
-/** What the model said instead. */
+/** The model's text, if it made no image. */
 function wordsOf(output: readonly Json[]): string | undefined {
   const parts = output.flatMap(({ content }) => recordsOf(content))
   return textOf(parts.map((part) => textOf(part.refusal) ?? textOf(part.text) ?? '').join(''))
 }
 
 /**
- * The image comes whole with its item, and not always once more in the last event, whose output some upstreams leave
- * empty. Where both have it, the item's counts.
+ * The image comes whole with its item. The last event repeats it, or has no output on some upstreams. The item counts.
  */
 class ResponseStream implements ImageStreamDecoder {
   readonly #items: Json[] = []

@@ -28,7 +28,7 @@ export class CacheMarks {
     this.#given++
     const isLong = cache.ttl === '1h' && !this.#hasShort
     if (cache.ttl === '1h' && !isLong) {
-      this.#notes.add('clamped', path, 'a cache hint of 1h cannot stand behind one of 5m')
+      this.#notes.add('clamped', path, 'a cache hint of 1h cannot come after one of 5m')
     }
     this.#hasShort ||= !isLong
     return { cache_control: isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }

@@ -20,9 +20,9 @@ export function decodeBlocks(blocks: readonly Members[], context: BlockContext):
 }
 
 const losses = {
-  citations: 'sources of what was said before do not travel',
+  citations: 'other formats take no sources of earlier answers',
   toolset_name: 'other formats have no sets of tools',
-  transformations: 'other formats do not say what becomes of a large image',
+  transformations: 'other formats do not report what they do with a large image',
 }
 
 /** The cache hint of a block or tool, to be spread into it. */
@@ -203,12 +203,7 @@ function noteCaller(block: Members): void {
 
 function decodeForeign(block: Members, type: string): Block {
   if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
-    return foreign(
-      block,
-      type,
-      'drop',
-      'what the vendor’s own tools did before is told by the text behind it',
-    )
+    return foreign(block, type, 'drop', 'the text after it has the results of the vendor’s own tools')
   }
   if (['fallback', 'mcp_tool_listing', 'tool_addition', 'tool_removal'].includes(type)) {
     return foreign(block, type, 'drop', `other formats have no block of the type ${quoted(type)}`)

@@ -56,7 +56,7 @@ function decodeTexts(body: Members): TextBlock[] {
     block.word('type', ['text'])
     const text = block.requiredText('text')
     const read: TextBlock = { type: 'text', text, path: block.path, ...readCache(block) }
-    block.noteRest({ citations: 'sources of what was said before do not travel' })
+    block.noteRest({ citations: 'other formats take no sources of earlier answers' })
     return read
   })
 }

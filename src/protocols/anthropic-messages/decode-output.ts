@@ -20,7 +20,7 @@ export function decodeOutput(body: Members): Output {
   const format = readFormat(config?.object('format') ?? older)
   config?.noteRest({ task_budget: 'other formats have no budget for a task' })
   if (effort !== undefined && thinking?.effort === 'none') {
-    config?.drop('effort', 'other formats know effort only of thinking, which is disabled')
+    config?.drop('effort', 'other formats have an effort only for thinking, which is disabled')
     return { reasoning: thinking, format, reasoningName: 'thinking' }
   }
   const reasoning =

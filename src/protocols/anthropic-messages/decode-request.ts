@@ -70,7 +70,7 @@ function readMaxTokens(members: Members): number {
   const value = members.integer('max_tokens', 0)
   if (value === undefined) throw invalid('max_tokens', 'required: the most tokens that the answer may have')
   if (value === 0)
-    members.refuse('max_tokens', '0 asks to fill a cache without an answer, which the other formats cannot')
+    members.refuse('max_tokens', '0 only fills a cache, without an answer, which other formats cannot do')
   return value
 }
 
@@ -101,17 +101,14 @@ function noteVendorFields(members: Members): void {
   if (!Array.isArray(servers) || servers.length > 0)
     members.refuse('mcp_servers', 'only a channel of this format reaches MCP servers for the model')
   const isAnywhere = members.text('inference_geo') === 'global'
-  members[isAnywhere ? 'drop' : 'refuse'](
-    'inference_geo',
-    'other formats cannot say where the model has to run',
-  )
+  members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot choose where the model runs')
 }
 
 /** Members that only this vendor has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {
   cache_control: 'other formats cache without being asked',
   context_management: 'other formats do not edit the context',
-  diagnostics: 'only this vendor tells diagnostics',
+  diagnostics: 'only this vendor sends diagnostics',
   speed: 'other formats have no speed mode',
   betas: 'betas are this vendor’s own',
   fallbacks: 'only this vendor falls back to other models of its own',

@@ -21,7 +21,7 @@ export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool
 }
 
 const losses = {
-  eager_input_streaming: 'other formats stream inputs as they like',
+  eager_input_streaming: 'other formats decide themselves how they stream inputs',
   input_examples: 'other formats have no examples of inputs',
 }
 

@@ -76,7 +76,7 @@ function remoteSource(source: Exclude<Source, { kind: 'base64' }>, path: string)
   if (source.kind === 'file')
     throw refused(path, 'a file id means nothing to another vendor: send the file itself')
   if (!/^https?:\/\//i.test(source.url)) {
-    throw refused(path, 'the Messages format takes only addresses that begin with https:// or http://')
+    throw refused(path, 'the Messages format takes only URLs that begin with https:// or http://')
   }
   return { type: 'url', url: source.url }
 }

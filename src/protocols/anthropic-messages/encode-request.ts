@@ -50,7 +50,7 @@ function encodeMaxTokens(request: ChatRequest, context: EncodeContext, notes: No
     return tokens
   }
   if (asked >= 1) return asked
-  notes.add('clamped', path, 'the least that the Messages format answers with is 1 token')
+  notes.add('clamped', path, 'the Messages format answers with at least 1 token')
   return 1
 }
 
@@ -109,7 +109,7 @@ const thinkingTopPMin = 0.95
 function encodeStop({ stop }: ChatRequest, notes: Notes): Json {
   const sequences = stop.filter((sequence) => sequence.trim() !== '')
   if (sequences.length < stop.length) {
-    notes.dropField('stop', 'the Messages format refuses sequences of nothing but white space')
+    notes.dropField('stop', 'the Messages format refuses stop sequences with only white space')
   }
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
@@ -136,10 +136,10 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): Json {
 /** Drop or refuse the members that the format lacks. */
 function encodeLosses(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: ask several times')
+    throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
-    throw refused(notes.pathOf('logprobs'), 'the Messages format tells no log probabilities')
+    throw refused(notes.pathOf('logprobs'), 'the Messages format gives no log probabilities')
   }
   if (request.seed !== undefined) notes.dropField('seed', 'the Messages format has no seed')
   for (const penalty of ['frequencyPenalty', 'presencePenalty'] as const) {

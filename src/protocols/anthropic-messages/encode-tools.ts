@@ -22,15 +22,15 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
       continue
     }
     const name = context.tools.wireName(clientToolOf(tool), `${tool.path}.name`)
-    if (encoded.has(name)) notes.add('dropped', tool.path, 'the same tool stands in the list already')
+    if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
     else encoded.set(name, { name, ...encodeTool(tool, context) })
   }
   if (encoded.size > 0) return { tools: [...encoded.values()], ...encodeChoice(request, context) }
   if (request.parallelToolCalls !== undefined) {
-    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'without tools it means nothing')
+    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'it has no meaning without tools')
   }
   if (request.toolChoice !== undefined) {
-    notes.add('mapped', notes.pathOf('toolChoice'), 'without tools it means nothing')
+    notes.add('mapped', notes.pathOf('toolChoice'), 'it has no meaning without tools')
   }
   return historyTools(request, context)
 }
@@ -84,7 +84,7 @@ function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] 
   notes.add(
     'emulated',
     notes.pathOf('toolChoice'),
-    'the Messages format cannot allow some of the tools: the others are left out',
+    'the Messages format cannot allow only some tools: the others are left out',
   )
   return tools.filter(
     (tool) =>
@@ -133,7 +133,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   notes.add(
     'emulated',
     'tools',
-    'the calls of earlier turns need tools: they are named, and none may be called',
+    'earlier turns have calls, so their tools are listed, but none may be called',
   )
   return {
     tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),

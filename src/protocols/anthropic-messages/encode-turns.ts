@@ -113,10 +113,10 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
       return []
     }
     case 'tool-call':
-      if (!isAssistant) throw refused(path, 'tool calls stand in assistant turns')
+      if (!isAssistant) throw refused(path, 'tool calls belong into assistant turns')
       return [{ kind: 'call', id: block.id, wire: encodeCall(block, context), path }]
     case 'tool-result':
-      if (isAssistant) throw refused(path, 'results of tools stand in user turns')
+      if (isAssistant) throw refused(path, 'results of tools belong into user turns')
       return [{ kind: 'result', id: block.callId, wire: encodeResult(block, context), path }]
     case 'foreign':
       notes.other(block)
@@ -141,7 +141,7 @@ function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): 
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''
     const reason = isEmpty
-      ? 'no arguments are said as {}'
+      ? '{} stands for empty arguments'
       : 'the arguments are no JSON object: {} takes their place'
     notes.add(isEmpty ? 'mapped' : 'dropped', call.path, reason)
   }
@@ -172,7 +172,7 @@ function trimEnd(messages: readonly Message[], { notes }: TurnContext): void {
   const text = last.wire.text.trimEnd()
   if (text === last.wire.text) return
   last.wire = { ...last.wire, text }
-  notes.add('mapped', last.path, 'white space at the end of an answer that is begun is left out')
+  notes.add('mapped', last.path, 'white space at the end of a last assistant turn is left out')
 }
 
 function isUnsignedLoop(messages: readonly Message[]): boolean {

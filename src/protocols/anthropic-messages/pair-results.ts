@@ -69,13 +69,13 @@ function withResults(pieces: readonly Piece[], calls: readonly OpenCall[], notes
 }
 
 function noResult({ id, wireId, path }: OpenCall, notes: Notes): Piece {
-  notes.add('emulated', path, 'no result stands behind this call: "[no result]" takes its place')
+  notes.add('emulated', path, 'this call has no result: "[no result]" takes its place')
   const wire = { type: 'tool_result', tool_use_id: wireId, content: '[no result]' }
   return { kind: 'result', id, wire, path }
 }
 
 function asText(piece: Extract<Piece, { id: string }>, notes: Notes): Piece[] {
-  notes.add('mapped', piece.path, 'no call stands before this result: it becomes text')
+  notes.add('mapped', piece.path, 'this result has no call before it: it becomes text')
   const head = { type: 'text', text: `Result of the tool call "${piece.id}":` }
   return [head, ...recordsOf(piece.wire.content)].map((wire) => ({ kind: 'other', wire, path: piece.path }))
 }

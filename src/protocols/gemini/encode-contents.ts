@@ -35,7 +35,7 @@ export function encodeContents(
     notes.add(
       'mapped',
       leading[0]?.path ?? '',
-      'sent as text of the user: the Gemini format wants at least one',
+      'sent as text of the user: the Gemini format needs at least one turn',
     )
     return { contents: [{ role: 'user', parts: instructions }] }
   }
@@ -44,7 +44,7 @@ export function encodeContents(
     notes.add(
       'defaulted',
       turns[firstSpoken]?.path ?? '',
-      'a turn of the user goes before it: the Gemini format begins so',
+      'a user turn is put before it: the Gemini format begins with one',
     )
     contents.unshift({ role: 'user', parts: [{ text: '(The conversation begins.)' }] })
   }
@@ -167,7 +167,7 @@ function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Jso
 function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
   const object = parseObject(input)
   if (object === undefined && input.trim() !== '') {
-    notes.add('dropped', path, 'the arguments are no JSON object: sent without any')
+    notes.add('dropped', path, 'the arguments are no JSON object: the call is sent without them')
   }
   return object ?? {}
 }

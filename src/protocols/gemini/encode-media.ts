@@ -28,9 +28,8 @@ function sourcePart(source: Source, mediaTypeDefault: string, path: string, note
     case 'file':
       throw refused(path, 'a file is known only to the vendor that keeps it')
     case 'url':
-      if (!source.url.startsWith('https://'))
-        throw refused(path, 'the Gemini format takes only https addresses')
-      notes.add('mapped', path, 'the upstream fetches the address itself')
+      if (!source.url.startsWith('https://')) throw refused(path, 'the Gemini format takes only https URLs')
+      notes.add('mapped', path, 'the upstream fetches the URL itself')
       return { fileData: { mimeType: mediaTypeOf(source.url) ?? mediaTypeDefault, fileUri: source.url } }
   }
 }

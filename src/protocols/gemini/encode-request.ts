@@ -39,7 +39,7 @@ function refuseImpossible(request: ChatRequest, notes: Notes): void {
     throw refused(notes.pathOf('choices'), 'only one answer can be had from a channel of the Gemini format')
   }
   if (request.logprobs !== undefined) {
-    throw refused(notes.pathOf('logprobs'), 'log probabilities cannot be carried over from the Gemini format')
+    throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
   }
 }
 
@@ -69,7 +69,7 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string |
     case 'default':
     case 'standard':
     case 'standard_only':
-      notes.add('mapped', notes.pathOf('serviceTier'), 'the tier that the upstream takes by itself')
+      notes.add('mapped', notes.pathOf('serviceTier'), 'the upstream uses this tier by default')
       return undefined
     default:
       notes.dropField('serviceTier', 'the Gemini format has no such tier')

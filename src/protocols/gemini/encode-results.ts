@@ -25,7 +25,7 @@ export function encodeResults(
   for (const call of calls) responses.push(encodeResult(call, left.get(call.id)?.shift(), beside, context))
   for (const [orphan] of left.values()) {
     if (orphan === undefined) continue
-    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" stands in the turn before`
+    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" is in the turn before`
     throw new GatewayError('invalid_request', message, { field: orphan.path })
   }
   return [...responses, ...beside]
@@ -40,7 +40,7 @@ function encodeResult(
   const texts: string[] = []
   const parts: Json[] = []
   if (result === undefined) {
-    notes.add('defaulted', call.path, 'it has no result: "[no result]" is sent')
+    notes.add('defaulted', call.path, 'this call has no result: "[no result]" takes its place')
     texts.push('[no result]')
   }
   if (result?.cache !== undefined) notes.add('dropped', result.path, 'the Gemini format takes no cache hints')

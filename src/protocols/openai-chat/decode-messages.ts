@@ -60,7 +60,7 @@ function decodeResult(message: Members, callId: string): Block {
   const other = blocks.find(
     (block) => block.type !== 'text' && block.type !== 'image' && block.type !== 'document',
   )
-  if (other !== undefined) message.unmapped.refuse(other.path, 'no result of a tool may hold it')
+  if (other !== undefined) message.unmapped.refuse(other.path, 'the result of a tool cannot hold it')
   return { type: 'tool-result', path: message.path, callId, content, isError: false }
 }
 
@@ -73,7 +73,7 @@ function decodeAssistant(
   if (message.has('content')) blocks.push(...decodeParts(message, 'content'))
   const refusal = message.text('refusal')
   if (refusal) blocks.push({ type: 'refusal', path: message.pathOf('refusal'), text: refusal })
-  message.refuse('audio', 'only the vendor that spoke it has this audio')
+  message.refuse('audio', 'only the vendor that made this audio has it')
   blocks.push(...(message.objects('tool_calls') ?? []).map(decodeCall))
   const legacyCall = message.members('function_call')
   if (legacyCall !== undefined) {

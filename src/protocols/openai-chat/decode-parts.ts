@@ -122,7 +122,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 function readSource(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')
-  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma behind its type')
+  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma after its type')
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const data = url.slice(comma + 1)
   const type = mediaType === '' ? 'text/plain' : mediaType.toLowerCase()

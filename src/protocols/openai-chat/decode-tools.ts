@@ -9,7 +9,7 @@ export function decodeTools(body: Members) {
   const now = body.objects('tools')
   const before = body.objects('functions')
   const isLegacy = now === undefined && before !== undefined
-  if (!isLegacy) body.drop('functions', 'tools stands in its place')
+  if (!isLegacy) body.drop('functions', 'tools takes its place')
   const list: Tool[] = now?.map(decodeTool) ?? before?.map(decodeFunction) ?? []
   const search = body.object('web_search_options')
   if (search !== undefined) list.push({ type: 'hosted', name: 'web_search', path: 'web_search_options' })
@@ -19,7 +19,7 @@ export function decodeTools(body: Members) {
 /** Tools that the model may or must call. */
 export function decodeToolChoice(body: Members): { value: ToolChoice | undefined; name: string } {
   if (body.has('tool_choice')) {
-    body.drop('function_call', 'tool_choice stands in its place')
+    body.drop('function_call', 'tool_choice takes its place')
     return { value: decodeChoice(body), name: 'tool_choice' }
   }
   return body.has('function_call')

@@ -52,13 +52,13 @@ export class CallBook {
       const id = result.callId.slice(0, 64)
       throw invalid(
         result.path,
-        `expected the result of an earlier call, got one of "${id}", which no call waits for`,
+        `expected the result of an earlier call, got one with the id "${id}", for which no call waits`,
       )
     }
     entry.result = result
     known.group.hasResults = true
     if (known.group !== this.#groups.at(-1)) {
-      this.#notes.add('mapped', result.path, 'it stands behind its call now: the format wants it there')
+      this.#notes.add('mapped', result.path, 'it is moved behind its call, where the format requires it')
     }
   }
 
@@ -86,7 +86,7 @@ export class CallBook {
   /** Adds parts other than text to `media`. */
   #result({ call, wireId, result }: Entry, media: Json[]): Json {
     if (result === undefined) {
-      this.#notes.add('defaulted', call.path, 'no result of this call is there: "[no result]" stands for it')
+      this.#notes.add('defaulted', call.path, 'this call has no result: "[no result]" takes its place')
       return { role: 'tool', tool_call_id: wireId, content: '[no result]' }
     }
     const texts: string[] = []
@@ -98,7 +98,7 @@ export class CallBook {
           if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
           media.push(part)
           texts.push('[The file follows in the next message.]')
-          this.#notes.add('mapped', block.path, 'it stands in a message of the user: results hold text alone')
+          this.#notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
         }
       }
     }

@@ -94,7 +94,7 @@ function addAssistantBlock(
     case 'image':
     case 'document':
     case 'audio':
-      throw refused(block.path, 'the Chat Completions format takes text alone from the assistant')
+      throw refused(block.path, 'the Chat Completions format takes only text from the assistant')
   }
 }
 
@@ -140,5 +140,5 @@ function addOther(turn: Turn, items: Item[], calls: CallBook, { notes }: Message
 
 function refuseInInstructions(block: Block, notes: Notes): void {
   if (block.type === 'foreign') notes.other(block)
-  else throw refused(block.path, 'the Chat Completions format takes text alone as instructions')
+  else throw refused(block.path, 'the Chat Completions format takes only text as instructions')
 }

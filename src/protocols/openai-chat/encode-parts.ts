@@ -32,7 +32,7 @@ export function noteCache(block: Block | Tool, notes: Notes): void {
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes images only as they are')
+  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes no files as images')
   const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { url, ...(detail === undefined ? {} : { detail }) }
 }
@@ -40,11 +40,7 @@ function encodeImage({ source, detail, path }: ImageBlock): Json {
 function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Json {
   switch (source.kind) {
     case 'text':
-      notes.add(
-        'emulated',
-        path,
-        'the Chat Completions format has no documents of text: it is one of the texts',
-      )
+      notes.add('emulated', path, 'the Chat Completions format has no text documents: it becomes a text part')
       return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
     case 'base64': {
       const filename = name ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document')
@@ -52,7 +48,7 @@ function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Js
       return { type: 'file', file: { filename, file_data: data } }
     }
     case 'url':
-      throw refused(path, 'the Chat Completions format takes documents only as data, not by their address')
+      throw refused(path, 'the Chat Completions format takes documents only as data, not as URLs')
     case 'file':
       throw refused(path, 'another vendor keeps this file: send the document itself')
   }

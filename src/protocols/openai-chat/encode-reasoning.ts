@@ -25,8 +25,7 @@ export function encodeReasoning(
       const written = writeDetails(block, signature)
       if (written.length === 0) notes.add('dropped', path, 'the signature of the thought cannot be read')
       details.push(...written)
-    } else if (!hasCalls)
-      notes.add('dropped', path, 'the format takes thoughts back within a tool loop alone')
+    } else if (!hasCalls) notes.add('dropped', path, 'the format takes thoughts back only within a tool loop')
     else texts[signature === undefined ? 'reasoning_content' : 'reasoning'] += text
   }
   return {

@@ -49,7 +49,7 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
 /** The format has several choices and log probabilities, but a translated answer cannot hold them. */
 function refuseOtherChoices(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'a translated answer is one alone: send several requests')
+    throw refused(notes.pathOf('choices'), 'a translation gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -72,7 +72,7 @@ function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort
   if (reasoning === undefined) return undefined
   const { effort, budgetTokens, summary } = reasoning
   if (summary !== undefined && summary !== 'auto') {
-    notes.dropField('reasoning', 'the upstream decides what it shows of its reasoning')
+    notes.dropField('reasoning', 'the upstream decides how much reasoning it shows')
   }
   if (budgetTokens === undefined) {
     const isOpen = effort === undefined && (summary === undefined || summary === 'auto')
@@ -82,7 +82,7 @@ function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort
   if (effort !== undefined) {
     notes.dropField(
       'reasoning',
-      'the Chat Completions format has no budget of tokens: the effort stands for it',
+      'the Chat Completions format has no budget of tokens: the effort takes its place',
     )
     return effort
   }
@@ -120,7 +120,7 @@ const userCharactersMax = 64
 function encodeUser({ userId }: ChatRequest, notes: Notes): string | undefined {
   if (userId === undefined) return undefined
   if (userId.length <= userCharactersMax && parseObject(userId) === undefined) return userId
-  notes.add('mapped', notes.pathOf('userId'), 'a hash stands for it: it is long, or holds more than a name')
+  notes.add('mapped', notes.pathOf('userId'), 'a hash takes its place: it is long, or more than a name')
   return createHash('sha256').update(userId).digest('hex')
 }
 
@@ -129,7 +129,7 @@ function encodeMetadata({ metadata, store }: ChatRequest, notes: Notes): Json | 
   if (store === true && Object.values(metadata).every((value) => typeof value === 'string')) return metadata
   notes.dropField(
     'metadata',
-    'the Chat Completions format takes labels of text, and only for answers that are kept',
+    'the Chat Completions format takes only text labels, and only for stored answers',
   )
   return undefined
 }

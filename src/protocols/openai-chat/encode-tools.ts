@@ -83,17 +83,14 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
           (choice.namespace === undefined || tool.namespace === choice.namespace),
       )
       if (found === undefined || choice.kind === 'hosted') {
-        throw refused(
-          path,
-          `"${choice.name.slice(0, 64)}" is none of the tools that the upstream can be given`,
-        )
+        throw refused(path, `"${choice.name.slice(0, 64)}" is not a tool that the upstream can get`)
       }
       return reference(found)
     }
     case 'allowed': {
       const names = new Set(choice.names)
       const found = tools.filter(({ tool }) => isNamed(tool, names))
-      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can be given')
+      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can get')
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: found.map(reference) } }
     }
   }

@@ -69,13 +69,15 @@ const fates: Fates = {
   output_compression: dropped('the Chat Completions format has no compression of images'),
   response_format: ownDelivery,
   stream: (value) =>
-    value === false ? said : { action: 'emulated', reason: 'the gateway makes the stream of a whole answer' },
+    value === false
+      ? said
+      : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
   partial_images: (value) =>
     value === 0 ? said : dropped('the Chat Completions format has no previews of images'),
 }
 
 function leftToModel(): Fate {
-  return { action: 'mapped', reason: 'not sent: it is what a chat model does by itself' }
+  return { action: 'mapped', reason: 'not sent: a chat model does it by default' }
 }
 
 function refusedHere(reason: string): Fate {

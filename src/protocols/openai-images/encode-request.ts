@@ -17,7 +17,7 @@ export function encodeRequest(
     notes.push({
       path: 'partial_images',
       action: 'dropped',
-      reason: 'this channel is not asked for a stream: there are no previews',
+      reason: 'the gateway asks this channel for no stream: there are no previews',
     })
   }
   const hasCount = typeof n === 'number' || context.count !== 1

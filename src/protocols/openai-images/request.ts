@@ -19,7 +19,7 @@ export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest 
   const stream = read.stream ?? false
   const partialImages = read.partial_images ?? 0
   if (partialImages > 0 && !stream)
-    throw invalid('partial_images', 'previews come in a stream: add "stream": true')
+    throw invalid('partial_images', 'previews need a stream: add "stream": true')
   return {
     model,
     prompt: read.prompt,
@@ -75,7 +75,7 @@ export function checkTraits(request: ImageRequest, traits: ImageTraits | undefin
   checkWord(request.background, 'background', withAuto(traits?.backgrounds) ?? backgrounds, of)
   checkWord(request.outputFormat, 'output_format', traits?.outputFormats ?? outputFormats, of)
   if (request.background === 'transparent' && request.outputFormat === 'jpeg') {
-    throw invalid('background', '"transparent" needs another output_format than "jpeg": png or webp')
+    throw invalid('background', '"transparent" needs the output_format png or webp, not jpeg')
   }
   checkMost(request.count, 'n', traits?.imagesMax, of)
   checkMost(request.partialImages, 'partial_images', traits?.partialImagesMax, of)

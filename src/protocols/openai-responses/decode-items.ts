@@ -125,7 +125,7 @@ export class ItemDecoder {
     const opened = this.#envelope.open(value)
     if (opened !== undefined) return opened
     if (isEnvelope(value)) {
-      item.drop('encrypted_content', 'it was not made by this gateway, or was changed')
+      item.drop('encrypted_content', 'this gateway did not make it, or somebody changed it')
       return undefined
     }
     const id = textOf(item.any('id'))
@@ -143,7 +143,7 @@ export class ItemDecoder {
     const given = item.any('arguments')
     const { path } = item
     if (id === undefined || item.any('execution') === 'server') {
-      item.unmapped.drop(path, 'the tools that were found are sent like all others')
+      item.unmapped.drop(path, 'the found tools are sent like all others')
       return
     }
     const input = typeof given === 'string' ? given : JSON.stringify(given ?? {})
@@ -224,13 +224,13 @@ const losses = {
 
 /** Items of tools that the vendor ran. The answer after them has the results. */
 const vendorsWork: ReadonlyMap<string, string> = new Map([
-  ['web_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['file_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['code_interpreter_call', 'code that the vendor ran; the answer that followed tells what came out'],
-  ['mcp_list_tools', 'a list of tools that the vendor called itself'],
-  ['mcp_call', 'a call that the vendor made itself; the answer that followed tells what came out'],
-  ['program', 'a program that the vendor ran; the answer that followed tells what came out'],
-  ['program_output', 'a program that the vendor ran; the answer that followed tells what came out'],
+  ['web_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['file_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['code_interpreter_call', 'code that the vendor ran; the answer after it has the results'],
+  ['mcp_list_tools', 'a list of tools that the vendor calls itself'],
+  ['mcp_call', 'a call that the vendor made itself; the answer after it has the results'],
+  ['program', 'a program that the vendor ran; the answer after it has the results'],
+  ['program_output', 'a program that the vendor ran; the answer after it has the results'],
 ])
 
 const noSuchTool = 'a call of a tool that only this format has'
@@ -241,7 +241,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['compaction_trigger', 'compaction_trigger: other formats cannot compact a conversation'],
   [
     'image_generation_call',
-    'image_generation_call: an image that one vendor made cannot be handed to another',
+    'image_generation_call: other vendors cannot read an image that one vendor keeps',
   ],
   ['local_shell_call', `local_shell_call: ${noSuchTool}`],
   ['local_shell_call_output', `local_shell_call_output: ${noSuchTool}`],

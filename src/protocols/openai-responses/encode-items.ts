@@ -138,7 +138,7 @@ export class ItemEncoder {
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'the file is kept by one vendor: send its bytes')
+  if (source.kind === 'file') throw refused(path, 'only one vendor keeps the file: send its bytes')
   const image_url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { type: 'input_image', image_url, detail: detail ?? 'auto' }
 }
@@ -156,6 +156,6 @@ function encodeDocument({ source, name, path }: DocumentBlock): Json {
         file_data: `data:${source.mediaType};base64,${source.data}`,
       }
     case 'file':
-      throw refused(path, 'the file is kept by one vendor: send its bytes')
+      throw refused(path, 'only one vendor keeps the file: send its bytes')
   }
 }

@@ -62,10 +62,7 @@ const effortOfBudget: readonly (readonly [number, ReasoningEffort])[] = [
 
 function refuseImpossible(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(
-      notes.pathOf('choices'),
-      'the Responses format gives one answer: ask as often as you need one',
-    )
+    throw refused(notes.pathOf('choices'), 'the Responses format gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -117,7 +114,7 @@ function encodeReasoning(request: ChatRequest, notes: Notes): Json | undefined {
     notes.add(
       'mapped',
       notes.pathOf('reasoning'),
-      `the Responses format counts no tokens of thought: effort ${effort}`,
+      `the Responses format has no budget of tokens: the effort is ${effort}`,
     )
   }
   const summary = wish.summary === 'none' || effort === 'none' ? undefined : (wish.summary ?? 'auto')
@@ -168,7 +165,7 @@ function encodeMetadata(request: ChatRequest, notes: Notes): Json | undefined {
   const values = Object.values(metadata)
   const fits = values.every((value) => typeof value === 'string' && value.length <= metadataCharactersMax)
   if (fits && values.length <= metadataPairsMax) return metadata
-  notes.dropField('metadata', `more than ${metadataPairsMax} pairs, or values that are no short strings`)
+  notes.dropField('metadata', `more than ${metadataPairsMax} pairs, or values that are not short strings`)
   return undefined
 }
 

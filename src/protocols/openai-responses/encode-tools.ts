@@ -82,7 +82,7 @@ function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unk
           ? []
           : [{ type: tool.type, name: names.wireName(clientTool(tool), path) }],
       )
-      if (allowed.length === 0) throw refused(path, 'none of the tools that it allows is there')
+      if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
     }
   }

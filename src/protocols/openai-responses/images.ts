@@ -81,9 +81,11 @@ function fates(stream: boolean): Fates {
     stream: (value) =>
       stream || value === false
         ? said
-        : { action: 'emulated', reason: 'the gateway makes the stream of a whole answer' },
+        : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
     partial_images: (value) =>
-      stream || value === 0 ? said : dropped('this channel is not asked for a stream: there are no previews'),
+      stream || value === 0
+        ? said
+        : dropped('the gateway asks this channel for no stream: there are no previews'),
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { cutBody } from './cut.ts'
 import { findSecrets, replaceSpans } from './secrets.ts'
 import { shapeOf } from './shape.ts'
+import { truncateBody } from './truncate-body.ts'
 
 /** What the usage log keeps of a body: nothing, its shape with hashed strings, or its text without secrets. */
 export type CaptureMode = 'none' | 'shape' | 'content'
@@ -26,8 +26,7 @@ export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOpt
   if (capture === 'none' || raw.length === 0 || options.bytesMax === 0) return null
   const exact = (options.exact ?? []).map(asLatin1)
   if (capture === 'shape') return Buffer.from(shapeOf(raw, options), 'utf8')
-  const cut = cutBody(raw, options, exact)
-  return storable(scrubBytes(cut, exact))
+  return storable(scrubBytes(truncateBody(raw, options, exact), exact))
 }
 
 /** An error text, user agent or log line without secrets, NUL and lone surrogates. */

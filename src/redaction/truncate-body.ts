@@ -1,7 +1,7 @@
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { findSecrets } from './secrets.ts'
 
-export interface CutLimits {
+export interface TruncationLimits {
   bytesMax: number
   stringBytesMax: number
 }
@@ -13,11 +13,13 @@ export interface CutLimits {
  *
  * The work is bounded by what is kept, apart from one search through each string that is cut.
  */
-export function cutBody(raw: Buffer, limits: CutLimits, exact: readonly string[]): Buffer {
+export function truncateBody(raw: Buffer, limits: TruncationLimits, exact: readonly string[]): Buffer {
   if (raw.length <= Math.min(limits.stringBytesMax, limits.bytesMax)) return raw
-  const { body, hidden } = cutStrings(raw, limits, exact)
+  const { body, omittedBytes } = truncateStrings(raw, limits, exact)
   if (body.length <= limits.bytesMax) return body
-  return wholes.join(cutMiddle(body, 0, body.length, limits.bytesMax - markerBytesMax, exact, hidden).pieces)
+  return wholes.join(
+    truncateMiddle(body, 0, body.length, limits.bytesMax - markerBytesMax, exact, omittedBytes).pieces,
+  )
 }
 
 const quote = 0x22
@@ -26,12 +28,12 @@ const markerBytesMax = 48
 /** How far around a cut secrets are looked for; longer ones are recognised by their token or their lines. */
 const windowBytes = 512
 
-/** `hidden` bytes of the middle are left out already; the whole cut that follows takes that place out. */
-function cutStrings(
+/** `omittedBytes` bytes of the middle are left out already; the whole cut that follows takes that place out. */
+function truncateStrings(
   raw: Buffer,
-  limits: CutLimits,
+  limits: TruncationLimits,
   exact: readonly string[],
-): { body: Buffer; hidden: number } {
+): { body: Buffer; omittedBytes: number } {
   const pieces: Buffer[] = []
   const words = wordsOf(raw)
   const kept = limits.bytesMax + windowBytes
@@ -43,10 +45,10 @@ function cutStrings(
     const closing = closingQuote(raw, words, start, raw.length)
     const end = closing === -1 ? raw.length : closing
     if (end - start > limits.stringBytesMax) {
-      const cut = cutMiddle(raw, start, end, limits.stringBytesMax, exact, 0)
+      const truncated = truncateMiddle(raw, start, end, limits.stringBytesMax, exact, 0)
       const before = raw.subarray(copied, start)
-      pieces.push(before, ...cut.pieces)
-      keptBytes += before.length + cut.bytes
+      pieces.push(before, ...truncated.pieces)
+      keptBytes += before.length + truncated.bytes
       copied = end
     }
     if (keptBytes + end - copied > kept) {
@@ -56,27 +58,27 @@ function cutStrings(
       const rest = raw.subarray(raw.length - tail)
       return {
         body: bodies.join([...pieces, raw.subarray(copied, end), rest]),
-        hidden: raw.length - tail - end,
+        omittedBytes: raw.length - tail - end,
       }
     }
     at = end + 1 < raw.length ? raw.indexOf(quote, end + 1) : -1
   }
-  if (pieces.length === 0) return { body: raw, hidden: 0 }
-  return { body: bodies.join([...pieces, raw.subarray(copied)]), hidden: 0 }
+  if (pieces.length === 0) return { body: raw, omittedBytes: 0 }
+  return { body: bodies.join([...pieces, raw.subarray(copied)]), omittedBytes: 0 }
 }
 
-function cutMiddle(
+function truncateMiddle(
   raw: Buffer,
   low: number,
   high: number,
   keep: number,
   exact: readonly string[],
-  hidden: number,
+  omittedBytes: number,
 ): { pieces: Buffer[]; bytes: number } {
   const tailBytes = Math.max(0, keep >> 2)
   const head = headEdge(raw, low, high, low + Math.max(0, keep - tailBytes), exact)
   const tail = tailEdge(raw, low, high, high - tailBytes, exact)
-  const marker = Buffer.from(` …[${tail - head + hidden} bytes cut]… `)
+  const marker = Buffer.from(` …[${tail - head + omittedBytes} bytes cut]… `)
   return {
     pieces: [raw.subarray(low, head), marker, raw.subarray(tail, high)],
     bytes: head - low + marker.length + high - tail,

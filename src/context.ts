@@ -69,14 +69,13 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const say = (message: string) => log.info(message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   const embedded =
-    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log: say }))) : undefined
+    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, bounds.databaseWaitMs, say)
+  await waitForDatabase(url, bounds.databaseWaitMs, log)
   const keeper = new SecretKeeper(
     resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
   )
@@ -94,16 +93,16 @@ export async function openContext(
 
   const database = openDatabase(url)
   const demo = file === undefined ? await startDemo() : undefined
-  const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
-  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
+  const catalog = await Catalog.load(database, keeper, log)
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
     catalog,
     pollMs: bounds.revisionPollMs,
-    log: (message) => log.warn(message),
+    log,
   })
-  const partitions = keepPartitions(database, bounds, say)
+  const partitions = keepPartitions(database, bounds, log)
   const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
@@ -130,7 +129,7 @@ export async function openContext(
     ...bounds,
     waitMs: bounds.admitMs,
     answers,
-    log: (message) => log.warn(message),
+    log,
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
@@ -176,7 +175,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
-    heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    heldAnswers: heldAnswers(database, log),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
@@ -223,7 +222,7 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     commandMs: bounds.admitMs,
     waitMs: bounds.databaseWaitMs,
     lockMs: bounds.imageLeaseMs,
-    log: (message, fields) => log.warn(fields, message),
+    log,
   })
 }
 

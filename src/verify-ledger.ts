@@ -4,17 +4,17 @@ import { openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { waitForDatabase } from './db/migrate.ts'
 import { verifyLedger } from './ledger/verify.ts'
+import { silentLog } from './telemetry/relay-log.ts'
 
 /** `npm run ledger:verify`: says of each rule of the ledger whether it holds; exits 1 when one does not. */
 async function main(): Promise<void> {
   const { config } = configFromEnvironment()
-  const quiet = () => {}
   const embedded =
     config.databaseUrl === undefined
-      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: quiet })
+      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
       : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, config.bounds.databaseWaitMs, quiet)
+  await waitForDatabase(url, config.bounds.databaseWaitMs, silentLog)
   const database = openDatabase(url, { max: 1, applicationName: 'tollgate verify' })
   try {
     const { findings, requests, orphaned } = await verifyLedger(database.sql)

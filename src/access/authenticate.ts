@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isWithin } from '../address-blocks.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
-import { isWithin } from './address-blocks.ts'
 import type { Identity } from './identity.ts'
 import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'

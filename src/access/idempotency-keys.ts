@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
 import { InsistentWrites } from './insistent-writes.ts'
 
 /** A request that came with an Idempotency-Key. */
@@ -47,7 +48,7 @@ export interface IdempotencyKeysOptions {
     /** Throws when it cannot be opened. */
     open(sealed: Buffer, requestId: string): Buffer
   }
-  log: (message: string) => void
+  log: Log
 }
 
 /**
@@ -71,7 +72,10 @@ export class IdempotencyKeys {
   private constructor(options: IdempotencyKeysOptions) {
     this.#options = options
     this.#writes = new InsistentWrites(options.waitMs, (error) =>
-      options.log(`idempotency keys stay claimed until Postgres takes what became of them: ${error}`),
+      options.log.warn(
+        {},
+        `idempotency keys stay claimed until Postgres takes what became of them: ${error}`,
+      ),
     )
   }
 
@@ -167,7 +171,10 @@ export class IdempotencyKeys {
     try {
       return { state: 'answered', requestId: row.request_id, answer: readAnswer(row, answers.open) }
     } catch (error) {
-      this.#options.log(`the answer kept for a repeat of request ${row.request_id} cannot be read: ${error}`)
+      requestLog(this.#options.log, row.request_id).warn(
+        {},
+        `the answer kept for a repeat of request ${row.request_id} cannot be read: ${error}`,
+      )
       return { state: 'lost', requestId: row.request_id }
     }
   }
@@ -218,7 +225,7 @@ export class IdempotencyKeys {
       await database.sql`
         DELETE FROM idempotency_keys WHERE created_at < now() - make_interval(hours => ${idempotencyHours})`
     } catch (error) {
-      if (!this.#ended) log(`old idempotency keys cannot be deleted: ${error}`)
+      if (!this.#ended) log.warn({}, `old idempotency keys cannot be deleted: ${error}`)
       nextMs = minuteMs
     }
     if (this.#ended) return

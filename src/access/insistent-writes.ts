@@ -4,7 +4,7 @@ import { inTime } from '../db/in-time.ts'
 /** Writes that nobody waits for, tried until Postgres takes them: at once, and in their order once it was away. */
 export class InsistentWrites {
   readonly #waitMs: number
-  readonly #log: (message: string) => void
+  readonly #onOutage: (error: string) => void
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<void>>()
   /** What Postgres has not taken, the oldest first. */
@@ -12,10 +12,10 @@ export class InsistentWrites {
   #untakenBytes = 0
   #retrying: Promise<void> | undefined
 
-  /** `waitMs`: how long one try may take. `log` is told when an outage begins. */
-  constructor(waitMs: number, log: (message: string) => void) {
+  /** `waitMs`: the longest time of one try. `onOutage` is called when an outage begins. */
+  constructor(waitMs: number, onOutage: (error: string) => void) {
     this.#waitMs = waitMs
-    this.#log = log
+    this.#onOutage = onOutage
   }
 
   /**
@@ -48,7 +48,7 @@ export class InsistentWrites {
       await inTime(run(), this.#waitMs)
       return true
     } catch (error) {
-      if (this.#untaken.length === 0) this.#log(String(error))
+      if (this.#untaken.length === 0) this.#onOutage(String(error))
       return false
     }
   }

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Keys } from './keys.ts'
 import { readRevision } from './queries.ts'
 
@@ -23,8 +24,8 @@ interface FollowOptions {
   keys: Keys
   catalog: Catalog
   pollMs?: number
-  /** Told once when an outage begins and once when it ends. */
-  log(message: string): void
+  /** Gets a line when an outage begins and a line when it ends. */
+  log: Log
 }
 
 class Follower {
@@ -84,11 +85,12 @@ class Follower {
     try {
       if (this.#unsettled >= unsettledMax) throw new Error('the database leaves statements unanswered')
       await inTime(this.#compare(), this.#answerMs)
-      if (this.#away) log('Keys and catalog are followed again')
+      if (this.#away) log.warn({}, 'Keys and catalog are followed again')
       this.#away = false
       this.#listen()
     } catch (error) {
-      if (!this.#away && !this.#stopped) log(`Keys and catalog cannot be followed: ${describe(error)}`)
+      if (!this.#away && !this.#stopped)
+        log.warn({}, `Keys and catalog cannot be followed: ${describe(error)}`)
       this.#away = true
       this.#database.renew()
       this.#subscription = undefined

@@ -11,13 +11,13 @@ import { usd } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { spokenAt } from '../stages/endpoints.ts'
-import type { GatewayLog } from '../stages/gateway.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
 import { bearsAdminToken } from './admin-token.ts'
 
 export interface AdminEntriesContext {
   database: Pick<Database, 'sql' | 'renew'>
   adminToken: string
-  log: GatewayLog
+  log: Log
 }
 
 type Handler = (request: Request, response: Response) => Promise<void>
@@ -98,8 +98,8 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
       } catch (cause) {
         const error = asGatewayError(cause)
         if (error.fault !== 'client')
-          log[error.kind === 'internal' ? 'error' : 'warn'](
-            { request: requestId, cause: redactText(String(error.cause)) },
+          requestLog(log, requestId)[error.kind === 'internal' ? 'error' : 'warn'](
+            { cause: redactText(String(error.cause)) },
             error.message,
           )
         const { status, headers, body } = spokenAt('/admin').client.encodeError(error, requestId)

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
-import { linkerFor, sendJob } from '../images/image-answer.ts'
+import { jobWithPosition, linkerFor } from '../images/image-answer.ts'
 import { sendFile } from '../images/image-bytes.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import type { ImageJob } from '../images/jobs/job.ts'
@@ -45,8 +45,8 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       logged: false,
       needsKey: true,
       async handle({ stage, params }) {
-        await sendJob(gateway, stage, await jobOf(params.id, stage.identity))
-        return undefined
+        const job = await jobOf(params.id, stage.identity)
+        return { body: await jobWithPosition(gateway, stage.request, job) }
       },
     },
     {
@@ -57,8 +57,8 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       needsKey: true,
       async handle({ stage, params }) {
         const job = await jobOf(params.id, stage.identity)
-        await sendJob(gateway, stage, (await cancelJob(gateway, job.id)) ?? job)
-        return undefined
+        const cancelled = (await cancelJob(gateway, job.id)) ?? job
+        return { body: await jobWithPosition(gateway, stage.request, cancelled) }
       },
     },
     {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { SecretKeeper } from '../secret-key.ts'
+import type { Log } from '../telemetry/log.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
 import type { Group, Model, Snapshot } from './snapshot.ts'
@@ -17,18 +18,14 @@ export class Catalog {
     this.#read = read
   }
 
-  /** `log` is told of channels that had to be left out, once for each reason. */
-  static async load(
-    database: Database,
-    keeper: SecretKeeper,
-    log: (message: string) => void,
-  ): Promise<Catalog> {
+  /** Logs each channel that it has to leave out, once for each reason. */
+  static async load(database: Database, keeper: SecretKeeper, log: Log): Promise<Catalog> {
     const told = new Set<string>()
-    const logOnce = (message: string) => {
-      if (!told.has(message)) log(message)
+    const warnOnce = (message: string) => {
+      if (!told.has(message)) log.warn({}, message)
       told.add(message)
     }
-    const read = async () => buildSnapshot(await readCatalogRows(database), keeper, logOnce)
+    const read = async () => buildSnapshot(await readCatalogRows(database), keeper, warnOnce)
     return new Catalog(await read(), read)
   }
 

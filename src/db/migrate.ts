@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
+import type { Log } from '../telemetry/log.ts'
 import type { Database } from './database.ts'
 import { clientSettings, openDatabase } from './database.ts'
 import { drizzle, migrate } from './drizzle.cjs'
@@ -51,11 +52,7 @@ async function withDatabase(url: string, work: (database: Database) => Promise<v
  * Wait until the database answers a query, at most `waitMs`. What waiting cannot mend (password, name of the database)
  * fails at once. The Error says in one line what is wrong and where; it never holds the password.
  */
-export async function waitForDatabase(
-  url: string,
-  waitMs: number,
-  log: (message: string) => void,
-): Promise<void> {
+export async function waitForDatabase(url: string, waitMs: number, log: Log): Promise<void> {
   const deadline = Date.now() + waitMs
   let complaint = ''
   for (;;) {
@@ -64,7 +61,7 @@ export async function waitForDatabase(
     const message = `cannot use the database ${describe(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
-      log(`${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
+      log.info({}, `${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
     complaint = message
     await sleep(retryMs)
   }

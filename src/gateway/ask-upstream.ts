@@ -77,7 +77,7 @@ function credentialFor(
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
   const rests = (credential: Credential) =>
-    routing.rests.find(channel.id, credential, upstreamModel ?? '') !== undefined
+    routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
   const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }

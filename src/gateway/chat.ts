@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
-import type { Leg } from '../routing/targets.ts'
+import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
@@ -39,15 +39,15 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),
     )
     const plan = { model, others, findSession }
-    const legs = await planLegs(gateway, asked, plan)
+    const planned = await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(legs), preparation))
-    await deliver(gateway, admitted, { legs, findSession, preparation })
+    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(planned), preparation))
+    await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }
 
-function answeringOf(legs: readonly Leg[]) {
-  return legs.flatMap(({ model, candidates }) =>
+function answeringOf(planned: readonly ModelCandidates[]) {
+  return planned.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )
 }
@@ -60,7 +60,7 @@ interface Plan {
 }
 
 /** Where the request may go: the model that was asked for, then its fallbacks. An answer that one channel holds has none. */
-async function planLegs(gateway: Gateway, asked: Asked, plan: Plan): Promise<Leg[]> {
+async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
   const { model } = plan
   if (facts.heldId !== undefined) {
@@ -80,12 +80,12 @@ async function planLegs(gateway: Gateway, asked: Asked, plan: Plan): Promise<Leg
 }
 
 /** None where the fallback is no more, or cannot be asked on this endpoint. */
-function planFallback(asked: Asked, plan: Plan, fallback: string): Leg[] {
+function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
   const { snapshot, identity, group, facts } = asked
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
-  const refuse = (reason: string): Leg[] => [
+  const refuse = (reason: string): ModelCandidates[] => [
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { peerAddressOf } from './client-address.ts'
 import type { BegunRequest, Intake } from './intake.ts'
 
@@ -10,7 +11,7 @@ import type { BegunRequest, Intake } from './intake.ts'
 interface Refuser {
   intake: Intake
   bounds: Pick<Bounds, 'headerBytesMax' | 'headerReadMs' | 'requestReadMs'>
-  log: { error(fields: object, message: string): void }
+  log: Log
 }
 
 /** Most headers of one request. Node's parser refuses more. */

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Bounds, Config } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
 import { headersMax, refuseTunnel, refuseUnparsed } from './client-errors.ts'
@@ -14,11 +15,7 @@ import { followCertificate, readCertificate } from './tls.ts'
 export interface ServerContext {
   bounds: Bounds
   config: Pick<Config, 'plainHttp' | 'tlsCert' | 'tlsKey' | 'trustedProxies'>
-  log: {
-    info(fields: object, message: string): void
-    warn(fields: object, message: string): void
-    error(fields: object, message: string): void
-  }
+  log: Log
 }
 
 /** The server of this process: HTTPS where there is a certificate. Throws an Error for the operator. */

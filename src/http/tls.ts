@@ -2,12 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server } from 'node:tls'
-
-interface TlsLog {
-  warn(fields: object, message: string): void
-  info(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
+import type { Log } from '../telemetry/log.ts'
 
 /** Paths of PEM files. */
 interface CertificateFiles {
@@ -37,7 +32,7 @@ export function followCertificate(
   server: Server,
   files: CertificateFiles,
   first: Certificate,
-  log: TlsLog,
+  log: Log,
 ): NodeJS.Timeout {
   log.info({ validTo: validToOf(first.cert) }, 'HTTPS only')
   let seen = first

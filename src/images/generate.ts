@@ -8,10 +8,10 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Trial } from '../routing/breakers.ts'
+import type { BreakerCall } from '../routing/breakers.ts'
 import { type Candidate, planImageRoute, type Target } from '../routing/candidates.ts'
 import { recordFailure } from '../routing/record-failure.ts'
-import { type Leg, soonestRestMs, Targets } from '../routing/targets.ts'
+import { type ModelCandidates, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
 import { newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
@@ -61,8 +61,8 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
   }
   let asked = 0
   let unsaid: GatewayError | undefined
-  const legs = [legOf(gateway, job)]
-  const targets = new Targets(gateway.routing, legs, noSession, saysNothing)
+  const planned = [candidatesOf(gateway, job)]
+  const targets = new Targets(gateway.routing, planned, noSession, saysNothing)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
@@ -94,8 +94,8 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
-  const restMs = soonestRestMs(gateway.routing, legs)
-  if (asked === 0 && restMs !== undefined) made.waitMs = Math.min(restMs, made.waitMs ?? restMs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, planned)
+  if (asked === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (asked > 0) made.waitMs = undefined
   else if (made.waitMs === undefined)
@@ -146,7 +146,7 @@ async function turnOf(
 }
 
 /** A job is quoted at the price of its model: none answers in its stead. */
-function legOf(gateway: ImageGateway, job: ImageJob): Leg {
+function candidatesOf(gateway: ImageGateway, job: ImageJob): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
@@ -227,14 +227,14 @@ async function callOnce(
   const { request } = generation
   const attempt = newAttempt(target)
   generation.attempts.push(attempt)
-  let trial: Trial | undefined
+  let breakerCall: BreakerCall | undefined
   try {
     const context = contextOf(request, target, count)
     const { body, notes } = side.encodeRequest(request, context)
     made.notes = notes
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
-    trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
+    breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
     const answer = await send(
       gateway,
       generation,
@@ -244,17 +244,17 @@ async function callOnce(
       Buffer.from(JSON.stringify(body)),
       context,
     )
-    trial.end(generation.ended === undefined ? 'life' : 'nothing', '')
+    breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
     // Where its links lead to is not the channel.
-    trial = undefined
+    breakerCall = undefined
     const called = await fetchLinks(gateway, generation, target, answer)
     if (called.error !== undefined) noteError(generation, attempt, called.error)
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
     // We ended the call ourselves: that says nothing about the channel.
-    if (generation.ended !== undefined) trial?.end('nothing', '')
-    else if (trial !== undefined) recordFailure(gateway, generation.job.id, target, error, trial)
+    if (generation.ended !== undefined) breakerCall?.end('nothing', '')
+    else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
     noteError(generation, attempt, error)
     throw error
   }

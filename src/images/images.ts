@@ -17,6 +17,7 @@ import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeLimits } from '../stages/take-limits.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { canBeSaid } from './generate.ts'
 import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
 import type { ImageGateway } from './image-gateway.ts'
@@ -90,8 +91,8 @@ async function accept(gateway: ImageGateway, wish: Wish): Promise<'accepted' | '
   endAsJob(gateway, asked)
   if (enqueue.length > 0) {
     images.queue.add(enqueue).catch((error: unknown) => {
-      gateway.log.warn(
-        { request: asked.id, cause: redactText(String(error)) },
+      requestLog(gateway.log, asked.id).warn(
+        { cause: redactText(String(error)) },
         'an image job waits for the sweep',
       )
     })

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Answers that an upstream keeps under an id, so that the next request or a look-up goes to the same channel. */
 export interface HeldAnswers {
@@ -20,7 +21,7 @@ export interface Holder {
 const cachedMax = 20_000
 const answerMs = 2_000
 
-export function heldAnswers(database: Pick<Database, 'sql'>, log: (message: string) => void): HeldAnswers {
+export function heldAnswers(database: Pick<Database, 'sql'>, log: Log): HeldAnswers {
   const cache = new LRUCache<string, Holder>({ max: cachedMax })
   const keyOf = (tenantId: string, answerId: string) => `${tenantId} ${answerId}`
   return {
@@ -30,7 +31,10 @@ export function heldAnswers(database: Pick<Database, 'sql'>, log: (message: stri
         INSERT INTO held_answers (tenant_id, answer_id, channel, credential, created_at)
         VALUES (${tenantId}, ${answerId}, ${holder.channel}, ${holder.credential}, now()) ON CONFLICT DO NOTHING`.catch(
         (error: unknown) =>
-          log(`the channel of an answer could not be kept, so only this process knows it: ${String(error)}`),
+          log.warn(
+            {},
+            `the channel of an answer could not be kept, so only this process knows it: ${String(error)}`,
+          ),
       )
     },
     async find(tenantId, answerId) {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
 import { forgetBudgetPeriods } from './budgets.ts'
 
 /** How far the usage log reaches, in days (UTC). Payloads have a retention of their own: they are most of the bytes. */
@@ -15,7 +16,7 @@ export interface PartitionPlan {
 export function keepPartitions(
   database: Pick<Database, 'sql'>,
   plan: PartitionPlan,
-  log: (message: string) => void,
+  log: Log,
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -23,12 +24,15 @@ export function keepPartitions(
     let nextMs = hourMs
     try {
       const { made, dropped } = await rollPartitions(database.sql, plan)
-      if (made + dropped > 0) log(`usage log: ${made} daily partitions made, ${dropped} dropped`)
+      if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions made, ${dropped} dropped`)
       await forgetHeldAnswers(database.sql, plan.payloadRetentionDays)
       await forgetBudgetPeriods(database.sql)
     } catch (error) {
       if (stopped) return
-      log(`usage log: cannot roll partitions: ${error instanceof Error ? error.message : String(error)}`)
+      log.info(
+        {},
+        `usage log: cannot roll partitions: ${error instanceof Error ? error.message : String(error)}`,
+      )
       nextMs = minuteMs
     }
     if (stopped) return

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import type { Log } from '../telemetry/log.ts'
 import { addCharge, type Charges, settlementOf } from './charges.ts'
 import { type CloseFrame, openRecordOf, readFrame } from './frame.ts'
 import { listSegments, segmentName } from './journal-directory.ts'
@@ -24,7 +25,7 @@ export interface ShipmentOptions {
   /** True while the process that writes this journal may write more. */
   growing: boolean
   batchBytes: number
-  log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
+  log: Log
 }
 
 /** Where an open frame stands whose close has not been shipped. */
@@ -250,10 +251,10 @@ export class Shipment {
       if (batch.from < shipped && this.#at + at >= shipped) break
       const frame = readFrame(bytes, at)
       if (frame === 'damaged' && !this.#options.growing) {
-        this.#options.log('error', 'a journal segment is damaged: the rest of it is skipped', {
-          segment: this.#segment,
-          at: this.#at + at,
-        })
+        this.#options.log.error(
+          { segment: this.#segment, at: this.#at + at },
+          'a journal segment is damaged: the rest of it is skipped',
+        )
       }
       if (frame === 'incomplete' || frame === 'damaged') break
       const id = frame.id.toString('latin1')
@@ -321,10 +322,10 @@ export class Shipment {
       `set-aside-${this.#options.instanceId}-${batch.segment}-${batch.from}.frame`,
     )
     fs.writeFileSync(aside, this.#buffer.subarray(0, batch.to - batch.from), { mode: 0o600 })
-    this.#options.log('error', 'Postgres refused a journal frame; it is set aside', {
-      file: aside,
-      error: String(error),
-    })
+    this.#options.log.error(
+      { file: aside, error: String(error) },
+      'Postgres refused a journal frame; it is set aside',
+    )
     const empty = { ...batch, tuples: { requests: [], request_payloads: [], attempts: [], entries: [] } }
     await this.#ship(client, { ...empty, released: [], charges: new Map() })
     this.#commit(batch)

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
+import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { listInstances, ownerState } from './journal-directory.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { FencedError, Shipment } from './shipment.ts'
@@ -20,7 +21,7 @@ export type FromShipper =
   | { type: 'fenced'; message: string }
   | { type: 'away'; message: string }
   | { type: 'back' }
-  | { type: 'log'; level: 'info' | 'warn' | 'error'; message: string; fields: object }
+  | { type: 'log'; level: LogLevel; message: string; fields: object }
 
 export interface ShipperData {
   root: string
@@ -51,8 +52,7 @@ if (parentPort !== null) void run(parentPort, workerData as ShipperData)
  */
 async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const tell = (message: FromShipper) => port.postMessage(message)
-  const log = (level: 'info' | 'warn' | 'error', message: string, fields: object = {}) =>
-    tell({ type: 'log', level, message, fields })
+  const log = relayLog((level, fields, message) => tell({ type: 'log', level, message, fields }))
   const own = new Shipment({ ...data, growing: true, log })
   let asked: { token: number; everyone: boolean }[] = []
   /** On the clock of performance.now(), as all times here: that of the day may jump. */
@@ -121,7 +121,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       away = true
       if (String(error).includes('Query read timeout')) patienceMs = Math.min(patienceMs * 2, answerMs.most)
       if (ending !== undefined && performance.now() >= ending) {
-        log('warn', 'Postgres was away at the end: the journal stays on disk for the next process')
+        log.warn({}, 'Postgres was away at the end: the journal stays on disk for the next process')
         port.close()
         return
       }
@@ -200,10 +200,9 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       data.instanceId,
     ])
     for (const { id } of retired.rows) {
-      log(
-        'warn',
-        'a process was not heard of for a day and its journal is not here: what it held is released',
+      log.warn(
         { instance: id },
+        'a process was not heard of for a day and its journal is not here: what it held is released',
       )
     }
   }

@@ -1,23 +1,23 @@
 import type { Database } from '../db/database.ts'
 import { inTime } from '../db/in-time.ts'
 
-/** What all processes know of the breakers that are open. Everything rejects while Postgres is away. */
+/** The open breakers, as all processes see them. Every call rejects while Postgres is away. */
 export interface BreakerTable {
-  /** Every breaker that is open, or waits for its probe. */
+  /** All breakers that are open or half open. */
   read(): Promise<SharedBreaker[]>
-  /** Of several that are told, the one that lasts longest counts. */
+  /** When several processes open the same breaker, the opening that lasts longest counts. */
   open(channelId: string, openings: number, forMs: number, reason: string): Promise<void>
   close(channelId: string): Promise<void>
-  /** `claimed`: the caller alone tries the channel, for so long. `held`: another does, or it is too early. */
+  /** `claimed`: only the caller may probe the channel, for `claimMs`. `held`: another process probes it, or it is too early. */
   claimProbe(channelId: string, claimMs: number): Promise<'claimed' | 'held' | 'closed'>
-  /** The probe still runs. */
+  /** The probe still runs: extend the claim. */
   holdProbe(channelId: string, claimMs: number): Promise<void>
 }
 
 export interface SharedBreaker {
   channelId: string
   openings: number
-  /** 0 or less: it waits for its probe. */
+  /** Time until it is half open; 0 or less: it is half open and needs a probe. */
   leftMs: number
   reason: string
 }

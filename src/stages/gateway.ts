@@ -9,13 +9,14 @@ import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Life } from './life.ts'
 
 /** What requests need of a process. The context has it all and more. */
 export interface Gateway {
   bounds: Bounds
-  log: GatewayLog
+  log: Log
   catalog: Catalog
   keys: Keys
   limits: Limits
@@ -38,10 +39,4 @@ export interface Gateway {
   requests: RunningRequests<Life>
   /** Set once by the drain: no new work. */
   draining: boolean
-}
-
-export interface GatewayLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
 }

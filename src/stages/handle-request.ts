@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { redactText } from '../redaction/redact.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { asGatewayError } from './ending.ts'
 import type { SpokenPath } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
@@ -30,8 +31,8 @@ export async function refuseSafely(
   unanswered?: Unanswered,
 ): Promise<void> {
   await refuse(gateway, received, asGatewayError(error), unanswered).catch((cause: unknown) => {
-    gateway.log.error(
-      { request: received.id, cause: redactText(String(cause)) },
+    requestLog(gateway.log, received.id).error(
+      { cause: redactText(String(cause)) },
       'a request could not be refused',
     )
     received.response.destroy()

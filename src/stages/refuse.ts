@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import { redactText } from '../redaction/redact.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { end } from './end.ts'
 import { refusedEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
@@ -73,5 +74,5 @@ function logRefusal({ log }: Gateway, request: string, error: GatewayError): voi
   if (error.fault === 'client') return
   const { kind, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause))
-  log[kind === 'internal' ? 'error' : 'warn']({ request, kind, upstreamStatus, cause }, message)
+  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access/idempotency-keys.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 
 let url: string
@@ -245,7 +246,7 @@ async function aProcess(
       seal: (body, requestId) => keeper.sealAnswer(body, requestId),
       open: (sealed, requestId) => keeper.openAnswer(sealed, requestId),
     },
-    log: () => {},
+    log: silentLog,
   })
   open.push(keys)
   return { keys, instanceId }

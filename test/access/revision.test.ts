@@ -6,6 +6,7 @@ import { followRevisions } from '../../src/access/revision.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
@@ -33,7 +34,7 @@ beforeEach(async () => {
   database = openDatabase(origin.url)
   secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
   keys = keysOf(database, bounds)
-  catalog = await Catalog.load(database, keeper, () => {})
+  catalog = await Catalog.load(database, keeper, silentLog)
   lines = []
 })
 afterEach(async () => {
@@ -47,7 +48,12 @@ const withListen = (listen: Database['listen']): Database => ({ ...database, lis
 const neverListening = () => new Promise<never>(() => {})
 
 async function follow(using: Database, pollMs: number) {
-  follower = await followRevisions(using, { keys, catalog, pollMs, log: (line) => lines.push(line) })
+  follower = await followRevisions(using, {
+    keys,
+    catalog,
+    pollMs,
+    log: relayLog((_level, _fields, line) => void lines.push(line)),
+  })
 }
 
 const disableKey = () => others.sql`UPDATE keys SET disabled_at = now()`

@@ -4,6 +4,7 @@ import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
@@ -25,7 +26,7 @@ beforeEach(async () => {
 const apply = (text: string) =>
   applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env: {} }), keeper)
 
-const load = async () => (await Catalog.load(database, keeper, () => {})).snapshot
+const load = async () => (await Catalog.load(database, keeper, silentLog)).snapshot
 
 /** With the transaction that wrote each row last. */
 const rowsAndRevision = async () => [

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { accounts, tenants } from '../../src/db/schema.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { postmasterOf, temporaryDirectory, until } from '../support/embedded.ts'
 
@@ -33,7 +34,7 @@ test('raw statements and typed queries see the same rows, each with its own way 
 
 test('statements and subscriptions work again after Postgres was away', async () => {
   const dataDir = temporaryDirectory()
-  const embedded = await startEmbedded({ dataDir, log: () => {}, settings: { shared_buffers: '16MB' } })
+  const embedded = await startEmbedded({ dataDir, log: silentLog, settings: { shared_buffers: '16MB' } })
   onTestFinished(() => embedded.stop())
   const database = openDatabase(embedded.url)
   onTestFinished(() => database.close())

@@ -6,6 +6,7 @@ import { applyDemo } from '../../src/catalog/demo.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { decodePng, type Png } from '../support/png.ts'
 
@@ -93,7 +94,7 @@ it('the demo’s catalog has a model for chats and one for images, each on a cha
   try {
     const keeper = new SecretKeeper('a secret key for tests, long enough')
     await applyDemo(database, keeper)
-    const { snapshot } = await Catalog.load(database, keeper, () => {})
+    const { snapshot } = await Catalog.load(database, keeper, silentLog)
     const [group] = snapshot.groups.values()
     if (group === undefined) throw new Error('the demo has no group')
     const models = [...snapshot.models.values()].map((each) => modelJson(each, each.id, group))

@@ -15,6 +15,7 @@ import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
 import { spokenAt } from '../../src/stages/endpoints.ts'
 import { arrive } from '../../src/stages/received.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
 
@@ -174,7 +175,7 @@ describe('clients that do not read', () => {
 describe('a database that does not answer', () => {
   test('behind an accepted job it is no error: 202 with what is known', async () => {
     const warned: string[] = []
-    const log = { info() {}, error() {}, warn: (_: object, message: string) => void warned.push(message) }
+    const log = relayLog((_level, _fields, message) => void warned.push(message))
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none')
     onTestFinished(() => database.close())
     const jobs = jobsOf(database, 300)

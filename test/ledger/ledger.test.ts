@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type Frame, readFrame } from '../../src/ledger/frame.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
@@ -19,11 +20,9 @@ let database: Database
 let ledger: Ledger
 const said: string[] = []
 
-const log = {
-  info: (_fields: object, message: string) => void said.push(message),
-  warn: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
-  error: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
-}
+const log = relayLog((level, fields, message) => {
+  said.push(level === 'info' ? message : `${message} ${JSON.stringify(fields)}`)
+})
 
 function startLedger(environment: Record<string, string> = {}): Ledger {
   return Ledger.start({

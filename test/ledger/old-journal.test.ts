@@ -10,6 +10,7 @@ import { segmentName } from '../../src/ledger/journal-directory.ts'
 import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
 import { TupleWriter, writeAttemptTuple } from '../../src/ledger/tuple.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
@@ -82,7 +83,7 @@ test('frames of the version before are shipped together with those of this one',
     instanceId,
     growing: false,
     batchBytes: 1024,
-    log: (_level, message) => void said.push(message),
+    log: relayLog((_level, _fields, message) => void said.push(message)),
   })
   await shipment.resume(client)
   while (await shipment.shipNext(client));

@@ -1,11 +1,8 @@
 import type { Database } from '../../db/database.ts'
 import { inTime } from '../../db/in-time.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { ImageJob } from './job.ts'
 import type { ImageJobs } from './jobs.ts'
-
-export interface WatchLog {
-  warn(fields: object, message: string): void
-}
 
 /**
  * Tells of changes of the jobs that somebody waits for. Postgres's notifications make it fast; a sweep over what is
@@ -15,7 +12,7 @@ export class JobWatch {
   readonly #jobs: Pick<ImageJobs, 'read'>
   readonly #database: Pick<Database, 'listen' | 'renewals'>
   readonly #sweepMs: number
-  readonly #log: WatchLog
+  readonly #log: Log
   readonly #watchers = new Map<string, Set<Watcher>>()
   #asked = new Set<string>()
   #reading = false
@@ -29,7 +26,7 @@ export class JobWatch {
     jobs: Pick<ImageJobs, 'read'>
     database: Pick<Database, 'listen' | 'renewals'>
     sweepMs: number
-    log: WatchLog
+    log: Log
   }) {
     this.#jobs = options.jobs
     this.#database = options.database

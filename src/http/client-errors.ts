@@ -34,7 +34,7 @@ export function refuseUnparsed(refuser: Refuser) {
       socket.destroy()
       return
     }
-    if (error.code === endedEarly && unreadOn(refuser, socket)?.life.ended === false) {
+    if (error.code === endedEarly && unreadRequestOn(refuser, socket)?.life.ended === false) {
       // The client ended its side in the middle of a request. The call finds its client gone, and writes its row.
       socket.destroy()
       return
@@ -79,13 +79,13 @@ function refuseAndLog(
   refusal: GatewayError,
   status: number | undefined,
 ): void {
-  refuseOn(refuser, socket, refusal, status).catch((cause: unknown) => {
+  refuseSocket(refuser, socket, refusal, status).catch((cause: unknown) => {
     refuser.log.error({ cause: String(cause) }, 'a refused connection has no row')
     socket.destroy()
   })
 }
 
-async function refuseOn(
+async function refuseSocket(
   refuser: Refuser,
   socket: Duplex,
   refusal: GatewayError,
@@ -93,24 +93,24 @@ async function refuseOn(
 ): Promise<void> {
   const { intake } = refuser
   const newest = intake.newestOn(socket)
-  const unread = unreadOn(refuser, socket)
+  const unread = unreadRequestOn(refuser, socket)
   if (unread?.life.ended === true) {
     // It was answered before it had come whole, or is about to be, and has its row.
-    endBehind(unread.response, socket, '')
+    answerAfter(unread.response, socket, '')
     return
   }
   const client = { address: peerAddressOf(socket) || null, begun: unread }
   const bytes = answerBytes(await intake.refuseUnread(refusal, client, status))
   const response = newest?.response
   if (response === undefined) socket.end(bytes)
-  else if (unread === undefined) endBehind(response, socket, bytes)
+  else if (unread === undefined) answerAfter(response, socket, bytes)
   else if (response.socket !== null && !response.headersSent) socket.end(bytes)
   // In the middle of an answer these bytes would be read as part of it.
   else socket.destroy()
 }
 
 /** A request before this one is still being answered: its client gets that answer whole. */
-function endBehind(response: ServerResponse, socket: Duplex, bytes: string): void {
+function answerAfter(response: ServerResponse, socket: Duplex, bytes: string): void {
   if (response.writableFinished || response.destroyed) {
     socket.destroy()
     return
@@ -124,7 +124,7 @@ function endBehind(response: ServerResponse, socket: Duplex, bytes: string): voi
 }
 
 /** The request that has begun and has not come whole. */
-function unreadOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
+function unreadRequestOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
   const newest = intake.newestOn(socket)
   return newest?.request.complete === false ? newest : undefined
 }
@@ -153,7 +153,7 @@ function explain(code: string | undefined, socket: Duplex, refuser: Refuser): Ga
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError(
       'invalid_request',
-      unreadOn(refuser, socket) === undefined
+      unreadRequestOn(refuser, socket) === undefined
         ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
         : `The request did not arrive within ${bounds.requestReadMs} ms.`,
     )

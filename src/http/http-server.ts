@@ -42,7 +42,7 @@ export function makeServer(context: ServerContext, intake: Intake): Server {
       : secureServer(context, options, listener, { tlsCert, tlsKey })
   server.maxHeadersCount = headersMax
   server.maxConnections = bounds.connectionsMax
-  server.on('drop', tellOfDrops(context))
+  server.on('drop', logDrops(context))
   server.once('listening', () => {
     server.on('error', (error) => log.error({ cause: String(error) }, 'the port has failed'))
   })
@@ -71,7 +71,7 @@ export function listen(server: Server, options: ListenOptions & { port: number }
   })
 }
 
-const dropsToldMs = 10_000
+const dropLogIntervalMs = 10_000
 
 function plainServer(
   options: ServerOptions,
@@ -108,14 +108,14 @@ function secureServer(
   return server
 }
 
-function tellOfDrops({ bounds, log }: ServerContext): () => void {
+function logDrops({ bounds, log }: ServerContext): () => void {
   let dropped = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   return () => {
     dropped++
     const now = performance.now()
-    if (now - toldAt < dropsToldMs) return
-    toldAt = now
+    if (now - loggedAt < dropLogIntervalMs) return
+    loggedAt = now
     log.warn(
       { dropped, connectionsMax: bounds.connectionsMax },
       'connections are dropped: as many are open as may be',

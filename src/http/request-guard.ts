@@ -12,22 +12,22 @@ import type { Intake } from './intake.ts'
 export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
     // What follows a refused request is not read any more, even when it came along with it.
-    if (shut.has(request.socket)) return
+    if (closingSockets.has(request.socket)) return
     // It is answered in this protocol, but the parser has dropped what came behind it: nothing may come after that.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const refusal = refusalOf(request, allowsPlain)
-    if (refusal === undefined) intake.serve(request, response)
-    else turnAway(intake, request, response, refusal)
+    const violation = violationIn(request, allowsPlain)
+    if (violation === undefined) intake.serve(request, response)
+    else refuse(intake, request, response, violation)
   }
 }
 
 /** Refuses every request that it hears of, with what `explain` says of it. */
 export function refuseAll(intake: Intake, explain: (request: IncomingMessage) => string): RequestListener {
-  return (request, response) => turnAway(intake, request, response, badRequest(explain(request)))
+  return (request, response) => refuse(intake, request, response, badRequest(explain(request)))
 }
 
 /** Connections that end with the answer they are getting now. */
-const shut = new WeakSet<Duplex>()
+const closingSockets = new WeakSet<Duplex>()
 
 /** Answered over plain HTTP as well: they hold no secrets, and a health check has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
@@ -46,7 +46,7 @@ const singleHeaders: ReadonlySet<string> = new Set([
 /** Headers that may be repeated only with the same value: of two that differ, some readers take the first, some the last. */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
-function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
+function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
   const { headers } = request
   const url = request.url ?? ''
   if (!allowsPlain && !cameSafely(request) && !openPaths.has(url)) {
@@ -72,12 +72,12 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
       'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
     )
   }
-  const twice = headerGivenTwice(request)
-  return twice === undefined ? undefined : badRequest(twice)
+  const repeated = repeatedHeaderProblem(request)
+  return repeated === undefined ? undefined : badRequest(repeated)
 }
 
 /** A message about a repeated header; undefined when there is none. Repeats that agree become one header. */
-function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
+function repeatedHeaderProblem({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
   // As many names as headers: none of them came twice.
@@ -98,14 +98,14 @@ function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | un
   return undefined
 }
 
-function turnAway(
+function refuse(
   intake: Intake,
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: GatewayError,
+  violation: GatewayError,
 ): void {
-  shut.add(request.socket)
-  intake.refuse(request, response, refusal)
+  closingSockets.add(request.socket)
+  intake.refuse(request, response, violation)
 }
 
 function badRequest(message: string): GatewayError {

@@ -11,29 +11,29 @@ interface Running {
  * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
 export class RunningRequests<T extends Running> {
-  readonly #calls: T[] = []
+  readonly #requests: T[] = []
 
   get size(): number {
-    return this.#calls.length
+    return this.#requests.length
   }
 
-  add(call: T): void {
-    call.place = this.#calls.push(call) - 1
+  add(request: T): void {
+    request.place = this.#requests.push(request) - 1
   }
 
   /** Does nothing for one that does not run. */
-  delete(call: T): void {
-    const { place } = call
+  delete(request: T): void {
+    const { place } = request
     if (place === -1) return
-    call.place = -1
-    const last = this.#calls.pop()
-    if (last === undefined || last === call) return
-    this.#calls[place] = last
+    request.place = -1
+    const last = this.#requests.pop()
+    if (last === undefined || last === request) return
+    this.#requests[place] = last
     last.place = place
   }
 
   /** A copy: requests may end while the caller walks through it. */
   all(): readonly T[] {
-    return this.#calls.slice()
+    return this.#requests.slice()
   }
 }

@@ -19,7 +19,7 @@ interface Certificate {
 /** Throws an Error for the operator that names the variable. */
 export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certificate {
   const certificate = { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) }
-  check(certificate)
+  checkCertificate(certificate)
   return certificate
 }
 
@@ -37,20 +37,20 @@ export function followCertificate(
   log.info({ validTo: validToOf(first.cert) }, 'HTTPS only')
   let seen = first
   let reading = false
-  const look = async () => {
+  const readFiles = async () => {
     const found = { cert: await readFile(files.tlsCert), key: await readFile(files.tlsKey) }
     if (found.cert.equals(seen.cert) && found.key.equals(seen.key)) return
     // Also when it is no good: that is told once, not at every look.
     seen = found
-    check(found)
+    checkCertificate(found)
     server.setSecureContext({ ...found, minVersion: 'TLSv1.2' })
     log.info({ validTo: validToOf(found.cert) }, 'a new certificate is used')
   }
   let failure = ''
-  const lookOnce = () => {
+  const poll = () => {
     if (reading) return
     reading = true
-    look()
+    readFiles()
       .then(() => {
         failure = ''
       })
@@ -67,10 +67,10 @@ export function followCertificate(
         reading = false
       })
   }
-  return setInterval(lookOnce, lookMs).unref()
+  return setInterval(poll, pollMs).unref()
 }
 
-const lookMs = 2_000
+const pollMs = 2_000
 
 function readPem(variable: string, path: string): Buffer {
   try {
@@ -81,7 +81,7 @@ function readPem(variable: string, path: string): Buffer {
 }
 
 /** Throws an Error for the operator. */
-function check({ cert, key }: Certificate): void {
+function checkCertificate({ cert, key }: Certificate): void {
   try {
     validToOf(cert)
   } catch (cause) {

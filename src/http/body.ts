@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 
-/** A body above this size is collected in a slab that is used again: a fresh large buffer costs the collector much. */
+/** A larger body goes into a slab that we reuse: a new large buffer costs the garbage collector much. */
 const slabFromBytes = 16 * 1024
 const slabBytes = 1024 * 1024
 const freeSlabsMax = 32
 
-/** A request's raw bytes. Call `release` once nothing reads them any more. */
+/** A request's raw bytes. Call `release` when nothing reads them any more. */
 export interface Body {
   bytes: Buffer
   release(): void
 }
 
-/** Memory for one body. Run what is added to `releases` once nothing reads it any more. */
+/** Memory for one body. Run the function that it adds to `releases` when nothing reads the memory any more. */
 export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   if (!fitsSlab(bytes)) return Buffer.allocUnsafe(bytes)
   const slab = takeSlab()
@@ -21,25 +21,25 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   return slab.subarray(0, bytes)
 }
 
-/** A few encoded kilobytes can become megabytes. This bounds the decoded bodies of all requests of a process together. */
+/** Bounds the decoded bodies of all requests of a process together: a few encoded kilobytes can become megabytes. */
 export interface DecodedBound {
-  /** Bytes of all bodies that are being decoded, or are held decoded. */
+  /** Most bytes of decoded bodies that the process holds, those being decoded included. */
   bytesMax: number
-  /** `readBody` adds a function here: run it once nothing holds the body any more. */
+  /** `readBody` adds a function here. Run it when nothing holds the body any more. */
   releases: (() => void)[]
 }
 
 const freeSlabs: Buffer[] = []
-/** Bytes of decoded bodies that this process holds now. */
+/** Bytes of decoded bodies that this process holds now, those being decoded included. */
 let decodedBytes = 0
 const nothingToRelease = () => {}
 
-/** Requests whose clients wait for a 100 before they send the body, with the response that can send it. */
+/** Requests whose client waits for a `100 Continue` before it sends the body, with the response that sends it. */
 const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * For a server's `checkContinue` event. The client sends its body once `readBody` asks for it; a request that is answered
- * before never sends one.
+ * For a server's `checkContinue` event. `readBody` asks the client for its body. A client that gets its answer earlier
+ * sends no body.
  * https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
  */
 export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -50,10 +50,10 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
 }
 
 /**
- * Collect a request's body, decoded where it came encoded. Rejects `request_too_large` beyond `bytesMax`, encoded or
- * decoded, at once where the length is declared; `invalid_request` for an encoding that cannot be undone; `unavailable`
- * where decoded bodies take all of `decoded`, absent: they are not counted; undefined when the client went away before
- * the end.
+ * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left before the end.
+ * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
+ * length; `invalid_request` for an unknown encoding or a damaged body; `unavailable` when the decoded bodies of all requests
+ * exceed `decoded`. Without `decoded`, they are not counted.
  */
 export function readBody(
   request: IncomingMessage,

@@ -4,14 +4,14 @@ import { GatewayError } from '../canonical/error.ts'
 import type { RunningRequests } from './running-requests.ts'
 
 const pollMs = 50
-/** Time for requests that were ended at the deadline to write their rows. */
+/** Time for requests that the deadline ended to write their rows. */
 const settleMs = 2_000
-/** Time for taking connections that wait: there may always be another one. */
+/** Longest time for accepting pending connections: new ones may keep coming. */
 const acceptMs = 1_000
 
-/** What the drain needs of a process. */
+/** The parts of a process that the drain needs. */
 interface Work {
-  /** Set to true: nothing new begins. */
+  /** The drain sets it: no new work begins. */
   draining: boolean
   requests: RunningRequests<RunningRequest>
   bounds: { drainOnShutdownMs: number }
@@ -24,8 +24,8 @@ interface RunningRequest {
 }
 
 /**
- * End the work of this process: no new requests, running ones finish, at the deadline what still runs is ended with
- * its format's own error. Resolves when every row is written.
+ * End the work of this process. It takes no new requests and lets running ones finish. At the deadline it ends the remaining
+ * ones with an error in their format. Resolves when every row is written.
  */
 export async function drain(work: Work, server: Server): Promise<void> {
   work.draining = true
@@ -55,8 +55,8 @@ async function waitUntilEmpty({ requests }: Work, waitMs: number): Promise<void>
 }
 
 /**
- * A port that closes resets the connections that the kernel has made and nobody has taken. A turn of the event loop
- * takes one, or none before the next turn: https://github.com/libuv/libuv/pull/3696
+ * Closing a port resets the connections that the kernel has made and we have not accepted. One turn of the event loop
+ * accepts one connection, or none: https://github.com/libuv/libuv/pull/3696
  */
 async function acceptPending(server: Server): Promise<void> {
   const deadline = performance.now() + acceptMs

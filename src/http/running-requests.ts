@@ -1,4 +1,4 @@
-/** `place`: its index among the others; -1: it does not run. */
+/** `place`: its index in the array; -1: it does not run. */
 interface Running {
   place: number
 }
@@ -6,8 +6,8 @@ interface Running {
 /**
  * The requests that run now, in no order.
  *
- * An array and not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation where
- * the old one lived there. Entries of the full table then live until a full collection, which held nearly all requests.
+ * An array, not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation if the old one
+ * lived there. The entries of the old table then live until a full collection, which kept nearly all requests in memory.
  * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
 export class RunningRequests<T extends Running> {
@@ -21,7 +21,7 @@ export class RunningRequests<T extends Running> {
     request.place = this.#requests.push(request) - 1
   }
 
-  /** Does nothing for one that does not run. */
+  /** Does nothing for a request that does not run. */
   delete(request: T): void {
     const { place } = request
     if (place === -1) return

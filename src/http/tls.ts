@@ -24,9 +24,9 @@ export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certific
 }
 
 /**
- * Have the server use the files' new contents for new connections, once they change to a pair that belongs together;
- * what is open stays open. They are read again rather than watched: a file that is a link into another directory, as
- * those of certbot and Kubernetes are, changes without anything that a watcher would hear. Clear the timer to end it.
+ * Use a changed certificate for new connections, once the two files hold a certificate and its own key. Open connections
+ * stay open. It polls the files instead of watching them: certbot and Kubernetes give links into another directory, whose
+ * changes a watcher does not see. Clear the timer to stop.
  */
 export function followCertificate(
   server: Server,
@@ -40,7 +40,7 @@ export function followCertificate(
   const readFiles = async () => {
     const found = { cert: await readFile(files.tlsCert), key: await readFile(files.tlsKey) }
     if (found.cert.equals(seen.cert) && found.key.equals(seen.key)) return
-    // Also when it is no good: that is told once, not at every look.
+    // Also when the pair is wrong, so that one change logs one warning.
     seen = found
     checkCertificate(found)
     server.setSecureContext({ ...found, minVersion: 'TLSv1.2' })

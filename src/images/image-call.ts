@@ -1,9 +1,10 @@
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { ImageAnswer, ImageEvent, ImageSource } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
+import { Base64Extractor, type ExtractorStep } from '../protocols/base64-extractor.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
-import { Lifter, type LiftStep } from '../protocols/lift.ts'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { isRedirect, redirected } from '../upstream/answer-errors.ts'
@@ -43,8 +44,8 @@ const textBytesMax = 4 * 1024 * 1024
 export class ImageCall implements Listener {
   readonly #options: ImageCallOptions
   readonly #sentAt = Date.now()
-  readonly #lifter = new Lifter()
-  /** By their number; some of what is lifted is no image, which matters only when it was to be one. */
+  readonly #extractor = new Base64Extractor()
+  /** By their number; some of what is extracted is no image, which matters only when it was to be one. */
   readonly #stored = new Map<number, ReceivedImage | { error: unknown }>()
   #receiver: ImageReceiver | undefined
   #status = 0
@@ -69,8 +70,8 @@ export class ImageCall implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = textOf(headers['x-request-id'])
-    if (!textOf(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
+    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { lines: new DataLines(), decoder }
     else upstream.abort(upstreamError('The upstream streams, which it was not asked for.'))
@@ -115,10 +116,10 @@ export class ImageCall implements Listener {
 
   async #take(chunk: Buffer): Promise<void> {
     if (this.#failure !== undefined) return
-    await this.#takeSteps(this.#lifter.push(chunk))
+    await this.#takeSteps(this.#extractor.push(chunk))
   }
 
-  async #takeSteps(steps: readonly LiftStep[]): Promise<void> {
+  async #takeSteps(steps: readonly ExtractorStep[]): Promise<void> {
     for (const step of steps) {
       switch (step.type) {
         case 'text':
@@ -221,7 +222,7 @@ export class ImageCall implements Listener {
   /** One that is cut off cannot be read. */
   async #wholeAnswer(): Promise<ImageAnswer> {
     if (this.#failure !== undefined) throw this.#failure
-    await this.#takeSteps(this.#lifter.end())
+    await this.#takeSteps(this.#extractor.end())
     return this.#options.side.decodeAnswer(parsed(Buffer.concat(this.#text).toString('utf8')))
   }
 
@@ -234,7 +235,7 @@ export class ImageCall implements Listener {
   }): Promise<ImageAnswer[]> {
     if (this.#failure === undefined) {
       await this.#orNote(async () => {
-        await this.#takeSteps(this.#lifter.end())
+        await this.#takeSteps(this.#extractor.end())
         for (const data of lines.end()) await this.#takeData(decoder, data)
       })
     }
@@ -255,15 +256,15 @@ export class ImageCall implements Listener {
     switch (source.kind) {
       case 'url':
         return { url: source.url }
-      case 'lifted': {
+      case 'extracted': {
         const stored = this.#stored.get(source.index)
         if (stored === undefined) throw upstreamError('The upstream cut an image off.')
         if ('error' in stored) throw stored.error
         return stored
       }
       case 'base64': {
-        const index = this.#lifter.indexOf(source.data)
-        if (index !== undefined) return await this.#storedOf({ kind: 'lifted', index })
+        const index = this.#extractor.indexOf(source.data)
+        if (index !== undefined) return await this.#storedOf({ kind: 'extracted', index })
         const receiver = receiveImage(this.#options.storage, this.#options.imageBytesMax)
         await receiver.write(Buffer.from(source.data, 'base64'))
         return await receiver.finish()
@@ -287,7 +288,7 @@ export class ImageCall implements Listener {
   }
 }
 
-/** The `data` of each server-sent event, joined as the standard says. Images are lifted: what is left is small. */
+/** The `data` of each server-sent event, joined as the standard says. Images are extracted: what is left is small. */
 class DataLines {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
@@ -334,8 +335,4 @@ function parsed(text: string): Json {
 
 function upstreamError(message: string): GatewayError {
   return new GatewayError('upstream_error', message)
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null
 }

@@ -2,7 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
-import type { Observation } from '../protocols/protocol.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
@@ -131,7 +131,9 @@ function closeOf(
     outcome: known.outcome,
     error: known.error,
     observation:
-      known.servedModel === undefined ? null : { ...nothingObserved, servedModel: known.servedModel },
+      known.servedModel === undefined
+        ? null
+        : { ...nothingObserved, complete: true, servedModel: known.servedModel },
     streamEnd:
       known.outcome === 'cancelled' ? 'client_gone' : known.outcome === 'succeeded' ? 'complete' : null,
     target: known.target === undefined ? null : { ...known.target },
@@ -148,15 +150,6 @@ function closeOf(
     },
   }
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
-}
-
-const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: true,
-  outputTokensEstimate: 0,
 }
 
 /** By what was asked for, and where that was left to the upstream, by what it told. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { worstCaseImagesNano } from '../ledger/price.ts'
@@ -49,7 +50,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const unsaid = canBeSaid(targets, facts)
   if (unsaid !== undefined) throw unsaid
   const webhook = webhookOf(gateway, received)
-  await takeLimits(gateway, asked, Math.ceil(asked.body.length / bytesPerToken))
+  await takeLimits(gateway, asked, estimateTokens(asked.body.length))
   if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
     return await end(gateway, received, leftEnding)
   if (/\brespond-async\b/.test(String(received.request.headers.prefer ?? '')))
@@ -66,9 +67,6 @@ interface Wish {
   targets: readonly Candidate[]
   webhook: NewJob['webhook']
 }
-
-/** English text has about four bytes to a token. */
-const bytesPerToken = 4
 
 /**
  * From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us.

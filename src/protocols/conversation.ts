@@ -1,6 +1,9 @@
 import { GatewayError } from '../canonical/error.ts'
 
-/** Conversations are made past us, on a vendor's account that tenants share: whose one is cannot be known. */
+/**
+ * Clients make conversations directly at the vendor, on an account that tenants share. We cannot know whose a
+ * conversation is.
+ */
 export function conversationRefused(): GatewayError {
   return new GatewayError(
     'unsupported_parameter',

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { type Headers, headerText } from '../canonical/headers.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
-import type { Headers, RequestFacts } from '../protocols/protocol.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
 
 /**
  * A hash of 32 bits that names a session, the same in every process. Requests of one session go to the same account, which
@@ -37,13 +38,13 @@ export function sessionOf(
   body: Buffer,
   { session, conversation }: Pick<RequestFacts, 'session' | 'conversation'>,
 ): Session | undefined {
-  const own = headerText(headers[ownHeader])
+  const own = hashedPart(headers[ownHeader])
   if (own !== undefined) return hashOf(tenantId, own)
   if (session !== undefined) {
     return hashOf(tenantId, body.subarray(session.start, Math.min(session.end, session.start + hashedMax)))
   }
   for (const name of agentHeaders) {
-    const text = headerText(headers[name])
+    const text = hashedPart(headers[name])
     if (text !== undefined) return hashOf(tenantId, text)
   }
   return conversation === undefined ? undefined : beginningOf(tenantId, body, conversation)
@@ -170,9 +171,8 @@ const turnDepth = 2
 /** Names and short words end within this. */
 const nearBytes = 24
 
-function headerText(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value[0] : value
-  return text === undefined || text === '' ? undefined : text.slice(0, hashedMax)
+function hashedPart(header: string | string[] | undefined): string | undefined {
+  return headerText(header)?.slice(0, hashedMax) || undefined
 }
 
 function hashOf(tenantId: string, text: string | Buffer): Session {

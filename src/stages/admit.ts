@@ -1,3 +1,4 @@
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import type { Gateway } from './gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from './hold-money.ts'
@@ -20,7 +21,7 @@ export interface Admitted extends Asked {
  */
 export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amount): Promise<Admitted> {
   const { body, facts, group, life } = asked
-  await takeLimits(gateway, asked, Math.ceil(body.length / bytesPerToken) + (facts.maxOutputTokens ?? 0))
+  await takeLimits(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
     // A client that leaves while it waits for its money is found gone before anything is sent.
@@ -30,6 +31,3 @@ export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amo
   life.whenClientLeaves = group.clientGone
   return Object.assign(asked, { opened })
 }
-
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4

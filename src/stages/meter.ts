@@ -1,6 +1,8 @@
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { priceRequest } from '../ledger/price.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
 /** What a request used and cost, and how far that can be trusted. */
@@ -25,26 +27,13 @@ export const nothingMetered: Metered = {
 /** An upstream may have been paid, and nobody can tell how much. */
 export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
 
-/** What was observed of an answer of which nothing came, or nothing that could be read. */
-export const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: false,
-  outputTokensEstimate: 0,
-}
-
 /** What was observed of an upstream that was sent nothing, or that refused: there is nothing to pay for. */
 export const nothingSent: Observation = { ...nothingObserved }
 
 /** What is observed of an answer that is only counted. */
 export function weighed(bytes: number): Observation {
-  return { ...nothingObserved, outputTokensEstimate: Math.ceil(bytes / bytesPerToken) }
+  return { ...nothingObserved, outputTokensEstimate: estimateTokens(bytes) }
 }
-
-/** English text has about four bytes to a token. */
-const bytesPerToken = 4
 
 /**
  * The one place where an answer becomes tokens and money, for every protocol. What the upstream told is taken;
@@ -76,7 +65,7 @@ function estimate(observation: Observation, bodyBytes: number): Usage | undefine
   // Nothing came back: whether the upstream charges for the input is its secret.
   if (observation.outputTokensEstimate === 0 && !observation.complete) return undefined
   return {
-    input: Math.ceil(bodyBytes / bytesPerToken),
+    input: estimateTokens(bodyBytes),
     cacheRead: 0,
     cacheWrite: 0,
     output: observation.outputTokensEstimate,

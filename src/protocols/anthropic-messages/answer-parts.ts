@@ -1,6 +1,7 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
+import { estimateTokens } from '../../canonical/tokens.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { encodeUsage, stopReasons } from './wire.ts'
@@ -17,8 +18,8 @@ export function messageHead({ requestId, model }: AnswerContext): Json {
 }
 
 /** The place for opaque values of a thought, which only we can open. */
-export function sealText(seal: Seal, { envelope }: AnswerContext): string {
-  return envelope.wrap(seal)
+export function signatureText(signature: ReasoningSignature, { envelope }: AnswerContext): string {
+  return envelope.wrap(signature)
 }
 
 /** The passage of the source is not told by other formats, nor is the vendor's index of it. */
@@ -65,7 +66,5 @@ export function answerUsage(
 
 /** At least 1. */
 export function outputEstimate(characters: number): number {
-  return Math.max(1, Math.ceil(characters / charactersPerToken))
+  return Math.max(1, estimateTokens(characters))
 }
-
-const charactersPerToken = 4

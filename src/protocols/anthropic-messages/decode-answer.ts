@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
@@ -102,7 +102,7 @@ interface OpenBlock {
   type: AnswerBlock['type']
   signature: string
   /** What replaces a thought that the vendor does not show. */
-  sealed: string
+  redacted: string
   /** Pieces of a custom tool's input, which come wrapped in JSON; undefined for what goes on at once. */
   held: string[] | undefined
   hasText: boolean
@@ -168,7 +168,7 @@ class MessageDecoder {
       }
       case 'redacted_thinking': {
         const open = this.#start(at, { type: 'reasoning', summary: true })
-        open.sealed = textOf(block.data) ?? ''
+        open.redacted = textOf(block.data) ?? ''
         break
       }
       case 'tool_use':
@@ -208,8 +208,8 @@ class MessageDecoder {
     this.#open.delete(at)
     if (open === undefined || open === 'skipped') return
     if (open.type === 'tool-call') this.#endInput(open)
-    if (open.sealed !== '') this.#addSeal(open, 'encrypted', open.sealed)
-    else if (open.signature !== '') this.#addSeal(open, 'signature', open.signature)
+    if (open.redacted !== '') this.#addSignature(open, 'encrypted', open.redacted)
+    else if (open.signature !== '') this.#addSignature(open, 'signature', open.signature)
     this.#events.push({ type: 'block-end', index: open.index })
   }
 
@@ -262,7 +262,7 @@ class MessageDecoder {
       index: this.#blocks++,
       type: block.type,
       signature: '',
-      sealed: '',
+      redacted: '',
       held: undefined,
       hasText: false,
       startInput: '',
@@ -306,9 +306,9 @@ class MessageDecoder {
     else this.#addPiece(open, { type: 'text', text: value })
   }
 
-  #addSeal(open: OpenBlock, kind: Seal['kind'], value: string): void {
+  #addSignature(open: OpenBlock, kind: ReasoningSignature['kind'], value: string): void {
     const model = this.#context.upstreamModel
-    this.#addPiece(open, { type: 'seal', seal: { protocol: protocolName, model, kind, value } })
+    this.#addPiece(open, { type: 'signature', signature: { protocol: protocolName, model, kind, value } })
   }
 
   /** Only sources with an address: what the client itself sent as a document has none. */

@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -9,7 +9,7 @@ import {
   encodeStop,
   messageHead,
   outputEstimate,
-  sealText,
+  signatureText,
 } from './answer-parts.ts'
 import { streamErrorText } from './errors.ts'
 import { CallIds } from './wire.ts'
@@ -34,7 +34,7 @@ interface Block {
   hasEnded: boolean
   isAnnounced: boolean
   hasText: boolean
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
@@ -102,7 +102,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       hasEnded: false,
       isAnnounced: false,
       hasText: false,
-      seal: undefined,
+      signature: undefined,
     }
     this.#blocks.set(index, begun)
     if (this.#current !== undefined) return ''
@@ -154,9 +154,9 @@ class MessagesStreamEncoder implements StreamEncoder {
     switch (delta.type) {
       case 'text':
         return this.#encodeText(block, delta.text)
-      case 'seal':
+      case 'signature':
         // Its place is behind all of the thought.
-        block.seal = delta.seal
+        block.signature = delta.signature
         return ''
       case 'citation':
         if (block.block.type !== 'text') return ''
@@ -200,16 +200,16 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   /** What a block owes before it stops. */
   #encodeRest(block: Block): string {
-    const { seal } = block
+    const { signature } = block
     if (block.block.type === 'tool-call') {
       if (block.block.kind === 'custom')
         return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))
       // An input without a byte reads as `{}` in this format, but not in every client.
       return block.hasText ? '' : this.#inputDelta('"{}"')
     }
-    if (block.block.type !== 'reasoning' || seal === undefined) return ''
-    const proof = sealText(seal, this.#context)
-    if (!block.hasText && seal.kind === 'encrypted') {
+    if (block.block.type !== 'reasoning' || signature === undefined) return ''
+    const proof = signatureText(signature, this.#context)
+    if (!block.hasText && signature.kind === 'encrypted') {
       return this.#announce(block, { type: 'redacted_thinking', data: proof })
     }
     return (

@@ -124,12 +124,15 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
   }
 }
 
-function encodeThought({ text, seal }: ReasoningBlock, upstreamModel: string): Json | undefined {
-  if (seal?.protocol !== protocolName || (seal.model !== undefined && seal.model !== upstreamModel))
+function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: string): Json | undefined {
+  if (
+    signature?.protocol !== protocolName ||
+    (signature.model !== undefined && signature.model !== upstreamModel)
+  )
     return undefined
-  return seal.kind === 'encrypted'
-    ? { type: 'redacted_thinking', data: seal.value }
-    : { type: 'thinking', thinking: text, signature: seal.value }
+  return signature.kind === 'encrypted'
+    ? { type: 'redacted_thinking', data: signature.value }
+    : { type: 'thinking', thinking: text, signature: signature.value }
 }
 
 function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): Json {

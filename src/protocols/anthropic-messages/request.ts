@@ -1,6 +1,7 @@
+import { invalid } from '../../canonical/field-error.ts'
+import { type Headers, headerText } from '../../canonical/headers.ts'
 import {
   checkText,
-  invalid,
   type JsonBounds,
   kindAt,
   parseSpan,
@@ -9,7 +10,7 @@ import {
   scanMembers,
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
-import type { Headers, RequestFacts, RequestPatch } from '../protocol.ts'
+import type { RequestFacts, RequestPatch } from '../protocol.ts'
 import { checkFilledArray, readBoolean, readInteger, readModel, stringAt } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
 import { leadingSystemAdvice } from './wire.ts'
@@ -62,12 +63,11 @@ export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPat
  * read by version, so that an unknown one could not be counted.
  */
 export function checkHeaders(headers: Headers): void {
-  const header = headers['anthropic-version']
-  const version = Array.isArray(header) ? header[0] : header
-  if (version === undefined || version.trim() === '') {
+  const version = headerText(headers['anthropic-version'])?.trim() ?? ''
+  if (version === '') {
     throw invalid('anthropic-version', `this header is required: send one of ${versions.join(', ')}`)
   }
-  if (!versions.includes(version.trim())) {
+  if (!versions.includes(version)) {
     throw invalid('anthropic-version', `not a version this gateway knows: send one of ${versions.join(', ')}`)
   }
 }

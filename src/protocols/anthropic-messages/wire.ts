@@ -1,10 +1,10 @@
 import type { FinishReason } from '../../canonical/event.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { NameRules } from '../tool-names.ts'
 
-/** Name of this protocol, which its seals bear. */
+/** Name of this protocol, which its signatures bear. */
 export const protocolName = 'anthropic-messages'
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview, read 2026-11-21 */
@@ -53,18 +53,18 @@ export interface Counts {
 export function mergeCounts(known: Counts, usage: unknown): Counts {
   if (!isRecord(usage)) return known
   const merged = { ...known }
-  const input = count(usage.input_tokens)
-  const cacheRead = count(usage.cache_read_input_tokens)
-  const cacheWrite = count(usage.cache_creation_input_tokens)
+  const input = countOf(usage.input_tokens)
+  const cacheRead = countOf(usage.cache_read_input_tokens)
+  const cacheWrite = countOf(usage.cache_creation_input_tokens)
   if ((input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) > 0) {
     if (input !== undefined) merged.input = input
     if (cacheRead !== undefined) merged.cacheRead = cacheRead
     if (cacheWrite !== undefined) merged.cacheWrite = cacheWrite
   }
-  const output = count(usage.output_tokens)
+  const output = countOf(usage.output_tokens)
   if (output) merged.output = output
   const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {}
-  const thinking = count(details.thinking_tokens)
+  const thinking = countOf(details.thinking_tokens)
   if (thinking) merged.thinking = thinking
   return merged
 }
@@ -113,8 +113,4 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   refusal: 'refusal',
   content_filter: 'refusal',
   pause: 'pause_turn',
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

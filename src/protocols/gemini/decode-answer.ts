@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
@@ -169,12 +169,12 @@ class AnswerDecoder {
       const index = this.#ensure('reasoning')
       if (text !== undefined) this.#delta(index, { type: 'text', text })
       if (signature === undefined) return
-      this.#delta(index, { type: 'seal', seal: this.#seal('signature', signature) })
+      this.#delta(index, { type: 'signature', signature: this.#sign('signature', signature) })
       this.#close()
       return
     }
     // A signature belongs to its own part: text before it must not be joined with that part's text.
-    if (signature !== undefined) this.#addSeal(this.#seal('encrypted', signature))
+    if (signature !== undefined) this.#addSignature(this.#sign('encrypted', signature))
     if (text !== undefined) this.#addText(text)
     if (isRecord(part.inlineData)) throw cannotCarry(part.inlineData.mimeType)
   }
@@ -187,7 +187,7 @@ class AnswerDecoder {
     const input = inputOf(call.args, tool.kind)
     const id = this.#callId(textOf(call.id), wireName, input)
     // It bears the call's id, so that it finds back to it.
-    if (signature !== undefined) this.#addSeal({ ...this.#seal('encrypted', signature), id })
+    if (signature !== undefined) this.#addSignature({ ...this.#sign('encrypted', signature), id })
     this.#close()
     const index = this.#begin({ type: 'tool-call', id, ...tool })
     if (input !== '') this.#delta(index, { type: 'text', text: input })
@@ -206,14 +206,14 @@ class AnswerDecoder {
     return id
   }
 
-  #seal(kind: Seal['kind'], value: string): Seal {
+  #sign(kind: ReasoningSignature['kind'], value: string): ReasoningSignature {
     return { protocol: 'gemini', model: this.#context.upstreamModel, kind, value }
   }
 
-  #addSeal(seal: Seal): void {
+  #addSignature(signature: ReasoningSignature): void {
     this.#close()
     const index = this.#begin({ type: 'reasoning', summary: true })
-    this.#delta(index, { type: 'seal', seal })
+    this.#delta(index, { type: 'signature', signature })
     this.#events.push({ type: 'block-end', index })
   }
 

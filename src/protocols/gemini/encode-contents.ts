@@ -6,7 +6,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import { audioPart, documentPart, imagePart } from './encode-media.ts'
 import { encodeResults } from './encode-results.ts'
-import { CallSeals } from './seals.ts'
+import { ThoughtSignatures } from './thought-signatures.ts'
 import { type ContentsContext, callIdRules } from './wire.ts'
 
 interface Content {
@@ -128,20 +128,20 @@ function encodeUser(
 
 function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[] {
   const { notes } = context
-  const seals = new CallSeals(blocks, context)
+  const signatures = new ThoughtSignatures(blocks, context)
   const parts: Json[] = []
   for (const block of blocks) {
     switch (block.type) {
       case 'text':
-        parts.push(...encodeText(block, notes).map((part) => ({ ...part, ...seals.takeForText() })))
+        parts.push(...encodeText(block, notes).map((part) => ({ ...part, ...signatures.takeForText() })))
         break
       case 'reasoning':
-        parts.push(...seals.encodeReasoning(block))
+        parts.push(...signatures.encodeReasoning(block))
         break
       case 'tool-call': {
-        parts.push(...seals.flush())
+        parts.push(...signatures.flush())
         const isFirst = parts.at(-1)?.functionCall === undefined
-        parts.push({ ...encodeCall(block, context), ...seals.takeForCall(block, isFirst) })
+        parts.push({ ...encodeCall(block, context), ...signatures.takeForCall(block, isFirst) })
         break
       }
       case 'tool-result':
@@ -150,7 +150,7 @@ function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[]
         parts.push(...encodeBlock(block, notes))
     }
   }
-  return [...parts, ...seals.flush()]
+  return [...parts, ...signatures.flush()]
 }
 
 function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Json {

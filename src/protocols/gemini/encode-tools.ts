@@ -79,11 +79,11 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
     case 'required':
       return { mode: 'ANY' }
     case 'tool':
-      return { mode: 'ANY', allowedFunctionNames: [nameOf(toolChoice, tools, names, notes)] }
+      return { mode: 'ANY', allowedFunctionNames: [allowedNameOf(toolChoice, tools, names, notes)] }
     case 'allowed': {
       const hosted = new Set(tools.flatMap((tool) => (tool.type === 'hosted' ? [tool.name] : [])))
       const callable = toolChoice.names.filter((name) => !hosted.has(name))
-      const allowed = callable.map((name) => nameOf({ name }, tools, names, notes))
+      const allowed = callable.map((name) => allowedNameOf({ name }, tools, names, notes))
       if (allowed.length === 0)
         throw refused(notes.pathOf('toolChoice'), 'it allows no tool that could be called')
       // AUTO takes no names; VALIDATED is AUTO with calls that match their schemas.
@@ -95,7 +95,7 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
   }
 }
 
-function nameOf(
+function allowedNameOf(
   wanted: Pick<Extract<ToolChoice, { type: 'tool' }>, 'name' | 'namespace'>,
   tools: ChatRequest['tools'],
   names: ToolNames,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../canonical/json.ts'
+import { countOf, isRecord } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
@@ -47,16 +47,12 @@ export function derivedCallId(
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const prompt = count(value.promptTokenCount)
-  const output = count(value.candidatesTokenCount) ?? 0
-  const reasoning = count(value.thoughtsTokenCount) ?? 0
+  const prompt = countOf(value.promptTokenCount)
+  const output = countOf(value.candidatesTokenCount) ?? 0
+  const reasoning = countOf(value.thoughtsTokenCount) ?? 0
   if (prompt === undefined) return undefined
-  const total = prompt + (count(value.toolUsePromptTokenCount) ?? 0)
+  const total = prompt + (countOf(value.toolUsePromptTokenCount) ?? 0)
   if (total + output + reasoning === 0) return undefined
-  const cacheRead = Math.min(count(value.cachedContentTokenCount) ?? 0, total)
+  const cacheRead = Math.min(countOf(value.cachedContentTokenCount) ?? 0, total)
   return { input: total - cacheRead, cacheRead, cacheWrite: 0, output, reasoning }
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

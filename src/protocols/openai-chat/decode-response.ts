@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
-import { MessageDecoder } from './decode-message.ts'
+import { ChoiceDecoder } from './choice-decoder.ts'
 import { EventWriter } from './event-writer.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
@@ -16,7 +16,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
     throw new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
   }
   const writer = new EventWriter()
-  const decoder = new MessageDecoder(writer, context)
+  const decoder = new ChoiceDecoder(writer, context)
   const answerId = textOf(body.id)
   writer.push({ type: 'start', id: answerId, model: textOf(body.model), usage: undefined })
   // Whole calls are told apart by their place: not every upstream gives them an index.

@@ -4,7 +4,7 @@ import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
-import { MessageDecoder } from './decode-message.ts'
+import { ChoiceDecoder } from './choice-decoder.ts'
 import { EventWriter } from './event-writer.ts'
 import { plainText } from './plain-text.ts'
 import { firstChoice, usageIn } from './wire.ts'
@@ -21,7 +21,7 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
 
 class ChatStreamDecoder implements EventDecoder {
   readonly #writer = new EventWriter()
-  readonly #message: MessageDecoder
+  readonly #choice: ChoiceDecoder
   #id: string | undefined
   #model: string | undefined
   #usage: Usage | undefined
@@ -30,13 +30,13 @@ class ChatStreamDecoder implements EventDecoder {
   #isOver = false
 
   constructor(context: DecodeAnswerContext) {
-    this.#message = new MessageDecoder(this.#writer, context)
+    this.#choice = new ChoiceDecoder(this.#writer, context)
   }
 
   push(data: string): ChatEvent[] {
     if (this.#isOver) return []
     const text = this.#hasStarted && this.#id !== undefined ? plainText(data) : undefined
-    if (text !== undefined) this.#message.takeText(text)
+    if (text !== undefined) this.#choice.takeText(text)
     else if (data.trim() === '[DONE]') this.#finish()
     else {
       const frame = parseFrame(data)
@@ -71,7 +71,7 @@ class ChatStreamDecoder implements EventDecoder {
   #takeChoice(choice: Json): void {
     this.#start()
     const delta = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(delta)) this.#message.take(delta)
+    if (isRecord(delta)) this.#choice.take(delta)
     const word = textOf(choice.finish_reason)
     // Some upstreams tell it twice, `stop` first or last: the other word says more.
     if (word !== undefined && (this.#finishReason ?? 'stop') === 'stop') this.#finishReason = word
@@ -86,7 +86,7 @@ class ChatStreamDecoder implements EventDecoder {
   #finish(): void {
     try {
       if (!this.#hasStarted) throw cut()
-      this.#message.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
+      this.#choice.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
       this.#isOver = true
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error

@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { Delta, FinishReason } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
@@ -73,16 +73,16 @@ export function annotationOf(
 }
 
 /**
- * A sealed thought as elements of `reasoning_details`, which clients send back as they got them. The element of a
+ * A signed thought as elements of `reasoning_details`, which clients send back as they got them. The element of a
  * signature repeats the text that it proves; the text beside an encrypted thought is in an element of its own.
  */
 export function reasoningDetails(
-  { text, summary, seal }: { text: string; summary: boolean; seal: Seal },
+  { text, summary, signature }: { text: string; summary: boolean; signature: ReasoningSignature },
   index: number,
   { envelope }: Pick<AnswerContext, 'envelope'>,
 ): Json[] {
-  const wrapped = envelope.wrap(seal)
-  if (seal.kind === 'signature') {
+  const wrapped = envelope.wrap(signature)
+  if (signature.kind === 'signature') {
     const words = summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }
     return [{ ...words, signature: wrapped, index }]
   }

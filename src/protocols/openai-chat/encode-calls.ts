@@ -1,7 +1,7 @@
 import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
-import { invalid } from '../json-scan.ts'
 import type { Notes } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { encodePart, noteCache } from './encode-parts.ts'

@@ -65,12 +65,12 @@ function contentOf(blocks: readonly CollectedBlock[]): Json {
 function reasoningOf(blocks: readonly CollectedBlock[], context: AnswerContext): Json {
   const details: Json[] = []
   let text = ''
-  let sealed = 0
-  for (const { block, text: thought, seal } of blocks) {
+  let index = 0
+  for (const { block, text: thought, signature } of blocks) {
     if (block.type !== 'reasoning') continue
     text += thought
-    if (seal === undefined) continue
-    details.push(...reasoningDetails({ text: thought, summary: block.summary, seal }, sealed++, context))
+    if (signature === undefined) continue
+    details.push(...reasoningDetails({ text: thought, summary: block.summary, signature }, index++, context))
   }
   return {
     ...(text === '' ? {} : { reasoning_content: text }),

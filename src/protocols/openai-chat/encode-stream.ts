@@ -104,9 +104,9 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'text':
         open.length += delta.text.length
         return this.#text(open, delta.text)
-      case 'seal': {
+      case 'signature': {
         if (open.block.type !== 'reasoning') return ''
-        const thought = { text: open.texts.join(''), summary: open.block.summary, seal: delta.seal }
+        const thought = { text: open.texts.join(''), summary: open.block.summary, signature: delta.signature }
         return this.#chunk({ reasoning_details: reasoningDetails(thought, this.#details++, this.#context) })
       }
       case 'citation': {

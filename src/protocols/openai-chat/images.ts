@@ -1,6 +1,8 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { sourceOf } from '../base64-extractor.ts'
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
   dropped,
@@ -12,7 +14,6 @@ import {
   severalCalls,
 } from '../image-notes.ts'
 import type { ImageContext, ImageSide } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 import { firstChoice, readFinishReason, usageIn } from './wire.ts'
 
 /**
@@ -24,7 +25,7 @@ import { firstChoice, readFinishReason, usageIn } from './wire.ts'
 export const openaiChatImages: ImageSide = {
   name: 'openai-chat',
   path: '/chat/completions',
-  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
-import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { NameRules } from '../tool-names.ts'
 
@@ -48,8 +48,8 @@ export function usageIn(answer: Json, choice: Json | undefined): Usage | undefin
   return readUsage(answer.usage) ?? readUsage(choice?.usage) ?? readUsage(groq)
 }
 
-/** The value of a seal: an element of `reasoning_details` without its text, which the block has. */
-export function writeDetailSeal({ text: _text, summary: _summary, ...detail }: Json): string {
+/** The value of a signature: an element of `reasoning_details` without its text, which the block has. */
+export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
   return jsonOf(detail)
 }
 
@@ -63,11 +63,11 @@ export function jsonOf(value: Json): string {
 }
 
 /**
- * Values of seals that only say in which member the text came, and goes back: many clients of other formats give
- * thoughts back only where they bear a seal.
+ * Values of signatures that only say in which member the text came, and goes back: many clients of other formats give
+ * thoughts back only where they bear a signature.
  */
-export const reasoningMemberSeal = JSON.stringify({ member: 'reasoning' })
-export const reasoningContentSeal = JSON.stringify({ member: 'reasoning_content' })
+export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
+export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
 
 /** The format's `usage` object: totals that include their parts. */
 export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
@@ -90,18 +90,18 @@ export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: 
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const total = count(value.total_tokens)
-  const prompt = count(value.prompt_tokens) ?? rest(total, count(value.completion_tokens))
-  const completion = count(value.completion_tokens) ?? rest(total, prompt)
+  const total = countOf(value.total_tokens)
+  const prompt = countOf(value.prompt_tokens) ?? rest(total, countOf(value.completion_tokens))
+  const completion = countOf(value.completion_tokens) ?? rest(total, prompt)
   if (prompt === undefined || completion === undefined || prompt + completion === 0) return undefined
 
   const promptDetails = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {}
   const completionDetails = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {}
   // DeepSeek's own name for cached tokens: https://api-docs.deepseek.com/guides/kv_cache
-  const cached = count(promptDetails.cached_tokens) ?? count(value.prompt_cache_hit_tokens) ?? 0
+  const cached = countOf(promptDetails.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens) ?? 0
   const cacheRead = Math.min(cached, prompt)
-  const cacheWrite = Math.min(count(promptDetails.cache_write_tokens) ?? 0, prompt - cacheRead)
-  const thought = count(completionDetails.reasoning_tokens) ?? 0
+  const cacheWrite = Math.min(countOf(promptDetails.cache_write_tokens) ?? 0, prompt - cacheRead)
+  const thought = countOf(completionDetails.reasoning_tokens) ?? 0
   // xAI leaves reasoning out of completion_tokens; its total shows it.
   const apart = thought > 0 && total === prompt + completion + thought
   const reasoning = apart ? thought : Math.min(thought, completion)
@@ -151,10 +151,6 @@ function functionBytes(call: unknown): number {
 
 function isFull(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
 function rest(total: number | undefined, part: number | undefined): number | undefined {

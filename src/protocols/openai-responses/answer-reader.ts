@@ -181,8 +181,8 @@ export class AnswerReader {
       item.blocks.get('summary') ?? item.blocks.get('thought') ?? this.#reasoningBlock(item, 'summary')
     const id = textOf(whole.id)
     this.#delta(block, {
-      type: 'seal',
-      seal: {
+      type: 'signature',
+      signature: {
         protocol: 'openai-responses',
         model: this.#context.upstreamModel,
         kind: 'encrypted',

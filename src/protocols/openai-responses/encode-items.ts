@@ -92,11 +92,11 @@ export class ItemEncoder {
   }
 
   #encodeReasoning(block: ReasoningBlock): Json | undefined {
-    const { seal, text, summary, path } = block
+    const { signature, text, summary, path } = block
     if (
-      seal?.protocol !== 'openai-responses' ||
-      seal.kind !== 'encrypted' ||
-      (seal.model !== undefined && seal.model !== this.#upstreamModel)
+      signature?.protocol !== 'openai-responses' ||
+      signature.kind !== 'encrypted' ||
+      (signature.model !== undefined && signature.model !== this.#upstreamModel)
     ) {
       this.#notes.add('dropped', path, 'only the model that thought it can take its reasoning back')
       return undefined
@@ -104,9 +104,9 @@ export class ItemEncoder {
     this.hasReasoning = true
     return {
       type: 'reasoning',
-      ...(seal.id?.startsWith('rs') ? { id: seal.id } : {}),
+      ...(signature.id?.startsWith('rs') ? { id: signature.id } : {}),
       summary: summary && text !== '' ? [{ type: 'summary_text', text }] : [],
-      encrypted_content: seal.value,
+      encrypted_content: signature.value,
     }
   }
 

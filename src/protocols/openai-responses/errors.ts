@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../canonical/error.ts'
+import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
 import type { Json } from '../../canonical/json.ts'
 
 /**
@@ -25,31 +25,17 @@ export function encodeStreamError(error: GatewayError, requestId: string): Buffe
 
 /** `error` of a response that failed. Codex gives up at `invalid_prompt` and tries again at `server_error`. */
 export function failureOf({ kind, code, message }: GatewayError): { code: string; message: string } {
-  if (code !== undefined) return { code, message }
-  switch (kind) {
-    case 'rate_limited':
-      return { code: 'rate_limit_exceeded', message }
-    case 'insufficient_credit':
-      return { code: 'insufficient_quota', message }
-    case 'invalid_request':
-    case 'unsupported_parameter':
-    case 'request_too_large':
-    case 'idempotency_mismatch':
-    case 'content_filtered':
-      return { code: 'invalid_prompt', message }
-    case 'unauthenticated':
-    case 'permission_denied':
-    case 'unknown_path':
-    case 'model_not_found':
-    case 'endpoint_not_supported':
-    case 'request_in_progress':
-    case 'upstream_error':
-    case 'upstream_overloaded':
-    case 'upstream_timeout':
-    case 'unavailable':
-    case 'internal':
-      return { code: 'server_error', message }
-  }
+  return { code: code ?? codeOf[kind] ?? 'server_error', message }
+}
+
+const codeOf: Readonly<Partial<Record<ErrorKind, string>>> = {
+  rate_limited: 'rate_limit_exceeded',
+  insufficient_credit: 'insufficient_quota',
+  invalid_request: 'invalid_prompt',
+  unsupported_parameter: 'invalid_prompt',
+  request_too_large: 'invalid_prompt',
+  idempotency_mismatch: 'invalid_prompt',
+  content_filtered: 'invalid_prompt',
 }
 
 /** The id of our answer to a request. */

@@ -2,10 +2,11 @@ import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { sourceOf } from '../base64-extractor.ts'
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import { dropped, type Fates, noteMembers, ownDelivery, said, severalCalls } from '../image-notes.ts'
 import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 import { readUsage } from './wire.ts'
 
 /**
@@ -16,7 +17,7 @@ import { readUsage } from './wire.ts'
 export const openaiResponsesImages: ImageSide = {
   name: 'openai-responses',
   path: '/responses',
-  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,

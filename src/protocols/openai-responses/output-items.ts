@@ -71,7 +71,7 @@ export class MessageItem implements OutputItem {
 
   add(index: number, delta: Delta): WireEvent[] {
     const part = this.#parts[index]
-    if (part === undefined || delta.type === 'seal') return []
+    if (part === undefined || delta.type === 'signature') return []
     const events = this.#placePart(part)
     if (delta.type === 'citation') return part.kind === 'text' ? [...events, this.#cite(part, delta)] : events
     part.text += delta.text
@@ -128,7 +128,7 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
   return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
-/** What the model thought: a summary, or the thought itself, and the seal that lets it be sent back. */
+/** What the model thought: a summary, or the thought itself, and the signature that lets it be sent back. */
 export class ReasoningItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
@@ -138,7 +138,7 @@ export class ReasoningItem implements OutputItem {
   readonly #envelope: Envelope
   #text = ''
   #hasText = false
-  #sealed: string | null = null
+  #encrypted: string | null = null
 
   constructor(idOf: IdOf, isSummary: boolean, envelope: Envelope) {
     this.#id = idOf('rs')
@@ -153,12 +153,12 @@ export class ReasoningItem implements OutputItem {
       type: 'reasoning',
       summary: this.#isSummary ? texts : [],
       ...(this.#isSummary ? {} : { content: texts }),
-      encrypted_content: this.#sealed,
+      encrypted_content: this.#encrypted,
     }
   }
 
   add(_part: number, delta: Delta): WireEvent[] {
-    if (delta.type === 'seal') this.#sealed = this.#envelope.wrap(delta.seal)
+    if (delta.type === 'signature') this.#encrypted = this.#envelope.wrap(delta.signature)
     if (delta.type !== 'text') return []
     const events: WireEvent[] = []
     if (!this.#hasText) events.push({ type: this.#typeOf('part.added'), ...this.#at, part: this.#part('') })

@@ -1,7 +1,7 @@
+import { invalid } from '../../canonical/field-error.ts'
 import { conversationRefused } from '../conversation.ts'
 import {
   checkText,
-  invalid,
   type JsonBounds,
   kindAt,
   parseSpan,

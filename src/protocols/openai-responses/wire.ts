@@ -1,4 +1,3 @@
-import { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 
@@ -57,61 +56,6 @@ export function searchesTools(body: Json): boolean {
   if (recordsOf(body.tools).some(isSearch)) return true
   return recordsOf(body.input).some(
     (item) => item.type === 'additional_tools' && recordsOf(item.tools).some(isSearch),
-  )
-}
-
-/** What kind of JSON value it is, in words for a message. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing'
-  return Array.isArray(value) ? 'array' : typeof value
-}
-
-/** A GatewayError `invalid_request` about the shape of one field. */
-export function wrongShape(path: string, expected: string, got: unknown): GatewayError {
-  return new GatewayError('invalid_request', `${path}: expected ${expected}, got ${kindOf(got)}`, {
-    field: path,
-  })
-}
-
-/** Null counts as absent. */
-export function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : read(value)
-}
-
-export function readText(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw wrongShape(path, 'a string', value)
-  return value
-}
-
-export function readNumber(value: unknown, path: string): number {
-  if (typeof value !== 'number') throw wrongShape(path, 'a number', value)
-  return value
-}
-
-export function readBoolean(value: unknown, path: string): boolean {
-  if (typeof value !== 'boolean') throw wrongShape(path, 'a boolean', value)
-  return value
-}
-
-export function readObject(value: unknown, path: string): Json {
-  if (!isRecord(value)) throw wrongShape(path, 'an object', value)
-  return value
-}
-
-export function readList(value: unknown, path: string): unknown[] {
-  if (!Array.isArray(value)) throw wrongShape(path, 'an array', value)
-  return value
-}
-
-/** One of a few words. */
-export function readWord<Word extends string>(value: unknown, words: readonly Word[], path: string): Word {
-  const word = words.find((known) => known === value)
-  if (word !== undefined) return word
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : kindOf(value)
-  throw new GatewayError(
-    'invalid_request',
-    `${path}: expected ${words.map((known) => `"${known}"`).join(', ')}, got ${got}`,
-    { field: path },
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
@@ -6,10 +6,15 @@ import type { Usage } from '../../canonical/usage.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
 import type { EventWriter } from './event-writer.ts'
-import { readFinishReason, reasoningContentSeal, reasoningMemberSeal, writeDetailSeal } from './wire.ts'
+import {
+  readFinishReason,
+  reasoningContentSignature,
+  reasoningMemberSignature,
+  writeDetailSignature,
+} from './wire.ts'
 
 /** Reads one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members. */
-export class MessageDecoder {
+export class ChoiceDecoder {
   readonly #writer: EventWriter
   readonly #upstreamModel: string
   readonly #calls: CallDecoder
@@ -108,20 +113,20 @@ export class MessageDecoder {
     const data = textOf(detail.data)
     if (data !== undefined) {
       this.#close()
-      this.#sealAndClose(this.#begin('reasoning'), 'encrypted', detail)
+      this.#signAndClose(this.#begin('reasoning'), 'encrypted', detail)
       return false
     }
     const text = textOf(isSummary ? detail.summary : detail.text)
     const isSigned = textOf(detail.signature) !== undefined
     if (text === undefined && !isSigned) return false
     if (this.#hasTold(text)) {
-      if (isSigned) this.#sealTold(detail)
+      if (isSigned) this.#signEarlier(detail)
       return true
     }
     const key = `${isSummary ? 'summary' : 'text'} ${typeof detail.index === 'number' ? detail.index : ''}`
     const index = this.#begin('reasoning', key)
     this.#writer.text(index, text ?? '')
-    if (isSigned) this.#sealAndClose(index, 'signature', detail)
+    if (isSigned) this.#signAndClose(index, 'signature', detail)
     return text !== undefined
   }
 
@@ -130,21 +135,21 @@ export class MessageDecoder {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
   }
 
-  #sealTold(detail: Json): void {
+  #signEarlier(detail: Json): void {
     if (this.#open === undefined) return
-    // The signature takes the place of the seal that only names the member.
+    // The signature takes the place of the signature that only names the member.
     this.#open.key = ''
-    this.#sealAndClose(this.#open.index, 'signature', detail)
+    this.#signAndClose(this.#open.index, 'signature', detail)
   }
 
-  #sealAndClose(index: number, kind: Seal['kind'], detail: Json): void {
-    this.#seal(index, kind, writeDetailSeal(detail))
+  #signAndClose(index: number, kind: ReasoningSignature['kind'], detail: Json): void {
+    this.#sign(index, kind, writeDetailSignature(detail))
     this.#close()
   }
 
-  #seal(index: number, kind: Seal['kind'], value: string): void {
-    const seal: Seal = { protocol: 'openai-chat', model: this.#upstreamModel, kind, value }
-    this.#writer.delta(index, { type: 'seal', seal })
+  #sign(index: number, kind: ReasoningSignature['kind'], value: string): void {
+    const signature: ReasoningSignature = { protocol: 'openai-chat', model: this.#upstreamModel, kind, value }
+    this.#writer.delta(index, { type: 'signature', signature })
   }
 
   #takeAnnotation(annotation: Json): void {
@@ -181,8 +186,8 @@ export class MessageDecoder {
     this.#open = undefined
     // It has to go back under the same name: upstreams that say `reasoning` refuse `reasoning_content`.
     // https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
-    if (open.key === 'reasoning') this.#seal(open.index, 'signature', reasoningMemberSeal)
-    if (open.key === 'reasoning_content') this.#seal(open.index, 'signature', reasoningContentSeal)
+    if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)
+    if (open.key === 'reasoning_content') this.#sign(open.index, 'signature', reasoningContentSignature)
     this.#writer.end(open.index)
   }
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { Lifter, type LiftStep, sourceOf } from '../../src/protocols/lift.ts'
+import { Base64Extractor, type ExtractorStep, sourceOf } from '../../src/protocols/base64-extractor.ts'
 import { Random } from './random.ts'
 
 const thresholdBytes = 64
 
 /** What a caller has when the steps are done: the text, in which each placeholder is named, and the images. */
-function lift(chunks: readonly Buffer[], lifter = new Lifter(thresholdBytes)) {
+function extract(chunks: readonly Buffer[], extractor = new Base64Extractor(thresholdBytes)) {
   const text: Buffer[] = []
   const images: Buffer[] = []
   let open: { index: number; parts: Buffer[] } | undefined
-  const take = (step: LiftStep) => {
+  const take = (step: ExtractorStep) => {
     switch (step.type) {
       case 'text':
         // The sink of an open image is never interrupted by text.
@@ -34,10 +34,10 @@ function lift(chunks: readonly Buffer[], lifter = new Lifter(thresholdBytes)) {
         break
     }
   }
-  for (const chunk of chunks) lifter.push(chunk).forEach(take)
-  lifter.end().forEach(take)
+  for (const chunk of chunks) extractor.push(chunk).forEach(take)
+  extractor.end().forEach(take)
   const written = Buffer.concat(text).toString('utf8')
-  const named = written.replace(/tollgate_image_\w+/g, (value) => `<${lifter.indexOf(value)}>`)
+  const named = written.replace(/tollgate_image_\w+/g, (value) => `<${extractor.indexOf(value)}>`)
   return { text: named, images }
 }
 
@@ -70,17 +70,17 @@ describe('one string', () => {
     ['a data URL', `data:image/png;base64,${image.toString('base64')}`],
     ['a data URL with an escaped slash', `data:image\\/webp;base64,${image.toString('base64')}`],
     ['a data URL with parameters', `data:image/png;name=a.png;base64,${image.toString('base64')}`],
-  ])('%s is lifted, wherever the bytes are cut', (_, written) => {
+  ])('%s is extracted, wherever the bytes are cut', (_, written) => {
     const answer = Buffer.from(`{"a":"b","image":"${written}","c":[1,"d"]}`)
-    const whole = lift([answer])
+    const whole = extract([answer])
     expect(whole.text).toBe('{"a":"b","image":"<0>","c":[1,"d"]}')
     const [made] = whole.images
     expect(made?.subarray(0, image.length)).toEqual(image)
     expect(Buffer.from(JSON.parse(`"${written}"`).replace(/^data:[^,]*,/, ''), 'base64')).toEqual(made)
     for (let at = 1; at < answer.length; at++) {
-      expect(lift([answer.subarray(0, at), answer.subarray(at)])).toEqual(whole)
+      expect(extract([answer.subarray(0, at), answer.subarray(at)])).toEqual(whole)
     }
-    expect(lift([...answer].map((byte) => Buffer.from([byte])))).toEqual(whole)
+    expect(extract([...answer].map((byte) => Buffer.from([byte])))).toEqual(whole)
   })
 
   test.each([
@@ -96,7 +96,7 @@ describe('one string', () => {
     const answer = Buffer.from(`{"a":"${written}","image":"${image.toString('base64')}"}`)
     const expected = { text: `{"a":"${written}","image":"<0>"}`, images: [image] }
     for (let at = 1; at < answer.length; at++) {
-      expect(lift([answer.subarray(0, at), answer.subarray(at)])).toEqual(expected)
+      expect(extract([answer.subarray(0, at), answer.subarray(at)])).toEqual(expected)
     }
   })
 
@@ -116,22 +116,22 @@ describe('one string', () => {
   ])('base64 that goes on with %s is refused, wherever the bytes are cut', (_, rest) => {
     const answer = Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}${rest}","b":1}`)
     for (let at = 1; at <= answer.length; at++) {
-      const error = failure(() => lift([answer.subarray(0, at), answer.subarray(at)]))
+      const error = failure(() => extract([answer.subarray(0, at), answer.subarray(at)]))
       expect(error.kind).toBe('upstream_error')
     }
   })
 
   test('an answer that ends within an image is refused; one that ends within a text is not', () => {
     const start = `{"image":"${image.toString('base64')}`
-    expect(failure(() => lift([Buffer.from(start)])).message).toContain('middle of an image')
-    expect(lift([Buffer.from('{"a":"AAA')])).toEqual({ text: '{"a":"AAA', images: [] })
+    expect(failure(() => extract([Buffer.from(start)])).message).toContain('middle of an image')
+    expect(extract([Buffer.from('{"a":"AAA')])).toEqual({ text: '{"a":"AAA', images: [] })
   })
 })
 
 test('a quote in a comment of an event stream does no harm to the images behind it', () => {
   const event = `data: {"image":"${image.toString('base64')}"}\n\n`
   for (const end of ['\n', '\r\n', '\r', '\\\n']) {
-    expect(lift([Buffer.from(`: 5" of rain${end}${event}`)])).toEqual({
+    expect(extract([Buffer.from(`: 5" of rain${end}${event}`)])).toEqual({
       text: `: 5" of rain${end}data: {"image":"<0>"}\n\n`,
       images: [image],
     })
@@ -154,8 +154,8 @@ test('random answers give the same text and the same images in any split', () =>
       if (isImage) expected.images.push(made)
     }
     const answer = Buffer.from(written)
-    expect(lift([answer]), `seed ${seed}`).toEqual(expected)
-    expect(lift(random.split(answer, random.pick([1, 3, 20, 200]))), `seed ${seed}`).toEqual(expected)
+    expect(extract([answer]), `seed ${seed}`).toEqual(expected)
+    expect(extract(random.split(answer, random.pick([1, 3, 20, 200]))), `seed ${seed}`).toEqual(expected)
   }
 })
 
@@ -165,18 +165,18 @@ test('no more than the threshold is held of an image of 8 MB, nor of a text of 8
   const block = bytes(random, 3 * 1024)
   const sent = createHash('sha256')
   const got = createHash('sha256')
-  const lifter = new Lifter()
+  const extractor = new Base64Extractor()
   let held = 0
   let text = 0
   let largest = 0
   const push = (piece: string) => {
-    for (const step of lifter.push(Buffer.from(piece))) {
+    for (const step of extractor.push(Buffer.from(piece))) {
       if (step.type === 'text') text += step.bytes.length
       if (step.type !== 'data') continue
       got.update(step.bytes)
       largest = Math.max(largest, step.bytes.length)
     }
-    held = Math.max(held, lifter.heldBytes)
+    held = Math.max(held, extractor.heldBytes)
   }
   push('{"data":[{"b64_json":"')
   for (let at = 0; at < size; at += block.length) {
@@ -193,29 +193,29 @@ test('no more than the threshold is held of an image of 8 MB, nor of a text of 8
 })
 
 test('what comes behind padding is refused at once, not held to the end of the string', () => {
-  const lifter = new Lifter(thresholdBytes)
-  lifter.push(Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}AA=`))
-  expect(lifter.heldBytes).toBe(3)
-  expect(failure(() => lifter.push(Buffer.from('A'.repeat(100)))).kind).toBe('upstream_error')
+  const extractor = new Base64Extractor(thresholdBytes)
+  extractor.push(Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}AA=`))
+  expect(extractor.heldBytes).toBe(3)
+  expect(failure(() => extractor.push(Buffer.from('A'.repeat(100)))).kind).toBe('upstream_error')
 })
 
 test('nobody outside can make up a placeholder', () => {
   const answer = Buffer.from(`{"image":"${image.toString('base64')}"}`)
-  const own = new Lifter(thresholdBytes)
+  const own = new Base64Extractor(thresholdBytes)
   const mine = imageIn(own.push(answer))
-  const theirs = imageIn(new Lifter(thresholdBytes).push(answer))
+  const theirs = imageIn(new Base64Extractor(thresholdBytes).push(answer))
   expect(own.indexOf(mine)).toBe(0)
   expect(own.indexOf(theirs)).toBeUndefined()
   for (const made of ['1', '-1', '00x', '', ' ']) {
     expect(own.indexOf(mine.replace(/0$/, made)), made).toBeUndefined()
   }
-  // What was too short to be lifted is itself.
-  const small = imageIn(new Lifter().push(answer))
+  // What was too short to be extracted is itself.
+  const small = imageIn(new Base64Extractor().push(answer))
   expect(small).toBe(image.toString('base64'))
   expect(own.indexOf(small)).toBeUndefined()
 })
 
-function imageIn(steps: readonly LiftStep[]): string {
+function imageIn(steps: readonly ExtractorStep[]): string {
   const text = steps.map((step) => (step.type === 'text' ? step.bytes.toString() : '')).join('')
   return String(JSON.parse(text).image)
 }

@@ -1,4 +1,4 @@
-import type { Block, ReasoningBlock, Seal, ToolCallBlock } from '../../canonical/chat.ts'
+import type { Block, ReasoningBlock, ReasoningSignature, ToolCallBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import { isBefore3 } from './wire.ts'
@@ -13,7 +13,7 @@ const foreignCallSignature = 'skip_thought_signature_validator'
  * Puts the thought signatures of one turn back on the parts that they came with. A signature of a call bears the
  * call's id, so that it finds its place whatever order a foreign client keeps its blocks in.
  */
-export class CallSeals {
+export class ThoughtSignatures {
   readonly #model: string
   readonly #notes: Notes
   readonly #byCall = new Map<string, string>()
@@ -23,24 +23,25 @@ export class CallSeals {
     this.#model = context.upstreamModel
     this.#notes = context.notes
     for (const block of blocks) {
-      const seal = block.type === 'reasoning' && this.#isOurs(block.seal) ? block.seal : undefined
-      if (seal?.id !== undefined) this.#byCall.set(seal.id, seal.value)
+      const signature =
+        block.type === 'reasoning' && this.#isOurs(block.signature) ? block.signature : undefined
+      if (signature?.id !== undefined) this.#byCall.set(signature.id, signature.value)
     }
   }
 
   /** Parts for a thought, if it goes back as one of its own; a signature for what follows is kept. */
-  encodeReasoning({ seal, text, path }: ReasoningBlock): Json[] {
-    if (!this.#isOurs(seal)) {
-      const reason = seal === undefined ? 'it has no signature' : 'its signature is of another model'
+  encodeReasoning({ signature, text, path }: ReasoningBlock): Json[] {
+    if (!this.#isOurs(signature)) {
+      const reason = signature === undefined ? 'it has no signature' : 'its signature is of another model'
       this.#notes.add('dropped', path, `a thought goes back only to the model that thought it: ${reason}`)
       return []
     }
-    if (seal.id !== undefined) return []
-    if (seal.kind === 'signature' && text !== '') {
-      return [...this.flush(), { text, thought: true, thoughtSignature: seal.value }]
+    if (signature.id !== undefined) return []
+    if (signature.kind === 'signature' && text !== '') {
+      return [...this.flush(), { text, thought: true, thoughtSignature: signature.value }]
     }
     const before = this.flush()
-    this.#forText = seal.value
+    this.#forText = signature.value
     return before
   }
 
@@ -65,7 +66,9 @@ export class CallSeals {
     return { thoughtSignature: foreignCallSignature }
   }
 
-  #isOurs(seal: Seal | undefined): seal is Seal {
-    return seal?.protocol === 'gemini' && (seal.model === undefined || seal.model === this.#model)
+  #isOurs(signature: ReasoningSignature | undefined): signature is ReasoningSignature {
+    return (
+      signature?.protocol === 'gemini' && (signature.model === undefined || signature.model === this.#model)
+    )
   }
 }

@@ -2,53 +2,53 @@ import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 
-/** What to do next with an answer that is read. */
-export type LiftStep =
-  /** Of the answer without its images. */
+/** The next piece of an answer. */
+export type ExtractorStep =
+  /** A part of the answer without its images. */
   | { type: 'text'; bytes: Buffer }
   | { type: 'begin'; index: number }
-  /** The image's own bytes, decoded. Never empty. */
+  /** Decoded bytes of the image. Never empty. */
   | { type: 'data'; index: number; bytes: Buffer }
   | { type: 'end'; index: number }
 
 /**
- * Takes the images out of an answer while it comes, so that none is ever held: of JSON, or of server-sent events with
- * JSON in them, each string of base64 that is as long as the threshold or longer is replaced by a short placeholder, and its
- * decoded bytes are told apart from the text. A `data:` URL is such a string too. All other bytes pass unchanged, and
- * any split of the answer gives the same text and the same images.
+ * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The answer is
+ * JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at least `thresholdBytes`
+ * with a short placeholder and returns its decoded bytes apart from the text. A `data:` URL counts as such a string.
+ * All other bytes pass unchanged. Any split of the answer gives the same text and the same images.
  *
- * An image is numbered from 0. It is whole at its `end`, which comes before the text behind it: when the JSON around a
- * placeholder can be parsed, the image can be had. The same image may come twice, and some strings are no image at all
- * (sealed reasoning is base64 too): what no decoder asks for is to be thrown away.
+ * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it: when the
+ * JSON around a placeholder can be parsed, the image is there. The same image may come twice, and some strings are no
+ * images (encrypted reasoning is base64 too). The caller throws away what no decoder asks for.
  *
- * Throws GatewayError `upstream_error` for a string that begins as base64 and goes on as something else.
+ * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
  */
-export class Lifter {
+export class Base64Extractor {
   readonly #thresholdBytes: number
   readonly #mark = `tollgate_image_${randomBytes(16).toString('hex')}_`
   readonly #held: Buffer
-  /** How much of a string that nothing is decided of yet, from its opening quote on, is in `#held`. */
+  /** Bytes in `#held`: the beginning, with its quote, of a string that may still be an image or not. */
   #heldBytes = 0
-  #place: 'outside' | 'undecided' | 'staying' | 'lifting' = 'outside'
-  /** The next byte stands behind a backslash. */
+  #place: 'outside' | 'undecided' | 'staying' | 'extracting' = 'outside'
+  /** True if the byte before was a backslash that escapes the next one. */
   #isEscaped = false
   readonly #base64 = new Base64Text()
   #count = 0
 
-  /** `thresholdBytes`: of the string as it is written. Default 8 KiB. */
+  /** `thresholdBytes` counts the string as it is written, with its escapes. Default 8 KiB. */
   constructor(thresholdBytes = 8192) {
     this.#thresholdBytes = thresholdBytes
     this.#held = Buffer.allocUnsafeSlow(thresholdBytes + 1)
   }
 
-  /** Of earlier chunks: at most the threshold and a few bytes. */
+  /** Bytes held of earlier chunks: at most the threshold and a few more. */
   get heldBytes(): number {
     return this.#heldBytes + this.#base64.heldCharacters
   }
 
   /** The steps share the chunk's memory. */
-  push(chunk: Buffer): LiftStep[] {
-    const steps: LiftStep[] = []
+  push(chunk: Buffer): ExtractorStep[] {
+    const steps: ExtractorStep[] = []
     let textFrom = 0
     for (let at = 0; at < chunk.length; ) {
       switch (this.#place) {
@@ -97,33 +97,33 @@ export class Lifter {
           at = end === -1 ? chunk.length : end + 1
           break
         }
-        case 'lifting': {
+        case 'extracting': {
           const quote = chunk.indexOf(doubleQuote, at)
           const end = quote === -1 ? chunk.length : quote
           this.#data(steps, this.#base64.push(chunk.toString('latin1', at, end)))
           if (quote !== -1) this.#end(steps)
           at = textFrom = end
-          // The closing quote is text, and opens nothing.
+          // The closing quote is text and opens no string.
           if (quote !== -1) at++
           break
         }
       }
     }
-    if (this.#place !== 'lifting') text(steps, chunk.subarray(textFrom))
+    if (this.#place !== 'extracting') text(steps, chunk.subarray(textFrom))
     return steps
   }
 
   /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
-  end(): LiftStep[] {
-    if (this.#place === 'lifting') {
+  end(): ExtractorStep[] {
+    if (this.#place === 'extracting') {
       throw new GatewayError('upstream_error', "The upstream's answer ended in the middle of an image.")
     }
-    const steps: LiftStep[] = []
+    const steps: ExtractorStep[] = []
     this.#letGo(steps)
     return steps
   }
 
-  /** The number of the image that a string of the text stands for. No upstream can make up such a string. */
+  /** The number of the image that a placeholder stands for. No upstream can guess a placeholder. */
   indexOf(value: string): number | undefined {
     if (!value.startsWith(this.#mark)) return undefined
     const digits = value.slice(this.#mark.length)
@@ -131,8 +131,8 @@ export class Lifter {
   }
 
   /**
-   * Offset of what ends the string before `before`: its closing quote, or a line's end, which no JSON string has, so
-   * that a lone quote in a comment of an event stream does no harm. -1: it goes on.
+   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a line end: no
+   * JSON string has one, so a lone quote in a comment of an event stream does no harm.
    */
   #endOfString(bytes: Buffer, from: number, before: number): number {
     const end = Math.min(before, bytes.length)
@@ -153,13 +153,13 @@ export class Lifter {
     this.#heldBytes += bytes.length
   }
 
-  /** It stays in the text. */
-  #letGo(steps: LiftStep[]): void {
+  /** The held string is no image: it goes on as text. */
+  #letGo(steps: ExtractorStep[]): void {
     text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
     this.#heldBytes = 0
   }
 
-  #decideHeld(steps: LiftStep[]): void {
+  #decideHeld(steps: ExtractorStep[]): void {
     const content = this.#held.subarray(1, this.#heldBytes)
     const head = headBytes(content)
     if (head === undefined) {
@@ -173,19 +173,19 @@ export class Lifter {
     this.#data(steps, this.#base64.push(content.toString('latin1', head)))
   }
 
-  #begin(steps: LiftStep[]): void {
+  #begin(steps: ExtractorStep[]): void {
     const index = this.#count++
     text(steps, Buffer.from(`${this.#mark}${index}`))
     steps.push({ type: 'begin', index })
     this.#isEscaped = false
-    this.#place = 'lifting'
+    this.#place = 'extracting'
   }
 
-  #data(steps: LiftStep[], bytes: Buffer): void {
+  #data(steps: ExtractorStep[], bytes: Buffer): void {
     if (bytes.length > 0) steps.push({ type: 'data', index: this.#count - 1, bytes })
   }
 
-  #end(steps: LiftStep[]): void {
+  #end(steps: ExtractorStep[]): void {
     this.#data(steps, this.#base64.end())
     steps.push({ type: 'end', index: this.#count - 1 })
     this.#place = 'outside'
@@ -193,8 +193,8 @@ export class Lifter {
 }
 
 /**
- * Where an image is that an answer gives as this string: base64 (a placeholder counts as such: see `Lifter#indexOf`),
- * a `data:` URL, or a link. Throws GatewayError `upstream_error` for anything else.
+ * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as base64), a
+ * `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
  */
 export function sourceOf(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
@@ -213,24 +213,24 @@ const carriageReturn = 0x0d
 
 const dataHead = /^data:[\w.+;=/-]{0,200};base64,/i
 
-/** As JSON may write it, with any of its characters escaped. */
-const liftable =
+/** JSON may escape any of the characters. */
+const extractable =
   /^((?:data:[\w.+;=/\\-]{0,200};base64,)?)(?:[A-Za-z0-9+/_-]|\\\/|\\u00[2-7][\da-f]|\\(?:u[\da-f]{0,3})?$)*$/i
 
-/** How many bytes at the beginning of a string stand before its base64; undefined when it is none. */
+/** Length of the `data:` head before the base64; undefined if the string is not base64. */
 function headBytes(content: Buffer): number | undefined {
-  return liftable.exec(content.toString('latin1'))?.[1]?.length
+  return extractable.exec(content.toString('latin1'))?.[1]?.length
 }
 
-function text(steps: LiftStep[], bytes: Buffer): void {
+function text(steps: ExtractorStep[], bytes: Buffer): void {
   if (bytes.length > 0) steps.push({ type: 'text', bytes })
 }
 
-/** Decodes base64 of either alphabet, padded or not, from the inside of a JSON string, whose escapes it may have. */
+/** Decodes the inside of a JSON string, escapes included, as base64 of either alphabet, padded or not. */
 class Base64Text {
-  /** The beginning of an escape. */
+  /** An escape that is not whole yet. */
   #escape = ''
-  /** Fewer than four characters, or the padding and what belongs to it. */
+  /** Characters that are not decoded yet: fewer than four, or the last ones with the padding. */
   #rest = ''
 
   get heldCharacters(): number {
@@ -246,7 +246,7 @@ class Base64Text {
     return decoded(characters.slice(0, whole))
   }
 
-  /** The last bytes. Ready for the next string. */
+  /** Returns the last bytes. After it the decoder is ready for the next string. */
   end(): Buffer {
     const characters = this.#rest.replace(/={1,2}$/, '')
     if (this.#escape !== '' || characters.length === 1) throw broken()
@@ -265,7 +265,7 @@ class Base64Text {
   }
 }
 
-/** Node passes over what is no base64: then the bytes are fewer than the characters make. */
+/** Node skips characters that are not base64. The result then has fewer bytes than the characters should give. */
 function decoded(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'base64')
   if (bytes.length !== Math.floor((characters.length * 3) / 4)) throw broken()

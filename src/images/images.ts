@@ -9,7 +9,7 @@ import { redactText } from '../redaction/redact.ts'
 import { type Candidate, planImageRoute } from '../routing/candidates.ts'
 import { end, endAsJob } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
-import { type ModelEndpoint, spokenOn } from '../stages/endpoints.ts'
+import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
@@ -29,7 +29,7 @@ import type { NewJob } from './jobs/jobs.ts'
  * waits for whoever makes the images. A request that became no job has a row at once; the end of a job writes its row.
  */
 export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
-  return handleRequest(gateway, spokenOn(endpoint), serve)
+  return handleRequest(gateway, formatOf(endpoint), serve)
 }
 
 async function serve(gateway: ImageGateway, received: Received): Promise<void> {

@@ -2,7 +2,7 @@ import { estimateTokens } from '../canonical/tokens.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import type { Gateway } from './gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from './hold-money.ts'
-import { standInJournal } from './open-record.ts'
+import { openInJournal } from './open-record.ts'
 import type { Asked } from './read.ts'
 import { takeLimits } from './take-limits.ts'
 
@@ -27,7 +27,7 @@ export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amo
     // A client that leaves while it waits for its money is found gone before anything is sent.
     await holdMoney(gateway, asked, worstCase())
   }
-  const opened = await standInJournal(gateway, asked)
+  const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone
   return Object.assign(asked, { opened })
 }

@@ -34,24 +34,24 @@ export function endAsJob(gateway: Gateway, { life, row, response }: Received): v
   const { lease } = life
   for (const release of [...life.releases, ...life.slabs]) release()
   row.body = null
-  const gone = () => {
+  const finish = () => {
     lease?.settle(0)
     gateway.requests.delete(life)
   }
-  if (response.destroyed) gone()
-  else response.once('close', gone)
+  if (response.destroyed) finish()
+  else response.once('close', finish)
 }
 
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life } = arrival
-  const close = closeRecordOf(arrival, withoutSecretsOf(arrival, ending))
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
-  const freed = life.claim?.ended(ending)
+  const keyFreed = life.claim?.ended(ending)
   if (row.opened !== null) await gateway.ledger.close(open, close)
   else if (row.identity !== null) await gateway.ledger.refuse(open, close)
   else await gateway.ledger.refuseUnknown(open, close)
-  if (freed !== undefined) await freed
+  if (keyFreed !== undefined) await keyFreed
 }
 
 /** `tokens`: what it used of its limits. `isRead`: nothing can still read the request's bytes. */
@@ -71,7 +71,7 @@ function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
 }
 
 /** Error texts come from upstreams and may hold anything. */
-function withoutSecretsOf(arrival: Arrival, ending: Ending): Ending {
+function redactEnding(arrival: Arrival, ending: Ending): Ending {
   for (const attempt of arrival.row.attempts) {
     if (attempt.error === null) continue
     attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secretsOf(arrival)) }

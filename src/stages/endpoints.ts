@@ -81,14 +81,14 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
 ]
 
 /** A path, and the format in which its clients are answered, errors included. */
-export interface SpokenPath {
+export interface PathFormat {
   path: string
   protocol: ProtocolName
   client: ClientSide
 }
 
 /** How the clients of an endpoint are read and answered. */
-export function spokenOn(endpoint: ModelEndpoint): SpokenPath {
+export function formatOf(endpoint: ModelEndpoint): PathFormat {
   const client = endpoint.kind === 'plain' ? plainClient(endpoint) : clientOf(endpoint.protocol)
   return { path: endpoint.path, protocol: endpoint.protocol, client }
 }
@@ -97,7 +97,7 @@ export function spokenOn(endpoint: ModelEndpoint): SpokenPath {
  * The format of a path, also of one that does not exist: what looks like a format's path is answered in that format.
  * Paths of no format speak the Messages format to clients that send its version header, and OpenAI's to all others.
  */
-export function spokenAt(path: string, headers: IncomingHttpHeaders = {}): SpokenPath {
+export function formatAt(path: string, headers: IncomingHttpHeaders = {}): PathFormat {
   const protocol = protocolOf(path, headers)
   return { path, protocol, client: clientOf(protocol) }
 }

@@ -44,16 +44,16 @@ export async function holdMoney(
     case 'left':
       return false
     case 'busy':
-      throw busy(verdict, amountNano)
+      throw heldByOthers(verdict, amountNano)
     case 'insufficient':
       throw insufficient(verdict, amountNano, advice, startedAt)
   }
 }
 
-function busy({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
+function heldByOthers({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${nameOf(pot)} is free just now. Try again when some of them have ended.`,
+    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(pot)} is free just now. Try again when some of them have ended.`,
     { retryAfterSeconds: 1 },
   )
 }
@@ -64,7 +64,7 @@ function insufficient(
   advice: string,
   startedAt: number,
 ): GatewayError {
-  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${nameOf(pot)}`
+  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(pot)}`
   if (pot.owner === 'balance')
     return new GatewayError('insufficient_credit', `${left}. ${advice}, or add credit.`)
   const resetsAt = resetOf(pot.period, new Date(startedAt))
@@ -76,18 +76,18 @@ function insufficient(
   )
 }
 
-function nameOf(pot: Pot): string {
+function sourceName(pot: Pot): string {
   switch (pot.owner) {
     case 'balance':
       return 'the balance'
     case 'key':
-      return `this key's ${adjectives[pot.period]} budget`
+      return `this key's ${periodAdjectives[pot.period]} budget`
     case 'group':
-      return `the ${adjectives[pot.period]} budget of this key's group`
+      return `the ${periodAdjectives[pot.period]} budget of this key's group`
   }
 }
 
-const adjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
+const periodAdjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
 
 /** Of what may be overspent nothing is left. */
 function atLeastZero(nano: bigint): bigint {

@@ -21,13 +21,13 @@ export class Claim {
   /** How the answer's bytes ended. */
   #sent: 'whole' | 'cut' | undefined
   #succeeded = false
-  #over = false
+  #ended = false
 
   constructor(keys: IdempotencyKeys, request: KeyedRequest, response: ServerResponse, bytesMax: number) {
     this.#keys = keys
     this.#request = request
     this.#bytesMax = bytesMax
-    response.once('close', () => this.#sentTo('cut'))
+    response.once('close', () => this.#noteSent('cut'))
   }
 
   /** The head of the answer goes out. */
@@ -44,59 +44,59 @@ export class Claim {
     this.#length += bytes.length
     heldBytes += bytes.length
     this.#chunks.push(bytes)
-    if (this.#length > this.#bytesMax || heldBytes > heldBytesMax) this.#drop()
+    if (this.#length > this.#bytesMax || heldBytes > heldBytesMax) this.#dropChunks()
   }
 
   /** The last byte has gone out. */
   finish(): void {
-    this.#sentTo('whole')
+    this.#noteSent('whole')
   }
 
   /** The row says how the request ended. Resolves when a key of which nothing is kept is free for all. */
   ended({ outcome }: { outcome: Outcome }): Promise<void> | undefined {
-    if (this.#over) return undefined
+    if (this.#ended) return undefined
     if (outcome !== 'succeeded') return this.#release()
     this.#succeeded = true
-    return this.#decide()
+    return this.#settle()
   }
 
   keepAsJob(): void {
-    if (this.#over) return
-    this.#end()
+    if (this.#ended) return
+    this.#stop()
     void this.#keys.keepAsJob(this.#request)
   }
 
-  #sentTo(end: 'whole' | 'cut'): void {
+  #noteSent(end: 'whole' | 'cut'): void {
     if (this.#sent !== undefined) return
     this.#sent = end
-    void this.#decide()
+    void this.#settle()
   }
 
-  #decide(): Promise<void> | undefined {
-    if (this.#over || !this.#succeeded || this.#sent === undefined) return undefined
+  #settle(): Promise<void> | undefined {
+    if (this.#ended || !this.#succeeded || this.#sent === undefined) return undefined
     const status = this.#status
     if (this.#sent === 'cut' || this.#chunks === undefined || status < 200 || status > 299)
       return this.#release()
     const body = Buffer.concat(this.#chunks, this.#length)
-    this.#over = true
+    this.#ended = true
     // It counts until Postgres has been asked; what waits longer is counted there.
     void this.#keys
       .keep(this.#request, { status, headers: this.#keptHeaders(), body })
-      .then(() => this.#drop())
+      .then(() => this.#dropChunks())
     return undefined
   }
 
   #release(): Promise<void> {
-    this.#end()
+    this.#stop()
     return this.#keys.release(this.#request)
   }
 
-  #end(): void {
-    this.#over = true
-    this.#drop()
+  #stop(): void {
+    this.#ended = true
+    this.#dropChunks()
   }
 
-  #drop(): void {
+  #dropChunks(): void {
     heldBytes -= this.#length
     this.#length = 0
     this.#chunks = undefined
@@ -104,10 +104,10 @@ export class Claim {
 
   /** Only the headers that describe the bytes are kept; the others belong to the first answer. */
   #keptHeaders(): KeptAnswer['headers'] {
-    const told = Object.entries(this.#headers).map(
+    const headers = Object.entries(this.#headers).map(
       ([name, value]) => [name.toLowerCase(), String(value)] as const,
     )
-    return Object.fromEntries(told.filter(([name]) => keptHeaders.has(name)))
+    return Object.fromEntries(headers.filter(([name]) => keptHeaders.has(name)))
   }
 }
 

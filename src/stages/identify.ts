@@ -23,8 +23,8 @@ export function identify(gateway: Gateway, received: Received): Identified | Pro
   const { snapshot } = gateway.catalog
   const found = lookUp(gateway, received, snapshot)
   return found instanceof Promise
-    ? found.then((identity) => admitTo(gateway, received, snapshot, identity))
-    : admitTo(gateway, received, snapshot, found)
+    ? found.then((identity) => identifyAs(gateway, received, snapshot, identity))
+    : identifyAs(gateway, received, snapshot, found)
 }
 
 /** So that the row of a request that is refused anyway is its owner's to find. A key that is not good changes nothing. */
@@ -40,7 +40,12 @@ function lookUp(gateway: Gateway, { request, clientAddress, startedAt }: Receive
   return authenticate(gateway.keys, snapshot, request.headers, clientAddress ?? undefined, startedAt)
 }
 
-function admitTo(gateway: Gateway, received: Received, snapshot: Snapshot, identity: Identity): Identified {
+function identifyAs(
+  gateway: Gateway,
+  received: Received,
+  snapshot: Snapshot,
+  identity: Identity,
+): Identified {
   // From here on also a request that is refused for want of room is a row of its key.
   received.row.identity = identity
   requireRoom(gateway)

@@ -4,7 +4,7 @@ import type { Intake } from '../http/intake.ts'
 import { redactText } from '../redaction/redact.ts'
 import { end } from './end.ts'
 import { refusedEnding } from './ending.ts'
-import { spokenAt } from './endpoints.ts'
+import { formatAt } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { refuseSafely } from './handle-request.ts'
 import { arrive, newestOn, receive } from './received.ts'
@@ -17,7 +17,7 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
     serve,
     refuse(request, response, refusal) {
       const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
-      const received = receive(gateway, spokenAt(path, request.headers), request, response)
+      const received = receive(gateway, formatAt(path, request.headers), request, response)
       received.headers.connection = 'close'
       void refuseSafely(gateway, received, refusal)
     },
@@ -34,4 +34,4 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
 }
 
 /** Nobody knows which path, in which format. Answered as OpenAI would. */
-const unreadable = { ...spokenAt(''), path: '(unreadable)', protocol: null }
+const unreadable = { ...formatAt(''), path: '(unreadable)', protocol: null }

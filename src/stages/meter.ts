@@ -31,7 +31,7 @@ export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
 export const nothingSent: Observation = { ...nothingObserved }
 
 /** What is observed of an answer that is only counted. */
-export function weighed(bytes: number): Observation {
+export function observeSize(bytes: number): Observation {
   return { ...nothingObserved, outputTokensEstimate: estimateTokens(bytes) }
 }
 

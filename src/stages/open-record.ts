@@ -8,7 +8,7 @@ const userAgentCharactersMax = 256
 const idempotencyKeyCharactersMax = 256
 
 /** Resolves once the request has a row even if this process dies. Rejects `unavailable`. */
-export async function standInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
+export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   const opened = openRecordOf(gateway, identified)
   const standing = gateway.ledger.open(opened)
   // It is written; the memory behind the body is about to be used again.

@@ -8,7 +8,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 import type { Candidate } from '../routing/candidates.ts'
-import type { SpokenPath } from './endpoints.ts'
+import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { type Life, newLife } from './life.ts'
 
@@ -17,7 +17,7 @@ import { type Life, newLife } from './life.ts'
  * are the same object with more in it: `Identified`, `Asked`, `Admitted`.
  */
 export interface Received extends Arrival {
-  readonly endpoint: SpokenPath
+  readonly endpoint: PathFormat
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Response headers of ours, such as rate limits. */
@@ -29,7 +29,7 @@ export interface Arrival {
   /** uuidv7; the client's x-request-id. */
   readonly id: string
   /** `protocol` null: nobody could tell. */
-  readonly endpoint: Omit<SpokenPath, 'protocol'> & { protocol: SpokenPath['protocol'] | null }
+  readonly endpoint: Omit<PathFormat, 'protocol'> & { protocol: PathFormat['protocol'] | null }
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly clientAddress: string | null
@@ -72,7 +72,7 @@ const newest = new WeakMap<Duplex, Received>()
 /** Begin a request: it has an id, a clock and an endpoint, and counts as running. */
 export function receive(
   gateway: Gateway,
-  endpoint: SpokenPath,
+  endpoint: PathFormat,
   request: IncomingMessage,
   response: ServerResponse,
 ): Received {

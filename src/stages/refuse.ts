@@ -34,13 +34,13 @@ export async function refuse(
   gateway: Gateway,
   received: Received,
   cause: GatewayError,
-  { target, metered, refusal, ownStatus }: Unanswered = nothingAsked,
+  { target, metered, refusal, ownStatus }: Unanswered = noAttempts,
 ): Promise<void> {
   const { id, endpoint, response, life } = received
   const error = redactError(received, cause)
   const rendered = endpoint.client.encodeError(error, id)
-  const asItCame = target?.native === true && isForClients(refusal) ? refusal : undefined
-  const status = asItCame?.status ?? ownStatus ?? rendered.status
+  const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
+  const status = passedThrough?.status ?? ownStatus ?? rendered.status
   logRefusal(gateway, id, error)
   await end(gateway, received, {
     ...refusedEnding(error, status),
@@ -50,9 +50,9 @@ export async function refuse(
   })
   if (life.clientGone || response.destroyed || response.headersSent) return
   const body =
-    asItCame === undefined
+    passedThrough === undefined
       ? Buffer.from(JSON.stringify(rendered.body))
-      : Buffer.from(redactText(asItCame.body.toString('utf8'), secretsOf(received)))
+      : Buffer.from(redactText(passedThrough.body.toString('utf8'), secretsOf(received)))
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,
@@ -64,9 +64,9 @@ export async function refuse(
   if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
 }
 
-export const nothingAsked: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
+export const noAttempts: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
 
-function isForClients(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
+function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
   return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
 }
 

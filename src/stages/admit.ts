@@ -7,8 +7,8 @@ import type { Asked } from './read.ts'
 import { takeLimits } from './take-limits.ts'
 
 /**
- * The fourth stage: the request is within its limits, its worst case is held where money is limited, and it has a row
- * even if this process dies now. Nothing may be sent upstream before.
+ * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and it has a row
+ * even if this process dies now. Nothing goes upstream before this stage.
  */
 export interface Admitted extends Asked {
   /** The first half of its row, as it stands in the journal. */
@@ -16,7 +16,7 @@ export interface Admitted extends Asked {
 }
 
 /**
- * `worstCase` is asked only where money is limited, and may throw.
+ * Admit a request. Calls `worstCase` only where money is limited; it may throw.
  * Rejects `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
 export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amount): Promise<Admitted> {
@@ -24,7 +24,7 @@ export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amo
   await takeLimits(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
-    // A client that leaves while it waits for its money is found gone before anything is sent.
+    // The client may leave during this wait. The next stage checks that before it sends anything.
     await holdMoney(gateway, asked, worstCase())
   }
   const opened = await openInJournal(gateway, asked)

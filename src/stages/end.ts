@@ -8,10 +8,10 @@ import type { Arrival, Received, RowSoFar } from './received.ts'
 import { redactError, secretsOf } from './redact-error.ts'
 
 /**
- * The one exit of everything that came: its row is written, and what it held is given back. Whatever comes second finds
- * that it has ended. Resolves once the row stands in the journal: await it before the client can see the end of its answer.
+ * The one exit of every request: writes its row and releases all that it holds. A second call does nothing. Resolves when
+ * the row is in the journal: await it before you send the last bytes of the answer.
  *
- * `unlogged`: there is no row, because reading the usage log would else add to it without end.
+ * `unlogged`: no row. Otherwise each read of the usage log would add a row to it.
  */
 export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unlogged'): Promise<void> {
   const { life } = arrival
@@ -26,8 +26,8 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 }
 
 /**
- * The exit of a request that became a job, whose end writes the row. The request still counts as running, for the limits
- * too, until its answer is gone.
+ * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
+ * limits, until its answer has been sent.
  */
 export function endAsJob(gateway: Gateway, { life, row, response }: Received): void {
   life.ended = true
@@ -54,7 +54,7 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
   if (keyFreed !== undefined) await keyFreed
 }
 
-/** `tokens`: what it used of its limits. `isRead`: nothing can still read the request's bytes. */
+/** `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes. */
 function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
   life.lease?.settle(tokens)
   for (const release of life.releases) release()
@@ -62,8 +62,8 @@ function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
 }
 
 /**
- * An upstream that answered well has read all of the request. An upstream that refused or broke may not have: bytes of
- * it can still wait in a socket, and must never become another client's.
+ * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may still wait in a
+ * socket, and their memory must not be reused for another client's request.
  */
 function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
   const calls = callsIn(attempts)

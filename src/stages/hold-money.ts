@@ -5,21 +5,21 @@ import type { Refusal } from '../ledger/reservations.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
-/** What a request may cost at most. */
+/** The most that a request may cost. */
 export interface Amount {
   nano: bigint
-  /** What makes such a request cheaper: an instruction without a full stop. */
+  /** How the client can make such a request cheaper: an instruction without a full stop. */
   advice: string
 }
 
-/** True when a request may run only once its worst case is held: its tenant, its group or its key has a limit. */
+/** True when a request may run only while its worst case is held: its tenant, its group or its key has a limit. */
 export function isMoneyLimited({ snapshot, identity, group }: Identified): boolean {
   return snapshot.tenants.get(identity.tenantId)?.limited === true || identity.budgeted || group.budgeted
 }
 
 /**
- * Hold an amount for a request. It waits, bounded, for money that running requests hold.
- * False: its client left while it waited, and nothing is held.
+ * Hold an amount for a request. Waits, up to `budgetWaitMs`, for money that running requests hold.
+ * False: the client left during the wait, and nothing is held.
  * Rejects `insufficient_credit`, `rate_limited` or `unavailable`.
  */
 export async function holdMoney(
@@ -89,7 +89,7 @@ function sourceName(pot: Pot): string {
 
 const periodAdjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
 
-/** Of what may be overspent nothing is left. */
+/** A limit may be overspent: then nothing is left of it. */
 function atLeastZero(nano: bigint): bigint {
   return nano < 0n ? 0n : nano
 }

@@ -11,7 +11,7 @@ import { arrive, newestOn, receive } from './received.ts'
 
 const pathCharactersMax = 128
 
-/** What http/ needs of the stages: requests that it refuses, or cannot read, have their one row too. */
+/** The intake that http/ needs: a request that http/ refuses, or cannot read, has its one row too. */
 export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
   return {
     serve,
@@ -33,5 +33,5 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
   }
 }
 
-/** Nobody knows which path, in which format. Answered as OpenAI would. */
+/** We know neither path nor format. The answer is in OpenAI's format. */
 const unreadable = { ...formatAt(''), path: '(unreadable)', protocol: null }

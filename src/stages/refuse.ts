@@ -16,20 +16,20 @@ export interface UpstreamRefusal {
   body: Buffer
 }
 
-/** What is known of a request that upstreams were asked for in vain. */
+/** The result of all attempts, when none of them answered. */
 export interface Unanswered {
   target: AskedTarget | null
   metered: Metered
-  /** The last target's own answer: a client of the same format gets it as it came. */
+  /** The last target's own error answer: a client of the same format gets it unchanged. */
   refusal: UpstreamRefusal | undefined
-  /** Where HTTP has a status of its own for it. */
+  /** An HTTP status for this failure, in place of the status of the error kind. */
   ownStatus?: number
 }
 
-/** Statuses of an upstream's own refusal that a client may see as they came. */
+/** Statuses with which a client may see an upstream's refusal unchanged. */
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
 
-/** Write the row of a request that gets an error for an answer, then send the error in the client's own format. */
+/** Answer with an error: write the row, then send the error in the client's own format. */
 export async function refuse(
   gateway: Gateway,
   received: Received,

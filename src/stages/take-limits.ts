@@ -6,7 +6,7 @@ import { addLimitHeaders } from './limit-headers.ts'
 
 /**
  * Charge the limits of a key, of its group and of its tenant, until the request ends. Throws, or rejects with,
- * `rate_limited`. There is only something to wait for where limits are shared and some are set.
+ * `rate_limited`. Returns a promise only when some limits are set and other processes share them.
  */
 export function takeLimits(
   gateway: Gateway,

@@ -10,7 +10,7 @@ import { findAccount } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { spokenAt } from '../stages/endpoints.ts'
+import { formatAt } from '../stages/endpoints.ts'
 import { type Log, requestLog } from '../telemetry/log.ts'
 import { bearsAdminToken } from './admin-token.ts'
 
@@ -102,7 +102,7 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
             { cause: redactText(String(error.cause)) },
             error.message,
           )
-        const { status, headers, body } = spokenAt('/admin').client.encodeError(error, requestId)
+        const { status, headers, body } = formatAt('/admin').client.encodeError(error, requestId)
         response.status(status).set(headers).json(body)
       }
     }

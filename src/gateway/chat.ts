@@ -7,7 +7,7 @@ import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
-import { type ModelEndpoint, spokenOn } from '../stages/endpoints.ts'
+import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { isMoneyLimited } from '../stages/hold-money.ts'
@@ -24,14 +24,14 @@ import { isCostBounded, worstCaseOf } from './worst-case.ts'
  * target after the other until the client has an answer. `plain` endpoints go the same way, without a translation.
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
-  const spoken = spokenOn(endpoint)
+  const format = formatOf(endpoint)
   const others = endpoint.kind === 'text' ? translatable : []
   const upstreamPath = endpoint.kind === 'plain' ? endpoint.upstreamPath : undefined
-  return handleRequest(gateway, spoken, async (_: Gateway, received: Received): Promise<void> => {
+  return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
-    spoken.client.checkHeaders?.(received.request.headers)
-    const asked = await read(gateway, identified, (body) => spoken.client.readRequest(body, gateway.bounds))
+    format.client.checkHeaders?.(received.request.headers)
+    const asked = await read(gateway, identified, (body) => format.client.readRequest(body, gateway.bounds))
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
     const model = requireModel(identified, asked.facts.model)

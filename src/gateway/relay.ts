@@ -8,7 +8,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
-import { nothingSent, weighed } from '../stages/meter.ts'
+import { nothingSent, observeSize } from '../stages/meter.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
@@ -348,7 +348,7 @@ export class Relay implements Listener {
 
   /** What an answer that has no end gave until now. */
   #observeSoFar(): Observation {
-    if (this.#mode === 'passing') return weighed(this.#length)
+    if (this.#mode === 'passing') return observeSize(this.#length)
     return this.#watcher?.observe() ?? nothingObserved
   }
 
@@ -361,7 +361,7 @@ export class Relay implements Listener {
 
   #watchPassed(): Observation {
     if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
-    return weighed(this.#length)
+    return observeSize(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {

@@ -12,7 +12,7 @@ import { ImageJobs } from '../../src/images/jobs/jobs.ts'
 import { JobWatch } from '../../src/images/jobs/watch.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
-import { spokenAt } from '../../src/stages/endpoints.ts'
+import { formatAt } from '../../src/stages/endpoints.ts'
 import { arrive } from '../../src/stages/received.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
@@ -188,7 +188,7 @@ describe('a database that does not answer', () => {
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {
-      const { row } = arrive(spokenAt(path), null)
+      const { row } = arrive(formatAt(path), null)
       row.requestedModel = 'draw'
       const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
       await answerAtOnce({ images, publicUrl: undefined, log }, received)

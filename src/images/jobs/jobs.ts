@@ -205,7 +205,7 @@ export class ImageJobs {
     const { state, close, images, result, error } = ending
     const [answer] = await this.#ask<{ done: boolean }[]>`
       SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state},
-        ${requestRowJson(job.opened, close, images)}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
+        ${requestRowJson(job.opened, { ...close, images })}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
         ${jsonText(close.attempts)}, ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`
     return answer?.done ?? false
   }

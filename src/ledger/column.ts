@@ -229,7 +229,7 @@ function mapped<Value>(value: Value | null | undefined, map: (value: Value) => u
 const int8Max = 9_223_372_036_854_775_807n
 
 /** Clocks are set back and upstreams tell anything: what is no number, or is below 0, becomes 0. */
-function clamp(value: number, most: number): number {
+export function clamp(value: number, most: number): number {
   if (!(value > 0)) return 0
   return value > most ? most : Math.trunc(value)
 }

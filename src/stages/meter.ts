@@ -1,6 +1,6 @@
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { priceRequest } from '../ledger/price.ts'
+import { boundedUsage, priceRequest } from '../ledger/price.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
 /** What a request used and cost, and how far that can be trusted. */
@@ -58,9 +58,10 @@ export function meter(
   multiplier: string,
 ): Metered {
   if (observation === nothingSent) return nothingMetered
-  const usage =
+  const told =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
-  if (usage === undefined) return unknownMetered
+  if (told === undefined) return unknownMetered
+  const usage = boundedUsage(told)
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {
     usage,

@@ -5,9 +5,9 @@ import type { Json } from '../canonical/json.ts'
 import { readBody } from '../http/body.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { spokenAt } from '../stages/endpoints.ts'
-import type { GatewayLog } from '../stages/gateway.ts'
+import { formatAt } from '../stages/endpoints.ts'
 import { withoutSecrets } from '../stages/redact-error.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
 import { bearsAdminToken } from './admin-token.ts'
 import { textsOf } from './answer.ts'
 import type { AdminEndpoint } from './own-endpoint.ts'
@@ -15,7 +15,7 @@ import { notWhole, parseJson } from './read-json.ts'
 
 export interface AdminContext {
   adminToken: string
-  log: GatewayLog
+  log: Log
 }
 
 const bodyBytesMax = 64 * 1024
@@ -39,11 +39,11 @@ export function answerAdmin({ adminToken, log }: AdminContext, endpoint: AdminEn
     } catch (cause) {
       const error = asGatewayError(cause)
       if (error.fault !== 'client')
-        log[error.kind === 'internal' ? 'error' : 'warn'](
-          { request: requestId, cause: redactText(String(error.cause)) },
+        requestLog(log, requestId)[error.kind === 'internal' ? 'error' : 'warn'](
+          { cause: redactText(String(error.cause)) },
           error.message,
         )
-      const { status, headers, body } = spokenAt('/admin').client.encodeError(
+      const { status, headers, body } = formatAt('/admin').client.encodeError(
         withoutSecrets(error, []),
         requestId,
       )

@@ -4,17 +4,17 @@ import { z } from 'zod'
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
-import { type Balance, bookEntry, findAccount, type NewEntry } from '../ledger/entries.ts'
+import { type Balance, bookEntry, type NewEntry } from '../ledger/entries.ts'
+import { findAccount } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { GatewayLog } from '../stages/gateway.ts'
+import type { Log } from '../telemetry/log.ts'
 import { bookedEntry, entryRequest, isStorable, tenantBalance } from './admin-entry.ts'
 import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
 
 export interface AdminEntriesContext {
-  database: Pick<Database, 'sql' | 'renew'>
-  log: GatewayLog
+  database: Pick<Database, 'money'>
+  log: Log
 }
 
 const params = z.object({ name: z.string().describe("The tenant's name.") })
@@ -36,9 +36,9 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
         const { kind, amount_usd: amountNano, note = null } = body
         const id = body.id ?? entryIdOf(request, accountId)
         const entry: NewEntry = { id, accountId, kind, amountNano, note }
-        const booking = await inDatabase(
-          bookEntry(database.sql, entry),
-          `Repeat it with the id ${id}: it is booked once`,
+        const booking = await database.money.ask(
+          ({ sql }) => bookEntry(sql, entry),
+          withAdvice(`Repeat it with the id ${id}: it is booked once`),
         )
         switch (booking.verdict) {
           case 'booked':
@@ -83,25 +83,17 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
 
   async function requireAccount(name: string) {
     const account = isStorable(name)
-      ? await inDatabase(findAccount(database.sql, name), 'Try again')
+      ? await database.money.ask(({ db }) => findAccount(db, name), withAdvice('Try again'))
       : undefined
     if (account === undefined) throw noTenant(name)
     return account
   }
-
-  async function inDatabase<T>(query: Promise<T>, advice: string): Promise<T> {
-    try {
-      return await inTime(query, answerMs, () => database.renew())
-    } catch (cause) {
-      throw new GatewayError('unavailable', `The database does not answer just now. ${advice}.`, {
-        cause,
-        retryAfterSeconds: 2,
-      })
-    }
-  }
 }
 
-const answerMs = 5_000
+const withAdvice = (advice: string) => ({
+  withinMs: 5_000,
+  unavailable: `The database does not answer just now. ${advice}.`,
+})
 
 /** The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is known. */
 function entryIdOf(request: IncomingMessage, accountId: string): string {

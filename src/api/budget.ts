@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
-import { type BudgetState, readBudgets, resetOf } from '../ledger/budgets.ts'
-import { readBalance } from '../ledger/entries.ts'
+import { type BudgetState, resetOf } from '../ledger/budgets.ts'
+import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
@@ -44,7 +42,7 @@ const budgetAnswer = z
   .meta({ id: 'Budget' })
 
 export interface BudgetContext {
-  database: Pick<Database, 'sql' | 'renew'>
+  database: Pick<Database, 'reads'>
   /** Bring what has ended into the budgets; bounded, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
@@ -62,15 +60,9 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetCont
     async handle({ stage: { identity } }) {
       await shipNow()
       const moment = new Date(now())
-      const { sql } = database
-      const read = Promise.all([readBalance(sql, identity.tenantId), readBudgets(sql, identity, moment)])
-      const [balance, budgets] = await inTime(read, answerMs, () => database.renew()).catch(
-        (cause: unknown) => {
-          throw new GatewayError('unavailable', 'Budgets cannot be read just now. Try again.', {
-            cause,
-            retryAfterSeconds: 5,
-          })
-        },
+      const [balance, budgets] = await database.reads.ask(
+        ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
+        { withinMs: 5_000, unavailable: 'Budgets cannot be read just now. Try again.', retryAfterSeconds: 5 },
       )
       const isShown = identity.usageScope === 'tenant' && balance?.limited === true
       return {
@@ -82,8 +74,6 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetCont
     },
   })
 }
-
-const answerMs = 5_000
 
 function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
   return {

@@ -1,6 +1,6 @@
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
-import { type Endpoint, type ModelEndpoint, spokenAt } from '../stages/endpoints.ts'
+import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
 import { membersOf, referenceTo } from './json-schemas.ts'
 import { limitHeaderRefs, refsTo } from './openapi-components.ts'
 import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
@@ -121,7 +121,7 @@ function operationIdOf(method: string, path: string): string {
 /** The shape follows the path; where the path has no format, the header `anthropic-version` decides. */
 function errorOf({ path }: Endpoint): Json {
   const [plain, versioned] = [{}, { 'anthropic-version': '2023-06-01' }].map(
-    (sent) => spokenAt(path, sent).protocol === 'anthropic-messages',
+    (sent) => formatAt(path, sent).protocol === 'anthropic-messages',
   )
   return errorNamed(plain === versioned ? (plain ? 'MessagesError' : 'OpenaiError') : 'AnyError')
 }

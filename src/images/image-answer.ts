@@ -8,6 +8,7 @@ import { redactText } from '../redaction/redact.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding } from '../stages/ending.ts'
 import type { Received } from '../stages/received.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { cancelJob } from './cancel-job.ts'
 import { followJob, hasEnded } from './follow-job.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
@@ -275,7 +276,7 @@ export async function jobWithPosition(gateway: JobGateway, request: IncomingMess
 }
 
 function warn({ log }: JobGateway, { id }: JobRequest, cause: unknown, message: string): void {
-  log.warn({ request: id, cause: redactText(String(cause)) }, message)
+  requestLog(log, id).warn({ cause: redactText(String(cause)) }, message)
 }
 
 export function linkerFor(

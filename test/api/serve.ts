@@ -6,7 +6,7 @@ import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
-import { spokenAt } from '../../src/stages/endpoints.ts'
+import { formatAt } from '../../src/stages/endpoints.ts'
 import type { Identified } from '../../src/stages/identify.ts'
 import { arrive } from '../../src/stages/received.ts'
 
@@ -77,7 +77,7 @@ export async function serve(
     if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
     app.get(routeOf(endpoint), async (request, response) => {
       const received = { request, response, token: undefined, headers: {} }
-      const stage = Object.assign(arrive(spokenAt(path), null), received, asking())
+      const stage = Object.assign(arrive(formatAt(path), null), received, asking())
       const { query } = request
       const answer = await endpoint.handle({ stage, params: textsOf(request.params), query, body: undefined })
       response.set(answer?.headers ?? {}).json(answer?.body)

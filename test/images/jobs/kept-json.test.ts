@@ -10,7 +10,8 @@ import {
   quoteText,
   readKept,
 } from '../../../src/images/jobs/kept-json.ts'
-import { type JobRow, jobOf } from '../../../src/images/jobs/rows.ts'
+import type { JobRow } from '../../../src/images/jobs/queries.ts'
+import { jobOf } from '../../../src/images/jobs/rows.ts'
 
 const id = randomUUIDv7()
 const attempt = {
@@ -62,27 +63,27 @@ const quote = {
 
 const row: JobRow = {
   id,
-  tenant_id: 'a',
-  key_id: 'b',
-  group_id: 'c',
+  tenantId: 'a',
+  keyId: 'b',
+  groupId: 'c',
   state: 'running',
   priority: 0,
   model: 'picture',
   quote: quoteText(quote),
   opened: JSON.stringify(opened),
-  created_at: new Date(0),
-  started_at: null,
-  finished_at: null,
+  createdAt: new Date(0),
+  startedAt: null,
+  finishedAt: null,
   fence: 1,
   runs: 1,
-  cancel_requested: false,
+  cancelRequested: false,
   attempts: JSON.stringify([attempt]),
   partials: '[{"file":"day/a.png","index":0}]',
   result: null,
   error: null,
-  cost_nano: null,
-  webhook_state: null,
-  webhook_tries: 0,
+  cost: null,
+  webhookState: null,
+  webhookTries: 0,
 }
 
 test('a job is read as it was kept', () => {

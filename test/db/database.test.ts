@@ -3,7 +3,8 @@ import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { accounts, tenants } from '../../src/db/schema.ts'
 import { freshDatabase } from '../support/database.ts'
-import { postmasterOf, temporaryDirectory, until } from '../support/embedded.ts'
+import { postmasterOf, temporaryDirectory } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { freshDatabase } from '../support/database.ts'
-import { until } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
 const tables = ['requests', 'attempts', 'request_payloads']

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { freshDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { holdsFor } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
@@ -178,9 +178,8 @@ describe('one process', () => {
     await bed.upstream.arrived(1)
     const second = ask(keys.both)
     await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(1)
-    // It is asked again many times, and is not granted while the first one runs.
-    await sleep(500)
-    expect(bed.upstream.requests).toHaveLength(1)
+    // The gateway asks Postgres again many times, and is not granted the money while the first request runs.
+    await holdsFor(500, () => expect(bed.upstream.requests).toHaveLength(1))
     release()
     expect((await first).status).toBe(200)
     // Of fifteen cents, 2.35 are spent: it has room.
@@ -215,7 +214,7 @@ describe('one process', () => {
     await bed.upstream.arrived(1)
     const leaving = new AbortController()
     const second = bed.chat(body, { key: keys.both, signal: leaving.signal }).catch(() => 'left')
-    await sleep(300)
+    await holdsFor(300, () => expect(bed.upstream.requests).toHaveLength(1))
     leaving.abort()
     expect(await second).toBe('left')
     await expect.poll(async () => (await bed.rows()).length, { timeout: 10_000 }).toBe(1)

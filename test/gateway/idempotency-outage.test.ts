@@ -6,6 +6,7 @@ import { freshDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { until } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { type chatAnswer, planByModel } from '../support/upstream-plans.ts'
 
@@ -192,14 +193,14 @@ async function ask({ url }: TollgateProcess, key: string | undefined, model = 'a
 /** All that was heard, the last of it neither a 409 nor a 503. */
 async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<Heard[]> {
   const heard: Heard[] = []
-  const deadline = Date.now() + 30_000
-  for (;;) {
+  await until(async () => {
     const answer = await ask(tollgate, key, model)
     heard.push(answer)
-    if (answer.status !== 409 && answer.status !== 503) return heard
-    if (Date.now() > deadline) throw new Error(`no answer in 30 s, at last: ${answer.text}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return answer.status !== 409 && answer.status !== 503
+  }).catch((error) => {
+    throw new Error(`no answer, at last: ${heard.at(-1)?.text}`, { cause: error })
+  })
+  return heard
 }
 
 function rowsWith(key: string) {

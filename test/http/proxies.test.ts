@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { freeKey, gatewayYaml, startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const nearKey = 'near-key-for-tests-0001'
@@ -166,12 +167,11 @@ channels:
     )
   })
 
-  async function rowsOf(address: string): Promise<Record<string, unknown>[]> {
-    for (;;) {
+  function rowsOf(address: string): Promise<Record<string, unknown>[]> {
+    return until(async () => {
       const rows = (await bed.rows()).filter((row) => row.client_address === address)
-      if (rows.length > 0) return rows
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+      return rows.length > 0 ? rows : undefined
+    })
   }
 })
 

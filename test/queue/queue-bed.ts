@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { onTestFinished } from 'vitest'
@@ -13,6 +12,7 @@ import type { Queues, WorkOptions } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/database.ts'
 import { clusterOf, postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { startRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
 
 export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
 
@@ -153,15 +153,6 @@ export async function startProcess(where: Where): Promise<{ began: string[]; kil
     child.once('exit', () => fail(new Error('the worker process ended')))
   })
   return { began, kill9 }
-}
-
-/** Wait until a condition holds. Throws after 30 seconds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for: ${condition}`)
-    await sleep(10)
-  }
 }
 
 /** A promise to hold a run with, and the function that lets it go. */

@@ -6,6 +6,8 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
 import { administer } from './administer.ts'
+import { adviceOn, missingExtras } from './machine.ts'
+import { readSources } from './sources.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -26,6 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (server.shared) await administer(server.url, `drop database if exists ${template} with (force)`)
     await server.stop()
+    const missing = missingExtras()
+    if (missing.length > 0) console.log(`\n${adviceOn(missing, readSources())}`)
   }
 }
 

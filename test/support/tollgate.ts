@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { until } from './until.ts'
 
 /** A real Tollgate in a process of its own. */
 export interface TollgateProcess {
@@ -123,16 +124,17 @@ function environment(
  * it is ready when it says so.
  */
 async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
-  const deadline = Date.now() + 60_000
-  while (Date.now() < deadline) {
+  const ready = async () => {
     if (output.stdout.includes('Tollgate works.')) return 'http://127.0.0.1:0'
     const url = /base URL:\s*(http:\/\/\S+?)\/v1/i.exec(output.stdout)?.[1]
     if (url && (await isReady(url))) return url
-    if (child.exitCode !== null || child.signalCode !== null) break
-    await delay(10)
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('the process has ended')
+    return undefined
   }
-  child.kill('SIGKILL')
-  throw new Error(`Tollgate did not become ready.\n${tail(output)}`)
+  return await until(ready, 60_000).catch((error) => {
+    child.kill('SIGKILL')
+    throw new Error(`Tollgate did not become ready.\n${tail(output)}`, { cause: error })
+  })
 }
 
 function childrenOf(pid = 0): number[] {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type ImageTestbed, type Job, startImageTestbed } from '../../support/image-testbed.ts'
-import { queueBackends } from '../../support/redis.ts'
+import { queueBackends } from '../../support/queue-backends.ts'
 
 const patient = { timeout: 30_000, interval: 10 }
 const path = '/v1/images/generations'

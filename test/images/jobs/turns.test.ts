@@ -9,7 +9,7 @@ import {
 } from '../../support/image-testbed.ts'
 import { queueBackends } from '../../support/queue-backends.ts'
 
-const manyJobs = amount('TENANT_JOBS', { test: 300, chaos: 10_000 })
+const manyJobs = amount('TENANT_JOBS', { test: 100, chaos: 10_000 })
 const patient = { timeout: 30_000, interval: 10 }
 
 describe.each(queueBackends())('whose turn it is, queue on %s', (backend) => {

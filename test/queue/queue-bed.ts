@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
 import { findPostmaster } from '../../src/db/postmaster.ts'
 import { openQueues, type QueueOptions } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
@@ -16,17 +17,40 @@ import { until } from '../support/until.ts'
 
 export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
 
-/** A place for queues that nobody else uses, for one test. */
-export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
+/** A place for queues. Stop it at the end. */
+export interface Place {
+  where: Where
+  /** Nothing stands in it afterwards. */
+  empty(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function openPlace(backend: 'postgres' | 'redis'): Promise<Place> {
   if (backend === 'redis') {
     const redis = await startRedis()
-    onTestFinished(redis.stop)
-    return { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+    const where = { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+    return { where, empty: redis.flush, stop: redis.stop }
   }
-  const database = await freshDatabase()
-  onTestFinished(database.drop)
-  await prepareQueueSchema(database.url)
-  return { redisUrl: undefined, databaseUrl: database.url }
+  const { url, drop } = await freshDatabase()
+  await prepareQueueSchema(url)
+  return { where: { redisUrl: undefined, databaseUrl: url }, empty: () => emptyQueueTables(url), stop: drop }
+}
+
+/** A place that nobody else uses, for one test. */
+export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
+  const { where, stop } = await openPlace(backend)
+  onTestFinished(stop)
+  return where
+}
+
+/** What BullMQ needs to go on stays. */
+async function emptyQueueTables(url: string): Promise<void> {
+  const { sql, close } = openDatabase(url, { max: 1 })
+  const tables = await sql<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = 'bullmq' AND table_type = 'BASE TABLE' AND table_name <> 'migration'`
+  for (const { name } of tables) await sql`DELETE FROM bullmq.${sql(name)}`
+  await close()
 }
 
 export const commandMs = 1_000

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { until } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
 const tables = ['requests', 'attempts', 'request_payloads']

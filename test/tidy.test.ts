@@ -1,92 +1,69 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { readSources } from './support/sources.ts'
+import { tiersOf } from './support/tiers.ts'
 
 /** Holds the layout and the arrows of docs/architecture.md, and names the offending file in words. */
 
-const root = resolve(import.meta.dirname, '..')
-
-interface Source {
-  file: string
-  text: string
-  /** Paths of our own that it imports, relative to the root; packages by name. */
-  imports: string[]
-}
-
-const sources = ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => read(join(folder, name))),
-)
+const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
+const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
 /** Parts of src, and the parts each may import. What a part is for stands in docs/architecture.md. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: [],
+  db: ['canonical', 'telemetry', 'in-time.ts'],
   telemetry: ['redaction'],
   demo: ['canonical'],
-  limits: ['canonical', 'catalog'],
-  access: ['canonical', 'catalog', 'db', 'redaction', 'secret-key.ts'],
-  catalog: ['canonical', 'protocols', 'db', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction'],
-  queue: [],
-  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction'],
-  upstream: ['access', 'canonical', 'catalog', 'http', 'routing'],
-  http: [
-    'canonical',
-    'access',
-    'ledger',
-    'protocols',
-    'redaction',
-    'stages',
-    'app.ts',
-    'config.ts',
-    'context.ts',
-  ],
+  limits: ['canonical', 'catalog', 'telemetry'],
+  access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  catalog: ['canonical', 'protocols', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  queue: ['telemetry'],
+  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry'],
+  upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
+  http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts'],
   stages: [
-    'canonical',
-    'protocols',
-    'catalog',
     'access',
-    'limits',
-    'ledger',
-    'images',
+    'canonical',
+    'catalog',
     'http',
-    'upstream',
-    'queue',
+    'ledger',
+    'limits',
+    'protocols',
     'redaction',
     'routing',
-    'gateway',
+    'telemetry',
+    'upstream',
     'config.ts',
   ],
   gateway: [
-    'canonical',
-    'protocols',
-    'catalog',
     'access',
+    'canonical',
+    'catalog',
     'http',
     'ledger',
+    'protocols',
     'redaction',
     'routing',
     'stages',
     'upstream',
+    'config.ts',
   ],
   images: [
     'canonical',
-    'protocols',
     'catalog',
-    'access',
     'db',
     'http',
     'ledger',
-    'gateway',
+    'protocols',
+    'queue',
     'redaction',
     'routing',
     'stages',
+    'telemetry',
     'upstream',
   ],
   api: [
@@ -103,9 +80,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'in-time.ts',
+    'telemetry',
   ],
-  'config.ts': [],
+  'address-blocks.ts': [],
+  'bounds.ts': [],
+  'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
+  'in-time.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -118,15 +100,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'protocols',
     'queue',
     'routing',
-    'stages',
     'telemetry',
     'upstream',
     'config.ts',
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
-  'verify-ledger.ts': ['config.ts', 'db', 'ledger'],
-  'serve.ts': ['http', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
+  'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
+  'serve.ts': ['app.ts', 'http', 'stages', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
   'supervised.ts': [],
   'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
@@ -153,6 +134,25 @@ test('imports follow the arrows', () => {
   }
 })
 
+test('no file imports itself by way of others, and no part imports itself by way of other parts', () => {
+  const files = new Map(product.map(({ file, imports }) => [file, imports]))
+  expect(circleIn(files), 'files import each other in a circle').toBeUndefined()
+  const parts = new Map<string, string[]>()
+  for (const { file, imports } of product) {
+    const own = partOf(file)
+    const others = imports.filter((path) => path.startsWith('src/')).map(partOf)
+    parts.set(own, [...(parts.get(own) ?? []), ...others.filter((other) => other !== own)])
+  }
+  expect(circleIn(parts), 'parts import each other in a circle').toBeUndefined()
+})
+
+test('a file has at most 400 lines', () => {
+  for (const { file, text } of [...product, ...workers]) {
+    const lines = text.trimEnd().split('\n').length
+    expect(lines, `${file} has ${lines} lines: split it`).toBeLessThanOrEqual(400)
+  }
+})
+
 test('no protocol imports another; only protocols/index.ts names them all', () => {
   for (const { file, imports } of product) {
     const own = protocolOf(file)
@@ -169,6 +169,13 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
     if (file === 'src/server.ts') continue
     const worker = imports.find((path) => path.startsWith('workers/'))
     expect(worker, `${file} imports ${worker}: workers import src, never the other way round`).toBeUndefined()
+  }
+})
+
+test('what is shipped knows nothing of the tests', () => {
+  for (const { file, imports } of [...product, ...workers]) {
+    const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
+    expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
   }
 })
 
@@ -194,9 +201,9 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
-    onlyIn(name, /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+    onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
     /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,
@@ -215,20 +222,68 @@ test('files say in their name what they are', () => {
   }
 })
 
+/** The first circle that is found, as a path. */
+function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | undefined {
+  const done = new Set<string>()
+  const visit = (at: string, path: readonly string[]): string | undefined => {
+    if (path.includes(at)) return [...path.slice(path.indexOf(at)), at].join(' -> ')
+    if (done.has(at)) return undefined
+    for (const next of arrows.get(at) ?? []) {
+      const circle = visit(next, [...path, at])
+      if (circle !== undefined) return circle
+    }
+    done.add(at)
+    return undefined
+  }
+  for (const start of arrows.keys()) {
+    const circle = visit(start, [])
+    if (circle !== undefined) return circle
+  }
+  return undefined
+}
+test('every test file is in one tier, and what is pure is tested without processes', () => {
+  const { fast, system } = tiersOf(sources)
+  const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
+  expect([...fast, ...system].sort()).toEqual(files.sort())
+  for (const file of system.filter((file) => pure.test(file)))
+    expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
+})
+
+/** Parts without processes and databases, by the folders of their tests. */
+const pure = /^test\/(protocols\/(?!demo-)|redaction\/|bench\/|(tidy|docs|config)\.test)/
+
+test('a test file that needs more than every machine has says so in its name', () => {
+  for (const { file, text } of tests.filter(({ file }) => file.endsWith('.test.ts'))) {
+    const isOnlyRedis = /\bstartRedis\(/.test(text) && !text.includes('queueBackends()')
+    if (isOnlyRedis)
+      expect(file, `${file} starts Redis: put these tests into a file …redis.test.ts`).toMatch(/[/-]redis\./)
+    if (/\bsmallDisk\(/.test(text))
+      expect(file, `${file} mounts a disk: put these tests into a file …disk.test.ts`).toMatch(/[/-]disk\./)
+  }
+})
+
+test('tests wait for a state, never for a time: only test/support has timers', () => {
+  const scripted =
+    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate)\.ts$/
+  for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
+    const timer = /(?<![.\w])setTimeout\b/.exec(text)
+    expect(timer?.[0], `${file} has a timer: see test/support/until.ts`).toBeUndefined()
+  }
+})
+
+test('tests take random numbers from a seed, are never skipped, and depend on no variable of the machine', () => {
+  for (const { file, text } of tests) {
+    expect(text.includes('Math.random'), `${file} has Math.random: see test/support/random.ts`).toBe(false)
+    const left = /\b(describe|test|it)(\.\w+)*\.(skip|skipIf|runIf|todo|only|fails)\b/.exec(text)
+    expect(left?.[0], `${file} has a test that does not always run`).toBeUndefined()
+  }
+})
+
 function onlyIn(packageName: string, allowed: RegExp, advice: string): void {
   for (const { file, imports } of [...product, ...workers]) {
     const seen = imports.some((path) => path === packageName || path.startsWith(`${packageName}/`))
     if (seen) expect(file, `${file} imports ${packageName}: ${advice}`).toMatch(allowed)
   }
-}
-
-function read(file: string): Source {
-  const text = readFileSync(join(root, file), 'utf8')
-  const imports = [...text.matchAll(/(?:from|import)\s+'([^']+)'|new URL\('(\.[^']+)'/g)].map((found) => {
-    const path = found[1] ?? found[2] ?? ''
-    return path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path
-  })
-  return { file, text, imports }
 }
 
 function partOf(file: string): string {

@@ -1,75 +1,105 @@
-import type { Request, Response } from 'express'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { textOf } from '../canonical/json.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
-import { linkerFor, sendJob } from '../images/image-answer.ts'
+import { jobWithPosition, linkerFor } from '../images/image-answer.ts'
 import { sendFile } from '../images/image-bytes.ts'
+import type { ImageGateway } from '../images/image-gateway.ts'
 import type { ImageJob } from '../images/jobs/job.ts'
 import { jobJson } from '../images/jobs/job-json.ts'
 import type { JobScope } from '../images/jobs/jobs.ts'
 import { webhookSecret } from '../images/jobs/webhook-secret.ts'
-import type { Call } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import type { OwnCall } from './call.ts'
+import type { Received } from '../stages/received.ts'
 import { jobListParameters } from './image-parameters.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
 
 /** Image jobs after their request: looked at, followed, cancelled, and their images fetched. */
-export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
+export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
   const { jobs, storage, links, webhookKey } = gateway.images
 
-  return {
-    /** `GET /v1/images/generations/{id}` */
-    async detail(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      await sendJob(gateway, call, await jobOf(request, identity))
+  return [
+    {
+      method: 'GET',
+      path: '/v1/images/generations',
+      summary: 'Image jobs, newest first',
+      logged: false,
+      needsKey: true,
+      async handle({ stage, query }) {
+        const { before, state, limit } = jobListParameters(query)
+        const found = await jobs.list(scopeOf(stage.identity), before, state, limit + 1)
+        const page = found.slice(0, limit)
+        const linkTo = linkerFor(gateway, stage.request)
+        return {
+          body: {
+            data: page.map((job) => jobJson(job, null, linkTo)),
+            next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+          },
+        }
+      },
     },
-
-    /** `GET /v1/images/generations`: newest first. */
-    async list(request: Request, response: Response): Promise<void> {
-      const { identity } = await ownCall(request)
-      const { before, state, limit } = jobListParameters(request.query)
-      const found = await jobs.list(scopeOf(identity), before, state, limit + 1)
-      const page = found.slice(0, limit)
-      const linkTo = linkerFor(gateway, request)
-      response.json({
-        data: page.map((job) => jobJson(job, null, linkTo)),
-        next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-      })
+    {
+      method: 'GET',
+      path: '/v1/images/generations/{id}',
+      summary: 'One image job',
+      logged: false,
+      needsKey: true,
+      async handle({ stage, params }) {
+        const job = await jobOf(params.id, stage.identity)
+        return { body: await jobWithPosition(gateway, stage.request, job) }
+      },
     },
-
-    /** `DELETE /v1/images/generations/{id}` */
-    async cancel(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      const job = await jobOf(request, identity)
-      await sendJob(gateway, call, (await cancelJob(gateway, job.id)) ?? job)
+    {
+      method: 'DELETE',
+      path: '/v1/images/generations/{id}',
+      summary: 'Cancel an image job',
+      logged: true,
+      needsKey: true,
+      async handle({ stage, params }) {
+        const job = await jobOf(params.id, stage.identity)
+        const cancelled = (await cancelJob(gateway, job.id)) ?? job
+        return { body: await jobWithPosition(gateway, stage.request, cancelled) }
+      },
     },
-
-    /** `GET /v1/images/generations/{id}/events`: the whole job at once and after each change, until its end. */
-    async events(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      await follow(gateway, call, await jobOf(request, identity))
+    {
+      method: 'GET',
+      path: '/v1/images/generations/{id}/events',
+      summary: 'The whole job at once and after each change, until its end, as server-sent events',
+      logged: false,
+      needsKey: true,
+      async handle({ stage, params }) {
+        await follow(gateway, stage, await jobOf(params.id, stage.identity))
+        return undefined
+      },
     },
-
-    /** `GET /v1/images/files/{day}/{name}`: the bytes of an image, for who has a link. */
-    async file(request: Request, response: Response): Promise<void> {
-      const { day, name } = request.params
-      const file = `${String(day)}/${String(name)}`
-      links.verify(file, textOf(request.query.expires), textOf(request.query.signature), Date.now())
-      await sendFile(storage, file, response, gateway.bounds.clientStallMs)
+    {
+      method: 'GET',
+      path: '/v1/images/files/{day}/{name}',
+      summary: 'The bytes of an image, for whoever has its link',
+      logged: false,
+      needsKey: false,
+      async handle({ stage, params, query }) {
+        const file = `${params.day}/${params.name}`
+        links.verify(file, textOf(query.expires), textOf(query.signature), Date.now())
+        await sendFile(storage, file, stage.response, gateway.bounds.clientStallMs)
+        return undefined
+      },
     },
-
-    /** `GET /v1/images/webhook-secret`: what the caller's tenant checks our webhooks' signatures with. */
-    async secret(request: Request, response: Response): Promise<void> {
-      const { identity } = await ownCall(request)
-      response.json({ secret: webhookSecret(webhookKey, identity.tenantId) })
+    {
+      method: 'GET',
+      path: '/v1/images/webhook-secret',
+      summary: "What the caller's tenant checks the signatures of webhooks with",
+      logged: false,
+      needsKey: true,
+      async handle({ stage }) {
+        return { body: { secret: webhookSecret(webhookKey, stage.identity.tenantId) } }
+      },
     },
-  }
+  ]
 
-  async function jobOf(request: Request, identity: Identity): Promise<ImageJob> {
-    const id = String(request.params.id).toLowerCase()
+  async function jobOf(wanted: string | undefined, identity: Identity): Promise<ImageJob> {
+    const id = (wanted ?? '').toLowerCase()
     const [job] = uuid.test(id) ? await jobs.read([id]) : []
     const { tenantId, keyId } = scopeOf(identity)
     if (job !== undefined && job.tenantId === tenantId && (keyId === null || job.keyId === keyId)) return job
@@ -80,13 +110,13 @@ export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
   }
 }
 
-async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void> {
-  const { request, response } = call
+async function follow(gateway: ImageGateway, received: Received, job: ImageJob): Promise<void> {
+  const { id, request, response, life } = received
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   if (response.destroyed) return
-  call.running = { pause() {}, resume() {}, abort: () => gone.abort() }
-  const events = new EventStream(response, { 'x-request-id': call.id }, gateway.bounds)
+  life.running = { resume() {}, abort: () => gone.abort() }
+  const events = new EventStream(response, { 'x-request-id': id }, gateway.bounds)
   let newest: ImageJob | undefined
   let said = ''
   const tell = async (write: (text: string) => Promise<void>) => {
@@ -111,7 +141,7 @@ async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void
 }
 
 /** Null for a job that does not wait; undefined when it cannot be told just now: the job is looked at again soon. */
-async function placeOf({ images }: Gateway, job: ImageJob): Promise<number | null | undefined> {
+async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)
 }

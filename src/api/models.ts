@@ -1,53 +1,48 @@
-import type { Request, Response } from 'express'
-import type { Identity } from '../access/identity.ts'
 import { mayUse, modelsFor } from '../access/permitted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageTraits } from '../canonical/image.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Price, Snapshot } from '../catalog/snapshot.ts'
+import type { Channel, Group, Model, Price } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
+import { imageProtocols, translatable } from '../routing/candidates.ts'
+import { type ModelEndpoint, modelEndpoints } from '../stages/endpoints.ts'
+import type { Identified } from '../stages/identify.ts'
 import { messagesList, messagesModel } from './messages-models.ts'
-
-export interface ModelContext {
-  catalog: { readonly snapshot: Snapshot }
-  /** Throws, or rejects with, GatewayError. */
-  authenticate(request: Request): Identity | Promise<Identity>
-}
+import type { OwnEndpoint } from './own-endpoint.ts'
 
 /**
  * The models that the key that asks may use, in the shape of OpenAI's list with more members.
  * https://platform.openai.com/docs/api-reference/models
  */
-export function modelRoutes({ catalog, authenticate }: ModelContext) {
-  return {
-    /** `GET /v1/models`, by id. */
-    async list(request: Request, response: Response): Promise<void> {
-      const identity = await authenticate(request)
-      const { snapshot } = catalog
-      const group = snapshot.groups.get(identity.groupId)
-      const models = modelsFor(snapshot, identity)
-      response.vary('anthropic-version')
-      if (speaksMessages(request)) {
-        response.json(messagesList(models, request.query))
-        return
-      }
-      const data = group === undefined ? [] : models.map((model) => modelJson(model, model.id, group))
-      response.json({ object: 'list', data })
+export const modelsEndpoints: readonly OwnEndpoint[] = [
+  {
+    method: 'GET',
+    path: '/v1/models',
+    summary: 'The models that this key may use, by id',
+    logged: true,
+    needsKey: true,
+    async handle({ stage, query }) {
+      const models = modelsFor(stage.snapshot, stage.identity)
+      if (speaksMessages(stage)) return { body: messagesList(models, query), headers: vary }
+      const data = models.map((model) => modelJson(model, model.id, stage.group))
+      return { body: { object: 'list', data }, headers: vary }
     },
-
-    /**
-     * `GET /v1/models/*id`, of an id or an alias; they may have slashes. Throws `model_not_found`, also for models that
-     * the key may not use.
-     */
-    async detail(request: Request, response: Response): Promise<void> {
-      const identity = await authenticate(request)
-      const { snapshot } = catalog
-      const name = [request.params.id ?? []].flat().join('/')
-      const group = snapshot.groups.get(identity.groupId)
+  },
+  {
+    method: 'GET',
+    path: '/v1/models/{id}',
+    // Ids and aliases may have slashes.
+    route: '/v1/models/*id',
+    summary: 'One model, by its id or an alias',
+    logged: true,
+    needsKey: true,
+    async handle({ stage, params }) {
+      const { snapshot, identity, group } = stage
+      const { id: name = '' } = params
       const model = findModel(snapshot, name)
-      if (group === undefined || model === undefined || !mayUse(snapshot, identity, name)) {
+      if (model === undefined || !mayUse(snapshot, identity, name)) {
         throw new GatewayError(
           'model_not_found',
           `Model "${redactText(name.slice(0, idLengthShown))}" is not one that this key may use. GET /v1/models lists those.`,
@@ -55,55 +50,74 @@ export function modelRoutes({ catalog, authenticate }: ModelContext) {
         )
       }
       const id = modelIdOf(model, name)
-      response.vary('anthropic-version')
-      response.json(speaksMessages(request) ? messagesModel(model, id) : modelJson(model, id, group))
+      return {
+        body: speaksMessages(stage) ? messagesModel(model, id) : modelJson(model, id, group),
+        headers: vary,
+      }
     },
-  }
-}
+  },
+]
+
+const vary = { vary: 'anthropic-version' }
 
 const idLengthShown = 256
 
 /** The version header of the Messages format asks for that vendor's shape. */
-function speaksMessages(request: Request): boolean {
+function speaksMessages({ request }: Identified): boolean {
   return request.headers['anthropic-version'] !== undefined
 }
-
-/** Where each format is spoken by clients. Any of them reaches any channel that speaks a format of chats. */
-const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
-const imageEndpoints = ['/v1/images/generations']
-const chatProtocols: readonly ProtocolName[] = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic-messages',
-  'gemini',
-]
-/** Formats of chats in which a model that is known to make images can be asked for them. */
-const imageChatProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /** `id`: as asked for, since a model may stand for any name that its channels pass through. */
 export function modelJson(model: Model, id: string, group: Group) {
   const channels = model.offers
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
-  const chats = speaksAny(channels, chatProtocols) && !isSoldByTheImage(model.price)
-  const makesImages =
-    speaksAny(channels, ['openai-images']) ||
-    (model.images !== undefined && speaksAny(channels, imageChatProtocols))
+  const endpoints = modelEndpoints.filter((endpoint) => isServedOn(endpoint, model, id, channels))
+  const makesImages = endpoints.some(({ kind }) => kind === 'image')
   return {
     id,
     object: 'model',
     created: Math.floor(model.createdAt.getTime() / 1000),
     owned_by: 'tollgate',
     aliases: model.aliases,
-    endpoints: [...(chats ? chatEndpoints : []), ...(makesImages ? imageEndpoints : [])],
+    endpoints: endpoints.map(({ path }) => path),
     capabilities: {
-      streaming: chats,
+      streaming: endpoints.some(({ kind }) => kind === 'text'),
       images: makesImages && model.images !== undefined ? traitsJson(model.images) : null,
     },
     context_length: model.contextLength ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     pricing: model.price === undefined ? null : pricingJson(model.price, group.priceMultiplier),
   }
+}
+
+/**
+ * Whether a model is known to be served on an endpoint. What its channels can do beyond their protocols is not known here:
+ * a request that names it on another endpoint is passed on all the same.
+ */
+function isServedOn(
+  endpoint: ModelEndpoint,
+  model: Model,
+  id: string,
+  channels: readonly Channel[],
+): boolean {
+  switch (endpoint.kind) {
+    case 'text':
+      return speaksAny(channels, translatable) && !isSoldByTheImage(model.price) && !isPlain(id)
+    case 'plain':
+      return speaksAny(channels, [endpoint.protocol]) && endpoint.models.test(id)
+    case 'image': {
+      const others = model.images === undefined ? [] : imageProtocols
+      return speaksAny(channels, [endpoint.protocol, ...others])
+    }
+  }
+}
+
+/** Models that answer with no text, by their name. */
+function isPlain(id: string): boolean {
+  return modelEndpoints.some(
+    (endpoint) => endpoint.kind === 'plain' && endpoint.writes !== true && endpoint.models.test(id),
+  )
 }
 
 function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolName[]): boolean {

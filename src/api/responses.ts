@@ -1,48 +1,60 @@
-import type { Request, Response } from 'express'
 import { GatewayError } from '../canonical/error.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
 import { findHolder } from '../gateway/holders.ts'
 import { redactText } from '../redaction/redact.ts'
-import { groupOf } from '../routing/candidates.ts'
-import { standInJournal } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { type OwnCall, takeTurn } from './call.ts'
+import { openInJournal } from '../stages/open-record.ts'
+import { takeLimits } from '../stages/take-limits.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
 
 /**
  * `GET` and `DELETE /v1/responses/{id}`: answered by the channel that holds the answer. An id that the caller's tenant
  * never got here is not found, whoever else may have it.
  */
-export function heldAnswerRoute(gateway: Gateway, ownCall: OwnCall, method: 'GET' | 'DELETE') {
-  return async (request: Request, response: Response): Promise<void> => {
-    const { call, identity } = await ownCall(request)
-    const id = String(request.params.id)
-    const query = forwardedQuery(request.url)
-    await takeTurn(gateway, call, identity)
-    const { snapshot } = gateway.catalog
-    const holder = await findHolder(gateway, identity, id)
-    const channel = [...snapshot.channels.values()].find((one) => one.name === holder?.channel)
-    const { channels } = groupOf(snapshot, identity.groupId)
-    const baseUrl = channel?.protocols[protocol]
-    const allowed = channel !== undefined && (channels.includes('*') || channels.includes(channel.name))
-    if (channel === undefined || baseUrl === undefined || !allowed) throw notHeld(id)
-    await standInJournal(gateway, call, null)
-    const target = {
-      channel,
-      protocol,
-      native: true,
-      baseUrl,
-      upstreamModel: null,
-      reason: 'holds the answer',
-      pinned: holder?.credential ?? undefined,
-    }
-    const path = `/responses/${encodeURIComponent(id)}${query}`
-    const question = { method, path, body: null, headers: [] }
-    const body = await askUpstream(gateway, call, target, question, asItCame).catch((error: unknown) => {
-      throw error instanceof GatewayError && error.upstreamStatus === 404 ? notHeld(id) : error
-    })
-    if (method === 'DELETE') await gateway.heldAnswers.forget(identity.tenantId, id).catch(() => {})
-    response.setHeader('content-type', 'application/json')
-    response.end(body)
+export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
+  return [
+    heldAnswerEndpoint(gateway, 'GET', 'An answer that an upstream keeps'),
+    heldAnswerEndpoint(gateway, 'DELETE', 'Have an upstream forget an answer'),
+  ]
+}
+
+function heldAnswerEndpoint(gateway: Gateway, method: 'GET' | 'DELETE', summary: string): OwnEndpoint {
+  return {
+    method,
+    path: '/v1/responses/{id}',
+    summary,
+    logged: true,
+    needsKey: true,
+    async handle({ stage, params }) {
+      const { identity, group, request } = stage
+      const id = params.id ?? ''
+      const query = forwardedQuery(request.url ?? '')
+      await takeLimits(gateway, stage, 0)
+      const { snapshot } = gateway.catalog
+      const holder = await findHolder(gateway, identity, id)
+      const channel = [...snapshot.channels.values()].find((one) => one.name === holder?.channel)
+      const { channels } = group
+      const baseUrl = channel?.protocols[protocol]
+      const allowed = channel !== undefined && (channels.includes('*') || channels.includes(channel.name))
+      if (channel === undefined || baseUrl === undefined || !allowed) throw notHeld(id)
+      await openInJournal(gateway, stage)
+      const target = {
+        channel,
+        protocol,
+        native: true,
+        baseUrl,
+        upstreamModel: null,
+        reason: 'holds the answer',
+        pinned: holder?.credential ?? undefined,
+      }
+      const path = `/responses/${encodeURIComponent(id)}${query}`
+      const question = { method, path, body: null, headers: [] }
+      const body = await askUpstream(gateway, stage, target, question, asItCame).catch((error: unknown) => {
+        throw error instanceof GatewayError && error.upstreamStatus === 404 ? notHeld(id) : error
+      })
+      if (method === 'DELETE') await gateway.heldAnswers.forget(identity.tenantId, id).catch(() => {})
+      return { body, headers: { 'content-type': 'application/json' } }
+    },
   }
 }
 

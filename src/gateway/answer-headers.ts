@@ -1,5 +1,5 @@
 import { headerText } from '../canonical/headers.ts'
-import type { Call } from '../stages/call.ts'
+import type { Received } from '../stages/received.ts'
 import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
 /** What the head of an answer is made of. */
@@ -18,7 +18,7 @@ const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-versio
 
 /** The headers of an upstream's answer as its client gets them. */
 export function answerHeaders(
-  { id, headers: own, endpoint }: Pick<Call, 'id' | 'headers' | 'endpoint'>,
+  { id, headers: own, endpoint }: Pick<Received, 'id' | 'headers' | 'endpoint'>,
   { contentType, streams, wholeBytes, upstream }: AnswerHead,
 ): Record<string, string | number> {
   const headers: Record<string, string | number> = { 'x-request-id': id, ...own }

@@ -3,8 +3,11 @@ import { headerText } from '../canonical/headers.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf } from '../routing/credentials.ts'
-import { asGatewayError, type Call, newAttempt } from '../stages/call.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import type { Life } from '../stages/life.ts'
+import type { Received } from '../stages/received.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
@@ -13,30 +16,30 @@ export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'heade
 const refusalBytesMax = 64 * 1024
 
 /**
- * One small question to an upstream, answered whole, for a call that stands in the journal: an attempt of it, which
- * ends with its client. `read` makes something of the answer; what it throws counts as the upstream's failure.
+ * One small question to an upstream, answered whole, for a request that stands in the journal: an attempt of it, which
+ * ends when the client leaves. `read` makes something of the answer; what it throws counts as the upstream's failure.
  * Rejects GatewayError when there is no answer, with what the upstream has against the question where it said so.
  */
 export async function askUpstream<T>(
   gateway: Gateway,
-  call: Call,
+  { life, row }: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {
-  if (call.clientGone) throw clientLeft()
+  if (life.clientGone) throw clientLeft()
   const sentAt = Date.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }
   const attempt = newAttempt(target)
-  call.attempts.push(attempt)
-  call.asked = target
-  call.sentAt ??= sentAt
-  if (target.credential.secret !== '') call.credentials.add(target.credential.secret)
+  row.attempts.push(attempt)
+  row.asked = target
+  row.sentAt ??= sentAt
+  if (target.credential.secret !== '') row.credentials.push(target.credential.secret)
   const side = upstreamSide(target.protocol)
   try {
     const { status, headers, body } = await whole(
       gateway,
-      call,
+      life,
       target,
       {
         ...question,
@@ -53,17 +56,17 @@ export async function askUpstream<T>(
     return read(body)
   } catch (cause) {
     const error = asGatewayError(cause)
-    if (!call.clientGone) attempt.error = { kind: error.kind, message: error.message }
+    if (!life.clientGone) attempt.error = { kind: error.kind, message: error.message }
     throw error
   } finally {
     attempt.totalMs = Date.now() - sentAt
-    call.running = undefined
+    life.running = undefined
   }
 }
 
 /**
- * That which holds the answer that is asked for, else one that does not rest, else any. What comes of a small question
- * says nothing of the channel: not every upstream answers all of them.
+ * The credential that holds the answer asked for, else one that may be used now, else any. The outcome of a small question
+ * does not count for the channel's health: not every upstream answers all of them.
  */
 function credentialFor(
   { routing }: Gateway,
@@ -75,7 +78,7 @@ function credentialFor(
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
   const rests = (credential: Credential) =>
-    routing.rests.find(channel.id, credential, upstreamModel ?? '') !== undefined
+    routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
   const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }
@@ -88,7 +91,7 @@ interface Whole {
 
 function whole(
   gateway: Gateway,
-  call: Call,
+  life: Life,
   target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
@@ -127,7 +130,7 @@ function whole(
       end: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
       fail: reject,
     }
-    call.running = gateway.upstreams.call(target, request, listener)
+    life.running = gateway.upstreams.call(target, request, listener)
   })
 }
 

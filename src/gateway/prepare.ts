@@ -2,15 +2,16 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
+import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
-import type { Call } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { shown } from '../stages/secrets.ts'
+import type { Asked } from '../stages/read.ts'
+import type { Received } from '../stages/received.ts'
+import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { readOtherwise, type Translatable, translate } from './translate.ts'
@@ -22,50 +23,150 @@ export interface Prepared {
 }
 
 /**
- * A decoded request made ready for one target: the client's own bytes where both speak the same, else translated.
- * Throws GatewayError where it cannot be said in the target's format.
+ * A request made ready for one target after the other: the client's own bytes where both speak the same, else a
+ * translation. The body is parsed only for a translation, and translated once for each format and model.
  */
-export function prepare(gateway: Gateway, call: Call, target: Target): Prepared {
-  // Whatever an earlier attempt said of its translation is no longer true.
-  call.notes = null
-  delete call.headers['x-tollgate-translation']
-  return target.native ? passThrough(gateway, call, target) : translated(gateway, call, target)
-}
+export class Preparation {
+  readonly #gateway: Gateway
+  readonly #asked: Asked
+  readonly #upstreamPath: string | undefined
+  #json: Json | undefined
+  readonly #translations = new Map<string, Translated>()
 
-function passThrough(gateway: Gateway, call: Call, target: Target): Prepared {
-  const { native } = upstreamSide(target.protocol)
-  if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
-  const { facts, body } = withOwnReasoning(gateway, call, target)
-  const bytes = native.patchRequest(body, facts, {
-    model: target.upstreamModel,
-    allocate: (size) => allocateBody(size, call.slabs),
-  })
-  const options = {
-    dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
-    frameBytesMax: gateway.bounds.sseFrameBytesMax,
+  /** `upstreamPath`: where the request goes, if not where the channel's protocol says. */
+  constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {
+    this.#gateway = gateway
+    this.#asked = asked
+    this.#upstreamPath = upstreamPath
   }
-  const reader: AnswerReader = readNative(native, options, () => {
-    const other = readOtherwise(translatable(gateway, call), target, facts.keepsAnswer)
-    if (other === undefined) return reader
-    noteTranslation(call, target, [...(call.notes ?? []), writtenAnew(facts.stream)])
-    return other
-  })
-  return { request: requestOf(call, target, bytes, forwardedHeaders(gateway, call)), reader }
+
+  /** `model`: of the catalog. Throws GatewayError where the request cannot be said in the target's format. */
+  prepare(target: Target, model: Model): Prepared {
+    // What an earlier attempt noted of its translation is no longer true.
+    this.#asked.row.notes = null
+    delete this.#asked.headers['x-tollgate-translation']
+    return target.native ? this.#passThrough(target, model) : this.#translated(target, model)
+  }
+
+  /**
+   * Most bytes that the request has in the formats of these targets, 0 where none can say it: a translation may be
+   * larger than what the client sent, and the upstream charges for what it gets.
+   */
+  largestTranslation(targets: readonly Candidate[], model: Model): number {
+    let largest = 0
+    const seen = new Set<string>()
+    for (const target of targets) {
+      if (seen.has(target.protocol)) continue
+      seen.add(target.protocol)
+      try {
+        largest = Math.max(largest, this.#translationFor(target, model).body.length)
+      } catch (error) {
+        // Nothing will be sent there. The attempt tells why.
+        if (!(error instanceof GatewayError)) throw error
+      }
+    }
+    return largest
+  }
+
+  #passThrough(target: Target, model: Model): Prepared {
+    const { native } = upstreamSide(target.protocol)
+    if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
+    const { facts, body } = this.#withOwnReasoning(target)
+    const bytes = native.patchRequest(body, facts, {
+      model: target.upstreamModel,
+      allocate: (size) => allocateBody(size, this.#asked.life.slabs),
+    })
+    const options = {
+      dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
+      frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
+    }
+    const reader: AnswerReader = readNative(native, options, () => {
+      const other = readOtherwise(this.#translatable(model), target, facts.keepsAnswer)
+      if (other === undefined) return reader
+      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), writtenAnew(facts.stream)])
+      return other
+    })
+    return { request: this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked)), reader }
+  }
+
+  /**
+   * The request as it came, unless it repeats reasoning that other channels gave this client in our envelopes: those
+   * parts are left out, which is noted.
+   */
+  #withOwnReasoning(target: Target): Pick<Asked, 'body' | 'facts'> {
+    const asked = this.#asked
+    if (!asked.body.includes(envelopeMark)) return asked
+    const { json, notes } = withoutForeignReasoning(this.#parsed())
+    if (notes.length === 0) return asked
+    noteTranslation(asked, target, notes)
+    const body = Buffer.from(JSON.stringify(json))
+    return { body, facts: asked.endpoint.client.readRequest(body, this.#gateway.bounds) }
+  }
+
+  #translated(target: Target, model: Model): Prepared {
+    const { body, notes, reader } = this.#translationFor(target, model)
+    noteTranslation(this.#asked, target, notes)
+    const { headers } = upstreamSide(target.protocol)
+    return { request: this.#requestTo(target, body, Object.entries(headers).flat()), reader }
+  }
+
+  #translationFor(target: Pick<Target, 'protocol' | 'upstreamModel'>, model: Model): Translated {
+    const key = `${target.protocol} ${model.id} ${target.upstreamModel}`
+    const known = this.#translations.get(key)
+    if (known !== undefined) return known
+    const { body, notes, reader } = translate(this.#translatable(model), target)
+    const translated = { body: Buffer.from(JSON.stringify(body)), notes, reader }
+    this.#translations.set(key, translated)
+    return translated
+  }
+
+  #translatable({ maxOutputTokens }: Model): Translatable {
+    const { bounds, envelope } = this.#gateway
+    const asked = this.#asked
+    return {
+      client: asked.endpoint.client,
+      body: this.#parsed(),
+      requestId: asked.id,
+      model: asked.facts.model,
+      stream: asked.facts.stream,
+      createdAtSeconds: Math.floor(asked.startedAt / 1000),
+      inputTokensEstimate: estimateTokens(asked.body.length),
+      envelope,
+      strict: asked.identity.strict || asked.request.headers['x-tollgate-strict'] === 'true',
+      maxOutputTokensDefault: maxOutputTokens ?? bounds.outputTokensDefault,
+      frameBytesMax: bounds.sseFrameBytesMax,
+      answerSizeMax: bounds.watchedAnswerBytesMax,
+      shown: (error) => redactError(asked, error),
+    }
+  }
+
+  /** Its shape has been scanned: this does not throw. */
+  #parsed(): Json {
+    if (this.#json === undefined) {
+      const value: unknown = JSON.parse(this.#asked.body.toString('utf8'))
+      this.#json = isRecord(value) ? value : {}
+    }
+    return this.#json
+  }
+
+  #requestTo(target: Target, body: Buffer, headers: readonly string[]): UpstreamRequest {
+    const { stream } = this.#asked.facts
+    const side = upstreamSide(target.protocol)
+    return {
+      method: 'POST',
+      path: this.#upstreamPath ?? side.path({ model: target.upstreamModel, stream }),
+      body,
+      stream,
+      headers,
+      authHeaders: side.authHeaders,
+    }
+  }
 }
 
-/**
- * The request as it came, unless it repeats reasoning that other channels gave this client in our envelopes: those
- * parts are left out, which is noted.
- */
-function withOwnReasoning(gateway: Gateway, call: Call, target: Target) {
-  const asItCame = decoded(call)
-  if (!asItCame.body.includes(envelopeMark)) return asItCame
-  call.json ??= parse(asItCame.body)
-  const { json, notes } = withoutForeignReasoning(call.json)
-  if (notes.length === 0) return asItCame
-  noteTranslation(call, target, notes)
-  const body = Buffer.from(JSON.stringify(json))
-  return { body, facts: call.endpoint.client.readRequest(body, gateway.bounds) }
+interface Translated {
+  body: Buffer
+  notes: readonly TranslationNote[]
+  reader: AnswerReader
 }
 
 function writtenAnew(wantsStream: boolean): TranslationNote {
@@ -84,88 +185,20 @@ export function withoutForeignReasoning(body: Json): { json: Json; notes: Transl
   return { json: isRecord(json) ? json : {}, notes }
 }
 
-function translated(gateway: Gateway, call: Call, target: Target): Prepared {
-  const { body, notes, reader } = translate(translatable(gateway, call), target)
-  noteTranslation(call, target, notes)
-  const { headers } = upstreamSide(target.protocol)
-  return { request: requestOf(call, target, Buffer.from(JSON.stringify(body)), flat(headers)), reader }
-}
-
-/**
- * Most bytes that the request has in the formats of these targets, 0 where none can say it: a translation may be
- * larger than what the client sent, and the upstream charges for what it gets.
- */
-export function largestTranslation(gateway: Gateway, call: Call, targets: readonly Candidate[]): number {
-  let largest = 0
-  const seen = new Set<ProtocolName>()
-  for (const target of targets) {
-    if (seen.has(target.protocol)) continue
-    seen.add(target.protocol)
-    try {
-      const { body } = translate(translatable(gateway, call), target)
-      largest = Math.max(largest, Buffer.byteLength(JSON.stringify(body)))
-    } catch (error) {
-      // Nothing will be sent there. The attempt tells why.
-      if (!(error instanceof GatewayError)) throw error
-    }
-  }
-  return largest
-}
-
-function translatable(gateway: Gateway, call: Call): Translatable {
-  const { facts, body } = decoded(call)
-  call.json ??= parse(body)
-  return {
-    client: call.endpoint.client,
-    body: call.json,
-    requestId: call.id,
-    model: facts.model,
-    stream: facts.stream,
-    createdAtSeconds: Math.floor(call.startedAt / 1000),
-    inputTokensEstimate: estimateTokens(body.length),
-    envelope: gateway.envelope,
-    strict: call.identity?.strict === true || call.request.headers['x-tollgate-strict'] === 'true',
-    maxOutputTokensDefault: call.price?.model.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
-    frameBytesMax: gateway.bounds.sseFrameBytesMax,
-    answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
-    shown: (error) => shown(call, error),
-  }
-}
-
 /** Tell the row and the client what became of a request on its way to a target. */
-export function noteTranslation(call: Call, target: Candidate, notes: readonly TranslationNote[]): void {
-  call.notes = notes.slice(0, notesMax)
-  call.headers['x-tollgate-translation'] = summaryOf(target, notes)
-}
-
-function requestOf(call: Call, target: Target, body: Buffer, headers: readonly string[]): UpstreamRequest {
-  const { stream } = decoded(call).facts
-  const side = upstreamSide(target.protocol)
-  return {
-    method: 'POST',
-    path: side.path({ model: target.upstreamModel, stream }),
-    body,
-    stream,
-    headers,
-    authHeaders: side.authHeaders,
-  }
-}
-
-function decoded({ facts, body }: Call) {
-  if (facts === null || body === null) throw new Error('an attempt needs a decoded request')
-  return { facts, body }
-}
-
-/** Its shape has been scanned: this does not throw. */
-function parse(body: Buffer): Json {
-  const value: unknown = JSON.parse(body.toString('utf8'))
-  return isRecord(value) ? value : {}
+export function noteTranslation(
+  { row, headers }: Pick<Received, 'row' | 'headers'>,
+  target: Candidate,
+  notes: readonly TranslationNote[],
+): void {
+  row.notes = notes.slice(0, notesMax)
+  headers['x-tollgate-translation'] = summaryOf(target, notes)
 }
 
 /** What a native channel gets of the client's headers: names and values in turn. */
 export function forwardedHeaders(
   { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
-  { endpoint, request }: Pick<Call, 'endpoint' | 'request'>,
+  { endpoint, request }: Pick<Received, 'endpoint' | 'request'>,
 ): readonly string[] {
   const { forwardedHeaders: names, featuresHeader } = endpoint.client
   if (names.length === 0) return nothing
@@ -186,10 +219,6 @@ function withoutDenied(features: string, denied: ReadonlySet<string>): string {
 }
 
 const nothing: readonly string[] = []
-
-function flat(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flat()
-}
 
 /** More than these are not kept on the row. */
 const notesMax = 64

@@ -1,16 +1,18 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
+import type { Bounds } from '../config.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
-import type { Target } from '../routing/candidates.ts'
-import type { Call } from '../stages/call.ts'
-import { nothingSent, weighed } from '../stages/meter.ts'
-import { shown } from '../stages/secrets.ts'
+import type { Admitted } from '../stages/admit.ts'
+import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
+import { nothingSent, observeSize } from '../stages/meter.ts'
+import { redactError } from '../stages/redact-error.ts'
+import type { UpstreamRefusal } from '../stages/refuse.ts'
+import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { endedEarly, isRedirect, notWhole, redirected, tooLong } from './answer-errors.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
@@ -18,13 +20,6 @@ import type { AnswerReader } from './answer-reader.ts'
 export type Attempted =
   | { kind: 'answered' }
   | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
-
-/** An upstream's own error answer, for clients that speak its protocol. */
-export interface UpstreamRefusal {
-  status: number
-  contentType: string
-  body: Buffer
-}
 
 /** What the relay tells when the answer has ended, before its last bytes go out. */
 export interface Answer {
@@ -35,15 +30,11 @@ export interface Answer {
 }
 
 export interface RelayOptions {
-  call: Call
-  target: Target
+  admitted: Admitted
   side: UpstreamSide
   reader: AnswerReader
   attempt: AttemptRecord
-  heldAnswerBytesMax: number
-  watchedAnswerBytesMax: number
-  keepAliveMs: number
-  clientStallMs: number
+  bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
   /** Write the row; the last bytes wait for it. */
   settle(answer: Answer): Promise<void>
   done(attempted: Attempted): void
@@ -80,7 +71,7 @@ export class Relay implements Listener {
   }
 
   isWanted(): boolean {
-    return !this.#options.call.clientGone
+    return !this.#options.admitted.life.clientGone
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
@@ -98,9 +89,8 @@ export class Relay implements Listener {
     }
     const contentType = headerText(headers['content-type']) ?? ''
     const isStream = contentType.startsWith('text/event-stream')
-    const { facts } = this.#options.call
-    if (facts?.stream === true ? contentType.includes('json') : isStream)
-      this.#reader = this.#reader.otherwise()
+    const { facts } = this.#options.admitted
+    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.otherwise()
     if (isStream) {
       this.#mode = 'stream'
       this.#watcher = this.#reader.stream()
@@ -124,7 +114,7 @@ export class Relay implements Listener {
         return
       case 'passing':
         this.#keep(chunk)
-        if (this.#decoded && this.#length > this.#options.watchedAnswerBytesMax) this.#cutOff(upstream)
+        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax) this.#cutOff(upstream)
         else this.#write(upstream, chunk)
         return
     }
@@ -151,7 +141,7 @@ export class Relay implements Listener {
 
   fail(error: GatewayError, sent: boolean): void {
     if (this.#finished) return
-    const { call } = this.#options
+    const { life } = this.#options.admitted
     this.#noteEnd(error)
     if (this.#mayStillBeAnother()) {
       this.#unanswered(error, sent ? 'unknown' : 'no')
@@ -161,15 +151,15 @@ export class Relay implements Listener {
       sent ? this.#observeSoFar() : nothingSent,
       endOf(error),
       error,
-      call.clientGone ? undefined : this.#watcher?.fail?.(error),
+      life.clientGone ? undefined : this.#watcher?.fail?.(error),
     )
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
-    const { call } = this.#options
+    const { row } = this.#options.admitted
     if (this.#watcher === undefined) return
     const watched = this.#watcher.push(chunk)
-    if (call.firstTokenAt === null && watched.hasContent) call.firstTokenAt = Date.now()
+    if (row.firstTokenAt === null && watched.hasContent) row.firstTokenAt = Date.now()
     if (watched.terminal) {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
@@ -203,8 +193,8 @@ export class Relay implements Listener {
 
   #endWhole(): void {
     const { observation, body } = this.#reader.whole(this.#held())
-    if (observation.complete || this.#options.call.clientGone) {
-      this.#options.call.firstTokenAt ??= Date.now()
+    if (observation.complete || this.#options.admitted.life.clientGone) {
+      this.#options.admitted.row.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
@@ -218,7 +208,7 @@ export class Relay implements Listener {
       ? redirected(this.#status)
       : this.#options.side.decodeError(this.#status, this.#headers, body)
     this.#noteEnd(error)
-    if (this.#options.call.clientGone) {
+    if (this.#options.admitted.life.clientGone) {
       this.#finish(nothingSent, 'complete', error, undefined)
       upstream?.abort(error)
       return
@@ -238,15 +228,15 @@ export class Relay implements Listener {
   /** The upstream's own signs of life do not pass through a translation. */
   #keepAlive(upstream: UpstreamCall): void {
     this.#keepAliveTimer = setInterval(() => {
-      if (this.#options.call.response.writableNeedDrain) return
+      if (this.#options.admitted.response.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
       if (bytes !== undefined && bytes.length > 0) this.#write(upstream, bytes)
-    }, this.#options.keepAliveMs).unref()
+    }, this.#options.bounds.keepAliveMs).unref()
   }
 
   /** Until the client has seen something of it, an answer can come from elsewhere. */
   #mayStillBeAnother(): boolean {
-    return !this.#begun && !this.#options.call.clientGone
+    return !this.#begun && !this.#options.admitted.life.clientGone
   }
 
   #unanswered(error: GatewayError, paid: 'no' | 'unknown'): void {
@@ -265,11 +255,11 @@ export class Relay implements Listener {
   ): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
-    const { call } = this.#options
-    const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
-    const status = this.#begun || !call.clientGone ? this.#status : 499
-    // What an upstream that answers too early has not taken of the request must not become that of somebody else.
-    if (this.#upstream?.hasRequest !== true) call.slabs.length = 0
+    const { life } = this.#options.admitted
+    const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
+    const status = this.#begun || !life.clientGone ? this.#status : 499
+    // An upstream that answers early may not have taken all of the request. Its memory must not be used for another one.
+    if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
       this.#sendLast(error, last)
       this.#options.done({ kind: 'answered' })
@@ -277,50 +267,53 @@ export class Relay implements Listener {
   }
 
   #sendLast(error: GatewayError | null, last: Buffer | undefined): void {
-    const { call } = this.#options
-    if (call.clientGone || call.response.destroyed) return
+    const { admitted } = this.#options
+    const { response, endpoint, id } = admitted
+    if (admitted.life.clientGone || response.destroyed) return
     if (error !== null && this.#mode !== 'stream') {
       // An answer cut in its middle has no other sign than the broken connection.
-      call.response.destroy()
+      response.destroy()
       return
     }
     const inStream = error !== null && last === undefined
     this.#begin(last?.length)
-    if (inStream) call.response.end(call.endpoint.client.encodeStreamError(shown(call, error), call.id))
-    else call.response.end(last)
-    if (isWaitedFor(call.response)) cutWhenStalled(call.response, this.#options.clientStallMs)
+    finishAnswer(
+      admitted,
+      inStream ? endpoint.client.encodeStreamError(redactError(admitted, error), id) : last,
+    )
+    if (isWaitedFor(response)) cutWhenStalled(response, this.#options.bounds.clientStallMs)
   }
 
   #write(upstream: UpstreamCall, chunk: Buffer): void {
-    const { call } = this.#options
-    if (call.clientGone) return
+    const { admitted } = this.#options
+    if (admitted.life.clientGone) return
     this.#begin(undefined)
-    if (call.response.write(chunk) || this.#blocked) return
+    if (writeAnswer(admitted, chunk) || this.#blocked) return
     this.#blocked = true
     upstream.pause()
-    call.response.once('drain', () => {
+    admitted.response.once('drain', () => {
       this.#blocked = false
       upstream.resume()
     })
-    cutWhenStalled(call.response, this.#options.clientStallMs)
+    cutWhenStalled(admitted.response, this.#options.bounds.clientStallMs)
   }
 
   #begin(wholeBytes: number | undefined): void {
     if (this.#begun) return
     this.#begun = true
-    const { call } = this.#options
-    const headers = answerHeaders(call, {
+    const { admitted } = this.#options
+    const headers = answerHeaders(admitted, {
       contentType: this.#reader.contentType,
       streams: this.#mode === 'stream',
       wholeBytes,
       upstream: this.#headers,
     })
-    call.response.writeHead(this.#status, headers)
+    beginAnswer(admitted, this.#status, headers)
   }
 
   /** Only what goes on as it came can be passed before it is whole. */
   #heldBytesMax(): number {
-    const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options
+    const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options.bounds
     return this.#reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
   }
 
@@ -340,13 +333,13 @@ export class Relay implements Listener {
     }
     const held = this.#chunks
     this.#mode = 'passing'
-    this.#options.call.firstTokenAt ??= Date.now()
+    this.#options.admitted.row.firstTokenAt ??= Date.now()
     for (const chunk of held) this.#write(upstream, chunk)
   }
 
   /** The answer is too long to be gone on with. */
   #cutOff(upstream: UpstreamCall): void {
-    const error = tooLong(this.#options.watchedAnswerBytesMax)
+    const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
     if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
     else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
@@ -355,26 +348,27 @@ export class Relay implements Listener {
 
   /** What an answer that has no end gave until now. */
   #observeSoFar(): Observation {
-    if (this.#mode === 'passing') return weighed(this.#length)
+    if (this.#mode === 'passing') return observeSize(this.#length)
     return this.#watcher?.observe() ?? nothingObserved
   }
 
   /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
   #keep(chunk: Buffer): void {
-    if (this.#length <= this.#options.watchedAnswerBytesMax) this.#chunks.push(chunk)
+    if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
     else this.#chunks = []
     this.#length += chunk.length
   }
 
   #watchPassed(): Observation {
     if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
-    return weighed(this.#length)
+    return observeSize(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {
-    const { attempt, call } = this.#options
+    const { attempt, admitted } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
-    if (error !== null && !call.clientGone) attempt.error = { kind: error.kind, message: error.message }
+    if (error !== null && !admitted.life.clientGone)
+      attempt.error = { kind: error.kind, message: error.message }
   }
 }
 

@@ -1,13 +1,16 @@
-import type { Gateway } from '../stages/gateway.ts'
 import { hasEnded } from './follow-job.ts'
 import { cancelledEnding } from './image-ending.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 
 /**
  * End a job that nobody wants any more: at once where it waits, as soon as its worker hears of it where it runs.
  * Answers the job as it is then; undefined when there is none. One that has ended stays as it is.
  */
-export async function cancelJob(gateway: Pick<Gateway, 'images'>, id: string): Promise<ImageJob | undefined> {
+export async function cancelJob(
+  gateway: Pick<ImageGateway, 'images'>,
+  id: string,
+): Promise<ImageJob | undefined> {
   const { jobs } = gateway.images
   for (;;) {
     const [job] = await jobs.read([id])

@@ -1,9 +1,9 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
-import { asGatewayError } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
-import type { Generation } from './generate.ts'
+import type { Generation } from './generation.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
@@ -12,7 +12,7 @@ import { type ReceivedImage, receiveImage } from './storage/receive.ts'
  * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
  */
 export function fetchImage(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Pick<Generation, 'running' | 'ended'>,
   { channel }: Pick<Target, 'channel'>,
   link: string,

@@ -1,4 +1,4 @@
-import type { Gateway } from '../stages/gateway.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 
 export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
@@ -10,7 +10,7 @@ export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
  * as it is now and of each change, the end included; the same state may come again.
  */
 export function followJob(
-  gateway: Pick<Gateway, 'images'>,
+  gateway: Pick<ImageGateway, 'images'>,
   id: string,
   signal: AbortSignal,
   onChange?: (job: ImageJob) => void,

@@ -5,13 +5,14 @@ import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Call } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import { nothingMetered } from '../stages/meter.ts'
-import { settle } from '../stages/settle.ts'
+import { end } from '../stages/end.ts'
+import { answeredEnding } from '../stages/ending.ts'
+import type { Received } from '../stages/received.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { cancelJob } from './cancel-job.ts'
 import { followJob, hasEnded } from './follow-job.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob, JobError, JobResult } from './jobs/job.ts'
 import { jobJson, type LinkTo } from './jobs/job-json.ts'
 import type { StoredImage } from './storage/storage.ts'
@@ -20,53 +21,61 @@ import type { StoredImage } from './storage/storage.ts'
  * The job, not its images, for who asked not to wait. Always 202, also when it has ended by now: 200 is for answers in
  * the client's own format. Once a job is kept, no trouble of ours is told as an error: clients would ask for a second one.
  */
-export async function answerAtOnce(gateway: JobGateway, call: JobCall): Promise<void> {
-  await answerLater(gateway, call, { 'preference-applied': 'respond-async' })
+export async function answerAtOnce(gateway: JobGateway, received: JobRequest): Promise<void> {
+  await answerLater(gateway, received, { 'preference-applied': 'respond-async' })
 }
 
 /**
  * Wait, then answer as any upstream of the format would. A client that waits longer than it may gets 202 and the job; one
  * that leaves has its job made all the same, unless its group's policy says `abort`.
  */
-export async function answerWhenDone(gateway: Gateway, call: Call, policy: 'drain' | 'abort'): Promise<void> {
+export async function answerWhenDone(
+  gateway: ImageGateway,
+  received: Received,
+  policy: 'drain' | 'abort',
+): Promise<void> {
   const waiting = new AbortController()
-  const { response } = call
+  const { response } = received
   const late = setTimeout(() => waiting.abort(), gateway.bounds.imageWaitMs)
   const leave = () => waiting.abort()
   response.once('close', leave)
   // It may have left while the job was accepted.
   if (response.destroyed) leave()
   // The end of this process is no end of the job: its client is told where to ask.
-  call.running = { pause() {}, resume() {}, abort: leave }
-  const job = await followJob(gateway, call.id, waiting.signal)
+  received.life.running = { resume() {}, abort: leave }
+  const job = await followJob(gateway, received.id, waiting.signal)
   clearTimeout(late)
   response.off('close', leave)
   if (response.destroyed) {
-    if (policy === 'abort') await cancelJob(gateway, call.id)
+    if (policy === 'abort') await cancelJob(gateway, received.id)
     return
   }
-  if (job === undefined) return await answerLater(gateway, call)
+  if (job === undefined) return await answerLater(gateway, received)
   if (job.result === null) throw errorOf(job)
   const first = await openFirst(gateway, job.result).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
-    warn(gateway, call, error, 'made images cannot be read: their client is told where to ask for them')
+    warn(gateway, received, error, 'made images cannot be read: their client is told where to ask for them')
     return 'away' as const
   })
-  if (first === 'away') await answerLater(gateway, call)
-  else await answerImages(gateway, call, job.result, first)
+  if (first === 'away') await answerLater(gateway, received)
+  else await answerImages(gateway, received, job.result, first)
 }
 
 /** All images of a job, in one body. `first` as from `openFirst`. */
 async function answerImages(
-  gateway: Gateway,
-  call: Call,
+  gateway: ImageGateway,
+  received: Received,
   result: JobResult,
   first: StoredImage | undefined,
 ): Promise<void> {
-  const { response } = call
-  const content = { ...settingsOf(result), images: imagesOf(result, linkerFor(gateway, call.request)) }
+  const { response } = received
+  const content = { ...settingsOf(result), images: imagesOf(result, linkerFor(gateway, received.request)) }
   const { clientStallMs } = gateway.bounds
-  response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': call.id, ...call.headers })
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'x-request-id': received.id,
+    ...received.headers,
+  })
   await writePieces(
     imageClient.answerPieces(content),
     async (index) => (index === 0 ? first : undefined) ?? (await openNth(gateway, result, index)),
@@ -81,7 +90,7 @@ async function answerImages(
 }
 
 /** A repeat of a request that became this job: it gets what the first one got, or would have got. */
-export async function replayJob(gateway: Gateway, call: Call, jobId: string): Promise<void> {
+export async function replayJob(gateway: ImageGateway, received: Received, jobId: string): Promise<void> {
   const [job] = await gateway.images.jobs.read([jobId])
   if (job === undefined) {
     throw new GatewayError(
@@ -102,37 +111,33 @@ export async function replayJob(gateway: Gateway, call: Call, jobId: string): Pr
   const first = await openFirst(gateway, result).catch((error: unknown) => {
     throw error instanceof GatewayError ? error : storageAway(error)
   })
-  await settle(gateway, call, {
-    status: 200,
-    outcome: 'succeeded',
-    error: null,
-    observation: null,
-    streamEnd: 'complete',
-    target: null,
-    metered: nothingMetered,
-  }).catch((error: unknown) => {
+  await end(gateway, received, answeredEnding(200)).catch((error: unknown) => {
     first?.stream.destroy()
     throw error
   })
-  call.headers['idempotency-replayed'] = 'true'
-  call.headers['x-tollgate-original-request-id'] = jobId
-  if (!job.quote.stream) return await answerImages(gateway, call, result, first)
+  received.headers['idempotency-replayed'] = 'true'
+  received.headers['x-tollgate-original-request-id'] = jobId
+  if (!job.quote.stream) return await answerImages(gateway, received, result, first)
   first?.stream.destroy()
-  const events = beginEvents(gateway, call)
-  await sendCompleted(gateway, call, events, result)
+  const events = beginEvents(gateway, received)
+  await sendCompleted(gateway, received, events, result)
   await events.end()
 }
 
 /** Previews and images as they are made. */
-export async function answerStream(gateway: Gateway, call: Call, policy: 'drain' | 'abort'): Promise<void> {
-  const events = beginEvents(gateway, call)
+export async function answerStream(
+  gateway: ImageGateway,
+  received: Received,
+  policy: 'drain' | 'abort',
+): Promise<void> {
+  const events = beginEvents(gateway, received)
   const waiting = new AbortController()
   const leave = () => waiting.abort()
-  call.response.once('close', leave)
-  if (call.response.destroyed) leave()
-  call.running = { pause() {}, resume() {}, abort: leave }
+  received.response.once('close', leave)
+  if (received.response.destroyed) leave()
+  received.life.running = { resume() {}, abort: leave }
   let shown = 0
-  const job = await followJob(gateway, call.id, waiting.signal, ({ partials }) => {
+  const job = await followJob(gateway, received.id, waiting.signal, ({ partials }) => {
     for (const partial of partials.slice(shown)) {
       shown++
       void events.send(async (write) => {
@@ -140,30 +145,30 @@ export async function answerStream(gateway: Gateway, call: Call, policy: 'drain'
         const image = await openImage(gateway.images.storage, partial.file).catch(() => undefined)
         if (image === undefined) return
         const pieces = imageClient.partialEventPieces({ index: partial.index, created: nowSeconds() })
-        await writePieces(pieces, async () => image, write, call.response)
+        await writePieces(pieces, async () => image, write, received.response)
       })
     }
   })
-  if (call.response.destroyed) {
-    if (policy === 'abort') await cancelJob(gateway, call.id)
+  if (received.response.destroyed) {
+    if (policy === 'abort') await cancelJob(gateway, received.id)
     return
   }
-  if (job?.result != null) await sendCompleted(gateway, call, events, job.result)
+  if (job?.result != null) await sendCompleted(gateway, received, events, job.result)
   else {
-    const error = job === undefined ? goesOn(call.id) : errorOf(job)
-    await events.send((write) => write(imageClient.encodeStreamError(error, call.id).toString('utf8')))
+    const error = job === undefined ? goesOn(received.id) : errorOf(job)
+    await events.send((write) => write(imageClient.encodeStreamError(error, received.id).toString('utf8')))
   }
   await events.end()
 }
 
-function beginEvents(gateway: Gateway, { id, response, headers }: Call): EventStream {
+function beginEvents(gateway: ImageGateway, { id, response, headers }: Received): EventStream {
   return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
 }
 
 /** One event for each image; all of the usage stands in the last. */
 async function sendCompleted(
-  gateway: Gateway,
-  { request, response }: Call,
+  gateway: ImageGateway,
+  { request, response }: Received,
   events: EventStream,
   result: JobResult,
 ): Promise<void> {
@@ -192,11 +197,11 @@ function imagesOf({ images, delivery }: JobResult, linkTo: LinkTo) {
  * Before the headers: what is no more there is then an error like any other. The others are opened when their turn
  * comes, because each holds a file or a connection while a slow client reads. Undefined where links are the answer.
  */
-async function openFirst(gateway: Gateway, result: JobResult): Promise<StoredImage | undefined> {
+async function openFirst(gateway: ImageGateway, result: JobResult): Promise<StoredImage | undefined> {
   return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
 }
 
-function openNth({ images }: Gateway, result: JobResult, index: number): Promise<StoredImage> {
+function openNth({ images }: ImageGateway, result: JobResult, index: number): Promise<StoredImage> {
   return openImage(images.storage, result.images[index]?.file ?? '')
 }
 
@@ -216,35 +221,35 @@ async function writePieces(
 /** 202 and the job, or what is known of it while Postgres does not answer. Never rejects. */
 async function answerLater(
   gateway: JobGateway,
-  call: JobCall,
+  received: JobRequest,
   headers: Record<string, string> = {},
 ): Promise<void> {
-  const job = await currentJob(gateway, call).catch((error: unknown) => {
-    warn(gateway, call, error, 'an accepted image job could not be read')
+  const job = await currentJob(gateway, received).catch((error: unknown) => {
+    warn(gateway, received, error, 'an accepted image job could not be read')
     return undefined
   })
-  const known = { id: call.id, object: 'image.generation', status: 'queued', model: call.requestedModel }
-  sendJson(call, job ?? known, 202, {
-    location: `/v1/images/generations/${call.id}`,
+  const known = {
+    id: received.id,
+    object: 'image.generation',
+    status: 'queued',
+    model: received.row.requestedModel,
+  }
+  sendJson(received, job ?? known, 202, {
+    location: `/v1/images/generations/${received.id}`,
     'retry-after': String(askAgainSeconds),
     ...headers,
   })
 }
 
-async function currentJob(gateway: JobGateway, { id, request }: JobCall) {
+async function currentJob(gateway: JobGateway, { id, request }: JobRequest) {
   const [job] = await gateway.images.jobs.read([id])
   return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
 }
 
-/** A job with all that its client may know of it. */
-export async function sendJob(gateway: JobGateway, call: SentCall, job: ImageJob): Promise<void> {
-  sendJson(call, await jobWithPosition(gateway, call.request, job), 200, {})
-}
-
 function sendJson(
-  { id, response, headers }: SentCall,
+  { id, response, headers }: SentRequest,
   json: object,
-  status: 200 | 202,
+  status: 202,
   more: Record<string, string>,
 ): void {
   if (response.destroyed) return
@@ -260,27 +265,31 @@ function sendJson(
 }
 
 /** What telling of a job needs. */
-type JobGateway = Pick<Gateway, 'images' | 'publicUrl' | 'log'>
-type SentCall = Pick<Call, 'id' | 'request' | 'response' | 'headers'>
-type JobCall = SentCall & Pick<Call, 'requestedModel'>
+type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>
+type SentRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers'>
+type JobRequest = SentRequest & Pick<Received, 'row'>
 
-async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
+/** All that a client may know of a job of its own. */
+export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
   const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
   return jobJson(job, position, linkerFor(gateway, request))
 }
 
-function warn({ log }: JobGateway, { id }: JobCall, cause: unknown, message: string): void {
-  log.warn({ request: id, cause: redactText(String(cause)) }, message)
+function warn({ log }: JobGateway, { id }: JobRequest, cause: unknown, message: string): void {
+  requestLog(log, id).warn({ cause: redactText(String(cause)) }, message)
 }
 
-export function linkerFor(gateway: Pick<Gateway, 'images' | 'publicUrl'>, request: IncomingMessage): LinkTo {
+export function linkerFor(
+  gateway: Pick<ImageGateway, 'images' | 'publicUrl'>,
+  request: IncomingMessage,
+): LinkTo {
   const origin = originFor(gateway, request)
   const now = Date.now()
   return (file) => `${origin}${gateway.images.links.sign(file, now)}`
 }
 
 /** Links are absolute: to the address that the operator says is ours, else to the one the client called. */
-export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: IncomingMessage): string {
+export function originFor({ publicUrl }: Pick<ImageGateway, 'publicUrl'>, request: IncomingMessage): string {
   return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
 }
 

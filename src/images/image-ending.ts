@@ -1,12 +1,13 @@
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import { redactText } from '../redaction/redact.ts'
-import { closeRecordOf, type Ending } from '../stages/call.ts'
+import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
-import type { Generated, Generation } from './generate.ts'
+import { withoutSecrets } from '../stages/redact-error.ts'
+import type { Generated, Generation } from './generation.ts'
 import type { JobQuote, JobResult } from './jobs/job.ts'
 import type { JobEnding } from './jobs/jobs.ts'
 
@@ -16,7 +17,7 @@ import type { JobEnding } from './jobs/jobs.ts'
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
-  const { told } = made
+  const { answer } = made
   const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
@@ -27,10 +28,10 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
     })),
     ...withoutUndefined({
-      size: told?.size,
-      quality: told?.quality,
-      background: told?.background,
-      outputFormat: told?.outputFormat,
+      size: answer?.size,
+      quality: answer?.quality,
+      background: answer?.background,
+      outputFormat: answer?.outputFormat,
     }),
     ...(made.usage === undefined
       ? {}
@@ -49,7 +50,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       error: null,
       metered: meterImages(job.quote, { ...made, images }),
       target: made.target,
-      servedModel: told?.servedModel,
+      servedModel: answer?.servedModel,
       notes: made.notes,
     }),
     images: images.length,
@@ -64,7 +65,7 @@ export function failedEnding(
   cause: GatewayError,
   made?: Pick<Generated, 'target'>,
 ): JobEnding {
-  const error = shownOf(generation, cause)
+  const error = withoutSecrets(cause, [...generation.credentials])
   return {
     state: 'failed',
     close: closeOf(generation, {
@@ -138,36 +139,28 @@ function closeOf(
     metered: known.metered,
   }
   const progress = {
-    identity: null,
     startedAt: job.createdAt.getTime(),
-    sentAt: job.startedAt?.getTime() ?? null,
-    firstTokenAt: null,
-    attempts,
-    notes: known.notes ?? null,
+    row: {
+      identity: null,
+      sentAt: job.startedAt?.getTime() ?? null,
+      firstTokenAt: null,
+      attempts,
+      notes: known.notes ?? null,
+    },
   }
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
 }
 
 /** By what was asked for, and where that was left to the upstream, by what it told. */
-function meterImages(quote: JobQuote, { images, told, usage }: Generated): Metered {
+function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Metered {
   const known = {
     usage: usage ?? null,
     usageSource: usage === undefined ? ('none' as const) : ('upstream' as const),
   }
   const { price, multiplier, size, quality } = quote
   if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
-  const cost = priceImages({ count: images.length, size, quality, told, usage }, price, multiplier)
+  const cost = priceImages({ count: images.length, size, quality, told: answer, usage }, price, multiplier)
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
-}
-
-function shownOf({ credentials }: Generation, error: GatewayError): GatewayError {
-  const secrets = [...credentials]
-  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
-  return new GatewayError(error.kind, redactText(error.message, secrets), {
-    cause,
-    fault,
-    ...withoutUndefined({ code, field, retryAfterSeconds, upstreamStatus }),
-  })
 }
 
 function totalInput({ input, cacheRead, cacheWrite }: Usage): number {

@@ -3,6 +3,7 @@ import { gemini } from './gemini/index.ts'
 import type { ImageClient, ImageSide } from './image-protocol.ts'
 import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
+import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
 import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
@@ -25,12 +26,19 @@ export function clientSide(name: ProtocolName): ClientSide {
   return side
 }
 
+/** How clients of an endpoint that is only passed on are read; its errors are those of OpenAI's chat. */
+export function plainClient(format: PlainFormat): ClientSide {
+  return { ...clientSide('openai-chat'), readRequest: plainReader(format) }
+}
+
 /** How upstreams speak the protocol of a target. Throws for a protocol that has no upstream side here. */
 export function upstreamSide(name: ProtocolName): UpstreamSide {
   const side = known[name]?.upstream
   if (side === undefined) throw new Error(`no upstream side for protocol ${name}`)
   return side
 }
+
+export type { PlainFormat } from './openai-chat/plain-request.ts'
 
 const imageSides: Readonly<Partial<Record<ProtocolName, ImageSide>>> = {
   'openai-images': openaiImages,

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
 import {
+  boundedUsage,
+  costNanoMax,
   dearestImageNano,
   imagePriceNano,
   parseMultiplier,
@@ -10,6 +12,7 @@ import {
   worstCaseImagesNano,
   worstCaseNano,
 } from '../../src/ledger/price.ts'
+import { seeded } from '../support/random.ts'
 
 const usd = 1_000_000_000n
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -48,6 +51,25 @@ describe('priceRequest', () => {
       total: 5_437_500n,
     })
     expect(priceRequest(usage, price, '0.8')?.total).toBe(4_350_000n)
+  })
+
+  test('counts are bounded before they are multiplied, and so is what they cost', () => {
+    const counts = [1e15, 1e300, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
+    for (const count of counts) {
+      const usage = { ...nothing, output: count }
+      expect(boundedUsage(usage)).toEqual({ ...nothing, output: 2_147_483_647 })
+      expect(priceRequest(usage, price, '1')?.total).toBe(21_474_836_470_000n)
+      expect(priceRequest(usage, price, '999999999999')?.total).toBe(costNanoMax)
+    }
+    const odd = { input: -5, cacheRead: Number.NaN, cacheWrite: 1.9, output: -1e300, reasoning: 0.5 }
+    expect(boundedUsage(odd)).toEqual({ ...nothing, cacheWrite: 1 })
+    expect(priceRequest(odd, price, '1')?.total).toBe(3_125n)
+  })
+
+  test('an image costs no more than the bound either', () => {
+    const dear = { ...price, image: 10n ** 18n }
+    const made = { count: 10, size: undefined, quality: undefined, usage: undefined }
+    expect(priceImages(made, dear, '1')?.total).toBe(costNanoMax)
   })
 
   test('cache and reasoning fall back to the price of their side', () => {
@@ -108,8 +130,9 @@ describe('worstCaseNano', () => {
   })
 
   test('exact for 20,000 random requests, and no settlement within the bounds exceeds the worst case', () => {
-    const random = randomNumbers(42)
-    const upTo = (n: number) => Math.floor(random() * (n + 1))
+    const numbers = seeded(42)
+    const random = () => numbers.next()
+    const upTo = (n: number) => numbers.upTo(n)
     const maybe = (n: number) => (random() < 0.3 ? undefined : BigInt(upTo(n)))
     for (let round = 0; round < 20_000; round++) {
       const most = 10 ** (1 + upTo(10))
@@ -272,8 +295,9 @@ describe('worstCaseImagesNano', () => {
   })
 
   test('for 20,000 random jobs no settlement exceeds it, and one that the upstream may choose reaches it', () => {
-    const random = randomNumbers(7)
-    const upTo = (n: number) => Math.floor(random() * (n + 1))
+    const numbers = seeded(7)
+    const random = () => numbers.next()
+    const upTo = (n: number) => numbers.upTo(n)
     const oneOf = <T>(list: readonly T[]) => list[upTo(list.length - 1)]
     const sizes = ['s', 'm', 'l', 'unnamed']
     const qualities = ['low', 'high', 'unnamed']
@@ -318,15 +342,4 @@ describe('worstCaseImagesNano', () => {
 function roundHalfUp(numerator: bigint, denominator: bigint): bigint {
   const whole = numerator / denominator
   return (numerator % denominator) * 2n >= denominator ? whole + 1n : whole
-}
-
-/** Repeatable (mulberry32), so that a failure can be found again. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -91,7 +91,7 @@ interface UsageSpans {
 }
 
 /** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
-class ChatSpans {
+export class ChatSpans {
   readonly model: Span
   readonly usage: UsageSpans | undefined
 
@@ -101,7 +101,7 @@ class ChatSpans {
   }
 }
 
-function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
+export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }
   const kind = kindAt(raw, span.start)
   if (kind === 'null') return { wanted: false, ask: { ...span, bytes: askOptions } }

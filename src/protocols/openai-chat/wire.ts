@@ -119,7 +119,10 @@ export function readUsage(value: unknown): Usage | undefined {
  * (audio, images).
  */
 export function contentBytes(choice: unknown): number | undefined {
-  const delta = isRecord(choice) ? choice.delta : undefined
+  if (!isRecord(choice)) return undefined
+  const { delta, text } = choice
+  // Completions, which are no chat, have their text here.
+  if (typeof text === 'string' && text !== '') return Buffer.byteLength(text)
   if (!isRecord(delta)) return undefined
   let bytes: number | undefined
   for (const key of ['content', 'refusal', 'reasoning', 'reasoning_content'] as const) {

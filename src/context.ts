@@ -14,7 +14,7 @@ import type { Config } from './config.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
-import { startDemoUpstream } from './demo/upstream.ts'
+import { startDemo } from './demo/server.ts'
 import { RunningRequests } from './http/running-requests.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
@@ -93,7 +93,7 @@ export async function openContext(
   })
 
   const database = openDatabase(url)
-  const demo = file === undefined ? await startDemoUpstream() : undefined
+  const demo = file === undefined ? await startDemo() : undefined
   const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })

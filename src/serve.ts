@@ -27,7 +27,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     process.exit(1)
   }
   const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
-  // Before anybody can know that this process serves: who is told so may end it at once.
+  // Before this process says that it serves: whoever hears that may send a signal at once.
   const ends: End[] = []
   onSignal((reason) => void end(context, ends, reason), supervisor)
   const work = async () => {
@@ -42,7 +42,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   }
   const server = makeServer(context, intakeOf(context, makeApp(context)))
   ends.push(async () => {
-    // Whoever waits to be accepted is reset when the port closes: accept them first, and refuse them in their format.
+    // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
     await setImmediate()
     await drain(context, server)
   })
@@ -78,7 +78,7 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
-  // Whatever hangs on the way out, the process ends; its journal is adopted, and its jobs are taken, by others.
+  // The process ends even when something hangs on the way out: others adopt its journal and take its jobs.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()

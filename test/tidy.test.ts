@@ -91,7 +91,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'routing',
     'stages',
   ],
-  'config.ts': [],
+  'bounds.ts': [],
+  'config.ts': ['bounds.ts'],
   'secret-key.ts': [],
   'context.ts': [
     'access',
@@ -174,6 +175,13 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
     if (file === 'src/server.ts') continue
     const worker = imports.find((path) => path.startsWith('workers/'))
     expect(worker, `${file} imports ${worker}: workers import src, never the other way round`).toBeUndefined()
+  }
+})
+
+test('what is shipped knows nothing of the tests', () => {
+  for (const { file, imports } of [...product, ...workers]) {
+    const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
+    expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
   }
 })
 

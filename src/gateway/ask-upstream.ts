@@ -64,8 +64,8 @@ export async function askUpstream<T>(
 }
 
 /**
- * That which holds the answer that is asked for, else one that does not rest, else any. What comes of a small question
- * says nothing of the channel: not every upstream answers all of them.
+ * The credential that holds the answer asked for, else one that may be used now, else any. The outcome of a small question
+ * does not count for the channel's health: not every upstream answers all of them.
  */
 function credentialFor(
   { routing }: Gateway,

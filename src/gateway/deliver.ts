@@ -134,7 +134,7 @@ function attempt(
           done(attempted)
           return
         }
-        // What it began to say, no client has seen.
+        // No client has seen any of its answer.
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, attempted.error, trial)
         done({ ...attempted, verdict, reached: record.status !== null })

@@ -11,9 +11,8 @@ const idCharactersMax = 256
 const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
- * Of the planned candidates those whose channel holds an earlier answer of this tenant, pinned to the credential that
- * made it. Throws `invalid_request` for an answer that the tenant never had here: another tenant's must look the same
- * as none.
+ * The planned candidates whose channel holds an earlier answer of this tenant, pinned to the credential that made it.
+ * Throws `invalid_request` for an answer that the tenant never had here: another tenant's answer must look like none.
  */
 export async function holdersOf(
   gateway: Gateway,
@@ -32,7 +31,7 @@ export async function holdersOf(
   )
 }
 
-/** What holds an answer of the caller's tenant. Throws `unavailable` while Postgres is away. */
+/** The channel and credential that hold an answer of this tenant. Throws `unavailable` while Postgres is away. */
 export async function findHolder(
   gateway: Gateway,
   identity: Identity,

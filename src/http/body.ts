@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 
-/** Bodies above this are joined in a slab that is used again: each would else cost the collector a large buffer. */
+/** A body above this size is collected in a slab that is used again: a fresh large buffer costs the collector much. */
 const slabFromBytes = 16 * 1024
 const slabBytes = 1024 * 1024
 const slabsKept = 32
@@ -21,24 +21,25 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   return slab.subarray(0, bytes)
 }
 
-/** A few kilobytes become megabytes where they are decoded: what that comes to in all, for all requests of a process. */
+/** A few encoded kilobytes can become megabytes. This bounds the decoded bodies of all requests of a process together. */
 export interface DecodedBound {
-  /** Of bodies that are being decoded, or are held decoded. */
+  /** Bytes of all bodies that are being decoded, or are held decoded. */
   bytesMax: number
-  /** Gets what to run once nothing holds the body any more. */
+  /** `readBody` adds a function here: run it once nothing holds the body any more. */
   releases: (() => void)[]
 }
 
 const kept: Buffer[] = []
-/** Of this process, now. */
+/** Bytes of decoded bodies that this process holds now. */
 let decodedBytes = 0
 const nothingToRelease = () => {}
 
-/** Requests whose clients send the body only when they are asked for it, and the responses to ask with. */
+/** Requests whose clients wait for a 100 before they send the body, with the response that can send it. */
 const askedFor = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * For a server's `checkContinue`: what `handle` answers without a look at the body is final, and the body never comes.
+ * For a server's `checkContinue` event. The client sends its body once `readBody` asks for it; a request that is answered
+ * before never sends one.
  * https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
  */
 export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -97,7 +98,7 @@ async function readEncoded(
 function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
-  // Whoever is gone already tells nothing any more, also where all had come: nobody can read it now.
+  // A destroyed request emits no more events, even when its whole body had arrived.
   if (request.destroyed) return Promise.resolve(undefined)
   if (request.headers.expect !== undefined) askFor(request)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
@@ -139,7 +140,7 @@ function askFor(request: IncomingMessage): void {
   response.writeContinue()
 }
 
-/** False for NaN: an undeclared length. */
+/** False for an undeclared length, which is NaN. */
 function fitsSlab(bytes: number): boolean {
   return bytes > slabFromBytes && bytes <= slabBytes
 }

@@ -13,13 +13,13 @@ interface Refuser {
   log: { error(fields: object, message: string): void }
 }
 
-/** Of one request. Node's parser refuses more. */
+/** Most headers of one request. Node's parser refuses more. */
 export const headersMax = 1000
 
-/** For a client to take the answer to a tunnel, and to end its side of the connection. */
+/** How long a client has to read the answer to `CONNECT` and to close its side of the connection. */
 const lingerMs = 5_000
 
-/** Of Node's parser: the connection's end, where more of a request had to come. */
+/** The code of Node's parser for a connection that ended in the middle of a request. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
@@ -28,7 +28,7 @@ const endedEarly = 'HPE_INVALID_EOF_STATE'
  */
 export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
-    // A connection that broke, or on which nothing ever came, asked for nothing more.
+    // A connection that broke, or that never sent a byte, has asked for nothing.
     if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
       socket.destroy()
       return
@@ -63,7 +63,7 @@ export function refuseTunnel(refuser: Refuser) {
   }
 }
 
-/** Anything else is a connection that broke, in TLS or below it. */
+/** Any other code means that the connection broke, in TLS or below it. */
 function isOfRequest(code: string | undefined): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' || code?.startsWith('HPE_') === true
 }
@@ -114,7 +114,7 @@ function endBehind(response: ServerResponse, socket: Duplex, bytes: string): voi
     socket.destroy()
     return
   }
-  // What comes now is no request any more.
+  // Bytes that come now belong to no request.
   socket.pause()
   response.once('close', () => {
     if (socket.writable) socket.end(bytes)

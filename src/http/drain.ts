@@ -9,7 +9,7 @@ const settleMs = 2_000
 /** Time for taking connections that wait: there may always be another one. */
 const takeMs = 1_000
 
-/** What of a process is drained. */
+/** What the drain needs of a process. */
 interface Work {
   /** Set to true: nothing new begins. */
   draining: boolean

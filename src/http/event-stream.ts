@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 
-/** Server-sent events to a client that may be slow or gone. Calls wait for those before them. */
+/** Server-sent events to a client that may be slow or gone. Events are sent in the order of the calls. */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #stallMs: number
   readonly #keepAlive: NodeJS.Timeout
   #work: Promise<void> = Promise.resolve()
-  /** Calls that are not done. */
+  /** Events that are not sent yet. */
   #waiting = 0
 
   /**
-   * Sends the headers. `keepAliveMs`: a comment is sent that often, for proxies that take silence for death.
+   * Sends the headers. A comment is sent every `keepAliveMs`, because proxies close silent connections.
    * `clientStallMs`: see `writeTo`.
    */
   constructor(
@@ -28,7 +28,7 @@ export class EventStream {
     })
     response.flushHeaders()
     this.#keepAlive = setInterval(() => {
-      // Behind what waits already it would only pile up.
+      // While events wait, a comment would only pile up behind them.
       if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
     response.once('close', () => clearInterval(this.#keepAlive))
@@ -51,7 +51,7 @@ export class EventStream {
     return this.#work
   }
 
-  /** Behind all that was sent. */
+  /** End the stream after all events that were sent before. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive)
     await this.#work
@@ -61,7 +61,7 @@ export class EventStream {
   readonly #write = (text: string): Promise<void> => writeTo(this.#response, text, this.#stallMs)
 }
 
-/** Resolves when more may be written, or the client is gone. One that takes nothing for `stallMs` is cut off. */
+/** Resolves when more may be written, or the client is gone. A client that reads nothing for `stallMs` is cut off. */
 export async function writeTo(
   response: ServerResponse,
   bytes: string | Buffer,
@@ -84,7 +84,7 @@ export async function writeTo(
   })
 }
 
-/** Ends an answer. A client that does not take what is left of it within `stallMs` is cut off. */
+/** Ends an answer. A client that has not read the rest within `stallMs` is cut off. */
 export function endAnswer(response: ServerResponse, stallMs: number): void {
   if (response.destroyed) return
   const late = setTimeout(() => response.destroy(), stallMs)

@@ -32,7 +32,7 @@ const shut = new WeakSet<Duplex>()
 /** Answered over plain HTTP as well: they hold no secrets, and a health check has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** Headers that come once, or not at all: a second one is another body, another host or another key to some reader. */
+/** Headers that may come only once: a second one means another body, host or key to some readers. */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -43,7 +43,7 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Headers that mean one thing: of two that differ one reader takes the first and another the last. */
+/** Headers that may be repeated only with the same value: of two that differ, some readers take the first, some the last. */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
 function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
@@ -76,7 +76,7 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
   return twice === undefined ? undefined : badRequest(twice)
 }
 
-/** A message about it. One that says the same twice is made one. */
+/** A message about a repeated header; undefined when there is none. Repeats that agree become one header. */
 function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++

@@ -23,12 +23,12 @@ import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 
-/** What came of it. */
+/** The result of making a job's images. */
 export interface Generated {
   images: { image: ReceivedImage; revisedPrompt: string | undefined }[]
-  /** What the upstream told of the images, the last one that made some. */
+  /** What the last upstream that made images said about them. */
   told: CallAnswer['answer'] | undefined
-  /** Of all calls that made some; undefined where one of them did not tell. */
+  /** Sum over all calls that made images; undefined where one of them did not tell. */
   usage: Usage | undefined
   /** Whether that one gave links instead of bytes. */
   gaveLinks: boolean
@@ -74,7 +74,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
       chosen = targets.next({ next: 'unsaid', reached: true })
       continue
     }
-    // Who is only busy is waited for.
+    // All remaining targets are only busy: wait for one instead of failing.
     if (chosen.isLastResort && made.waitMs !== undefined) break
     const waitMs = await turnOf(generation, target.channel, made)
     if (waitMs === undefined) break
@@ -116,7 +116,7 @@ export function canBeSaid(targets: readonly Candidate[], request: ImageRequest):
   return first
 }
 
-/** That of the largest call that the target would be asked for. */
+/** The error of encoding the largest call that we would make to this target; undefined if it can be encoded. */
 function sayingProblem(side: ImageSide, request: ImageRequest, target: Candidate): GatewayError | undefined {
   try {
     side.encodeRequest(request, contextOf(request, target, side.imagesPerCall ?? request.count))
@@ -252,7 +252,7 @@ async function callOnce(
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
-    // Whoever ended the job hung up on the channel.
+    // We ended the call ourselves: that says nothing about the channel.
     if (generation.ended !== undefined) trial?.end('nothing', '')
     else if (trial !== undefined) recordFailure(gateway, generation.job.id, target, error, trial)
     noteError(generation, attempt, error)

@@ -11,7 +11,7 @@ import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstre
 import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** What came of one upstream call. Its images, of which there is one at least, are stored. */
+/** The result of one upstream call. It has one image at least, and its images are stored. */
 export interface CallAnswer {
   answer: Omit<ImageAnswer, 'images'>
   images: { source: ReceivedImage | { url: string }; revisedPrompt: string | undefined }[]
@@ -193,7 +193,7 @@ export class ImageCall implements Listener {
       )
   }
 
-  /** Whatever went wrong, the images that can be had count. */
+  /** Images that arrived count, even when something failed. */
   async #finish(): Promise<CallAnswer> {
     if (!this.#isAnswer()) {
       throw this.#failure ?? this.#refusal()
@@ -291,7 +291,7 @@ export class ImageCall implements Listener {
 class DataLines {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
-  /** Of an event whose end has not come. */
+  /** Bytes of an event that has not ended yet. */
   heldBytes = 0
 
   push(bytes: Buffer): string[] {

@@ -83,7 +83,7 @@ async function accept(gateway: ImageGateway, wish: Wish): Promise<'accepted' | '
     if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
   }
   const { verdict, enqueue } = await keep(gateway, job)
-  // This process was taken for dead, and what it held was released.
+  // Another process took this one for dead and released its reservations.
   if (verdict === 'insufficient') throw databaseAway()
   if (verdict === 'full') throw tooManyWait(bounds.imageWaitingMax)
   answerIsJob(asked)
@@ -130,7 +130,7 @@ function jobOf(
   }
 }
 
-/** Asked again where the answer was lost at once: the same job is kept once. Rejects `unavailable`. */
+/** Asks again when Postgres failed at once: the same job is kept only once. Rejects `unavailable`. */
 async function keep(gateway: ImageGateway, job: NewJob) {
   const { jobs } = gateway.images
   const begunAt = Date.now()

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksIn, matches } from './support/document-blocks.ts'
 import { DocumentRun } from './support/document-run.ts'
-import { type ScriptedUpstream, startUpstream } from './support/upstream.ts'
+import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
+import { chat } from './support/upstream-plans.ts'
 
 /** Does what README and tutorials tell a reader to do, in a checkout of its own, and compares what they show. */
 
@@ -12,17 +13,14 @@ const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }
 
 /** The only blocks that nobody runs: document, first line, and why. */
 const notRun = [
-  ['README.md', 'npm test', 'this test is one of them'],
   ['docs/tutorials/coding-agent.md', 'npm install -g @anthropic-ai/claude-code', 'needs Claude Code'],
+  ['docs/tutorials/coding-agent.md', 'npm install -g @openai/codex', 'needs Codex'],
 ]
 
 let vendor: ScriptedUpstream
 beforeAll(async () => {
   vendor = await startUpstream()
-  vendor.script(({ path, body }) => ({
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(path === '/v1/embeddings' ? embeddingsOf(body) : {}),
-  }))
+  vendor.script((request) => (request.path === '/v1/embeddings' ? embeddings(request) : chat(request)))
 })
 afterAll(() => vendor.close())
 
@@ -57,3 +55,24 @@ test('what is shown must be printed', () => {
   expect(matches('{ "status": 200 }', '{"id":"abc","status":200}')).toBe(false)
   expect(matches('a.c', 'abc')).toBe(false)
 })
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function embeddings({ body }: SeenRequest): Plan {
+  const { model, input } = JSON.parse(body.toString())
+  const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: [0.5, -0.25] }))
+  const usage = { prompt_tokens: 4, total_tokens: 4 }
+  return { headers: json, body: JSON.stringify({ object: 'list', data, model, usage }) }
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** OpenAI, as far as a document asks it. It is on this machine, which a channel has to allow. */
+function vendorOf({ url }: ScriptedUpstream): ReadonlyMap<string, string> {
+  const protocols = (base: string) => `protocols: { openai-chat: ${base} }`
+  return new Map([
+    [protocols('https://api.openai.com/v1'), `${protocols(url)}\n    allow_private_address: true`],
+  ])
+}

@@ -45,6 +45,8 @@ export class DocumentRun {
     const text = this.#filledIn(block.text)
     switch (block.language) {
       case 'sh':
+        // The packages are there: this test came with them.
+        if (text === 'npm ci') return
         if (startsServer(text)) await this.#start(text)
         else await this.#run(text)
         return
@@ -58,6 +60,8 @@ export class DocumentRun {
       case 'text':
         if (!matches(text, this.#printed))
           throw new Error(`it prints\n${this.#printed}\nand not what the document shows:\n${text}`)
+        return
+      case 'toml':
         return
       default:
         throw new Error(`nobody knows how to follow a block of "${block.language}"`)
@@ -158,8 +162,7 @@ function startServer(command: string, cwd: string, env: NodeJS.ProcessEnv): Prom
       printed += data
       const origin = /^base URL: (\S+)\/v1$/m.exec(printed)?.[1]
       // The last line of the greeting.
-      if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed))
-        done({ origin, printed, stop })
+      if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed)) done({ origin, printed, stop })
     })
   })
 }

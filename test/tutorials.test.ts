@@ -40,6 +40,18 @@ describe.each(documents)('%s', (document) => {
   })
 })
 
+test('the curl lines that a start prints work as they are', { timeout: 180_000 }, async () => {
+  const run = new DocumentRun()
+  try {
+    await run.follow({ language: 'sh', text: 'npm start' })
+    const printed = run.printed.slice(run.printed.indexOf('curl -N'))
+    await run.follow({ language: 'sh', text: printed })
+    await run.follow({ language: 'text', text: 'data: {...data: [DONE]{"data":[{..."status":200,...' })
+  } finally {
+    await run.end()
+  }
+})
+
 test('only these blocks are not run', () => {
   const marked = documents.flatMap((document) =>
     blocksIn(read(document)).flatMap(({ text, notRun }) =>

@@ -30,8 +30,8 @@ for (const [client, fields] of clients) {
   })
 }
 
-test('docs/protocols.md is the table of what becomes of every field', async () => {
-  await expect(documentText()).toMatchFileSnapshot('../../docs/protocols.md')
+test('docs/reference/translation.md is the table of what becomes of every field', async () => {
+  await expect(documentText()).toMatchFileSnapshot('../../docs/reference/translation.md')
 })
 
 type Fate = 'mapped' | 'clamped' | 'emulated' | 'defaulted' | 'dropped' | 'refused' | 'vanished'
@@ -88,10 +88,10 @@ function table(head: string[], rows: string[][]): string {
   )
 }
 
-const introduction = `# What becomes of every field
+const introduction = `# Translation
 
-A channel that speaks the client's format gets the client's own bytes: nothing in this page applies to it. Any other
-channel gets a translation, and this is what becomes of each documented field of a request, one at a time. The tables
+A channel that speaks the client's format gets the client's own bytes: nothing on this page applies to it. Any other
+channel gets a translation. This page says what becomes of each documented field of a request, one at a time. The tables
 are made by \`test/protocols/fields.test.ts\` from the code itself, and the test fails when they differ
 (\`npm test -- test/protocols/fields.test.ts -u\` writes them anew).
 
@@ -102,8 +102,11 @@ are made by \`test/protocols/fields.test.ts\` from the code itself, and the test
 - **refused**: a 400 that names the field, because leaving it out would change what was asked for. Where another channel
   of the model can say it, that one is used.
 
-All but plain mappings are notes of the row, and in short in the header \`x-tollgate-translation\`. A field that no table
-has is dropped and noted. Of answers everything is carried that the client's format can say: text, refusals, reasoning
-with its seal ([how](decisions/0014-reasoning-in-signed-envelopes.md)), tool calls, citations, stop reasons, usage with
-its parts, and errors.
+All but plain mappings are in the row's \`notes\` with the reason, and in short in the header \`x-tollgate-translation\`. A
+field that no table has is dropped and noted. An answer keeps all that the client's format can say: text, refusals,
+reasoning with its signature ([how](../decisions/0014-reasoning-in-signed-envelopes.md)), tool calls, citations, stop reasons, usage with
+its parts, and errors. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
+
+Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
+thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).
 `

@@ -13,6 +13,8 @@ const parts = ['package.json', 'runtime.cjs', 'src', 'workers', 'migrations', 'n
 /** `npm start` listens here where a document sets no PORT. */
 const usualPort = '8787'
 
+const errorStatus = /HTTP\/1\.1 [45]\d\d/
+
 /** Someone who reads a document and pastes its blocks, one after the other, in a checkout of their own. */
 export class DocumentRun {
   readonly #directory = mkdtempSync(join(tmpdir(), 'tollgate-document-'))
@@ -22,6 +24,8 @@ export class DocumentRun {
   readonly #codes: AsyncIterator<string>
   #newestKey: string | undefined
   #printed = ''
+  /** What was printed, where it holds an error status that the document has to show next. */
+  #refused: string | undefined
   #count = 0
 
   /** `replaced`: what stands in for addresses that a test cannot call. */
@@ -41,9 +45,12 @@ export class DocumentRun {
   }
 
   /** Throws where a block fails, or prints something else than the document shows. */
-  async follow(block: Block): Promise<void> {
-    const text = this.#filledIn(block.text)
-    switch (block.language) {
+  async follow({ language, text: written }: Pick<Block, 'language' | 'text'>): Promise<void> {
+    const text = this.#filledIn(written)
+    if (this.#refused !== undefined && !errorStatus.test(text))
+      throw new Error(`the block before it gets an error, which the document does not show\n${this.#refused}`)
+    this.#refused = undefined
+    switch (language) {
       case 'sh':
         // The packages are there: this test came with them.
         if (text === 'npm ci') return
@@ -64,8 +71,13 @@ export class DocumentRun {
       case 'toml':
         return
       default:
-        throw new Error(`nobody knows how to follow a block of "${block.language}"`)
+        throw new Error(`nobody knows how to follow a block of "${language}"`)
     }
+  }
+
+  /** By the block that was followed last. */
+  get printed(): string {
+    return this.#printed
   }
 
   async end(): Promise<void> {
@@ -97,9 +109,9 @@ export class DocumentRun {
     )
     const { value: code } = await this.#codes.next()
     this.#printed = readFileSync(out, 'utf8')
-    // curl says 22 of an error status: then the document has to show that status.
-    if (code === '22' && /^HTTP\/1\.1 [45]/m.test(this.#printed)) return
-    if (code !== '0')
+    // What curl says of an error status.
+    if (code === '22' && errorStatus.test(this.#printed)) this.#refused = this.#printed
+    else if (code !== '0')
       throw new Error(`exit code ${code}\n${this.#printed}\n${readFileSync(`${out}.err`, 'utf8')}`)
   }
 

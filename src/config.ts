@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { readBlock } from './address-blocks.ts'
 import { type Bounds, boundSettings, count } from './bounds.ts'
 
 export type { Bounds } from './bounds.ts'
@@ -9,12 +10,12 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(values: Valu
 
 /** Addresses and blocks of them, with commas between; an address is a block of its own. */
 const addressBlocks = z.string().transform((text, context) => {
-  const blocks = text.split(',').map((part) => part.trim())
-  return blocks.flatMap((block) => {
-    if (block === '') return []
-    if (ipaddr.isValidCIDR(block)) return [block]
-    if (ipaddr.isValid(block)) return [`${block}/${ipaddr.parse(block).kind() === 'ipv4' ? 32 : 128}`]
-    const message = `must be addresses or blocks such as 10.0.0.0/8, with commas between them; "${block}" is none`
+  const parts = text.split(',').map((part) => part.trim())
+  return parts.flatMap((part) => {
+    if (part === '') return []
+    const block = readBlock(part)
+    if (block !== undefined) return [block]
+    const message = `must be addresses or blocks such as 10.0.0.0/8, with commas between them; "${part}" is none`
     context.addIssue({ code: 'custom', message })
     return []
   })

@@ -69,41 +69,40 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const say = (message: string) => log.info(message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   const embedded =
-    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log: say }))) : undefined
+    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, bounds.databaseWaitMs, say)
+  await waitForDatabase(url, bounds.databaseWaitMs, log)
   const keeper = new SecretKeeper(
     resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
   )
 
   const generatedKeys: GeneratedKey[] = []
-  await prepareDatabase(url, async (database) => {
+  await prepareDatabase(url, async (connections) => {
     if (file !== undefined) {
-      generatedKeys.push(...(await applyGatewayFile(database, file, keeper)))
+      generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
       return
     }
-    const first = await ensureFirstKey(database, keeper)
+    const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
-    if (first !== undefined || embedded !== undefined) await applyDemo(database, keeper)
+    if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   })
 
-  const database = openDatabase(url)
+  const database = openDatabase(url, bounds)
   const demo = file === undefined ? await startDemo() : undefined
-  const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
-  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
+  const catalog = await Catalog.load(database, keeper, log)
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
     catalog,
     pollMs: bounds.revisionPollMs,
-    log: (message) => log.warn(message),
+    log,
   })
-  const partitions = keepPartitions(database, bounds, say)
+  const partitions = keepPartitions(database, bounds, log)
   const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
@@ -128,16 +127,13 @@ export async function openContext(
     database,
     instanceId,
     ...bounds,
-    waitMs: bounds.admitMs,
     answers,
-    log: (message) => log.warn(message),
+    log,
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
-  // Jobs of one tenant wait for each other: nobody else is to wait with them.
-  const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
   const jobs = new ImageJobs({
-    database: jobsDatabase,
+    database,
     seal: {
       seal: (text, owner) => keeper.sealJob(text, owner),
       open: (sealed, owner) => keeper.openJob(sealed, owner),
@@ -147,7 +143,7 @@ export async function openContext(
     waitingMax: bounds.imageWaitingMax,
     leaseMs: bounds.imageLeaseMs,
   })
-  const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })
+  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
     opening ??= openQueues(config, url, log).catch((error: unknown) => {
@@ -176,7 +172,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
-    heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    heldAnswers: heldAnswers(database, log),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
@@ -205,7 +201,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
-      await Promise.all([database.close(), jobsDatabase.close()])
+      await database.close()
       await embedded?.stop()
     },
   }
@@ -223,7 +219,7 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     commandMs: bounds.admitMs,
     waitMs: bounds.databaseWaitMs,
     lockMs: bounds.imageLeaseMs,
-    log: (message, fields) => log.warn(fields, message),
+    log,
   })
 }
 

@@ -23,7 +23,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
   const fenced = (message: string) => {
-    log.fatal(message)
+    log.fatal({}, message)
     process.exit(1)
   }
   const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
@@ -82,7 +82,7 @@ async function end(context: Context, ends: readonly End[], reason: string): Prom
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()
-  context.log.info('ended')
+  context.log.info({}, 'ended')
   // Everything is written and closed: what a library may still hold open is of no use to anybody.
   process.exit(0)
 }

@@ -3,13 +3,11 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ownEndpoints } from '../src/api/own-endpoints.ts'
-import { detailJson, requestJson } from '../src/api/usage-json.ts'
 import { type ErrorKind, GatewayError } from '../src/canonical/error.ts'
 import { channelEntry, groupEntry, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
 import { modelEntry } from '../src/catalog/model-entry.ts'
 import { readConfig } from '../src/config.ts'
-import type { RequestDetail } from '../src/ledger/queries.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
 
@@ -133,20 +131,6 @@ describe('docs/reference/endpoints.md', () => {
     const documented = rowsOf(section(endpoints, 'Our own')).map(([call]) => call)
     expect(documented.sort()).toEqual(known.map(({ method, path }) => `${method} ${path}`).sort())
   })
-})
-
-test('docs/reference/usage-log.md has every member of a row', () => {
-  const values: Record<string, unknown> = { created_at: new Date(0), attempt_rows: [] }
-  const row = new Proxy({}, { get: (_, name) => values[String(name)] ?? null }) as RequestDetail
-  const list = Object.keys(requestJson(row)).map((member) => [member, 'list'])
-  const detail = Object.keys(detailJson(row)).map((member) => [member, 'detail'])
-  const known = [...new Map([...detail, ...list].map(([member = '', where = '']) => [member, where]))]
-  const columns = section(read('docs/reference/usage-log.md'), 'Columns')
-  expect(
-    rowsOf(columns)
-      .map((cells) => cells.slice(0, 2))
-      .sort(),
-  ).toEqual(known.sort())
 })
 
 describe('the errors in docs/reference/errors.md', () => {

@@ -26,17 +26,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: [],
+  db: ['canonical', 'telemetry', 'in-time.ts'],
   telemetry: ['redaction'],
   demo: ['canonical'],
-  limits: ['canonical', 'catalog'],
-  access: ['canonical', 'catalog', 'db', 'redaction', 'secret-key.ts'],
-  catalog: ['canonical', 'protocols', 'db', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction'],
-  queue: [],
-  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction'],
-  upstream: ['access', 'canonical', 'catalog', 'http', 'routing'],
-  http: ['access', 'canonical', 'config.ts'],
+  limits: ['canonical', 'catalog', 'telemetry'],
+  access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  catalog: ['canonical', 'protocols', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  queue: ['telemetry'],
+  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry'],
+  upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
+  http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts'],
   stages: [
     'access',
     'canonical',
@@ -47,6 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'protocols',
     'redaction',
     'routing',
+    'telemetry',
     'upstream',
     'config.ts',
   ],
@@ -74,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'telemetry',
     'upstream',
   ],
   api: [
@@ -90,10 +92,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'in-time.ts',
+    'telemetry',
   ],
+  'address-blocks.ts': [],
   'bounds.ts': [],
-  'config.ts': ['bounds.ts'],
+  'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
+  'in-time.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -112,7 +118,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
-  'verify-ledger.ts': ['config.ts', 'db', 'ledger'],
+  'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'serve.ts': ['app.ts', 'http', 'stages', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
   'supervised.ts': [],
   'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
@@ -207,9 +213,9 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
-    onlyIn(name, /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+    onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
     /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,

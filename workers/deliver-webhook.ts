@@ -12,9 +12,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Tells a client of the end of its job, once for each id that the queue brings: at least once in all, each time with the
- * same `webhook-id`. What the client does not take is tried again, later each time, then given up. Nothing is followed,
- * and no address is called that a channel could not be told to call without `allow_private_address`.
+ * Sends a job's webhook to its client when the job has ended: at least once, each time with the same `webhook-id`. When the
+ * client does not accept it, the worker tries again, with growing pauses, and then gives up. It follows no redirect, and
+ * calls only the addresses that a channel without `allow_private_address` may call.
  */
 export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
@@ -32,7 +32,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
       { job: id, tries, givesUp, cause: redactText(problem.message) },
       'a webhook was not taken',
     )
-    // The sweep brings it again when it is due.
+    // When the next try is due, the sweep queues it again.
     const againMs = Math.min(webhookBackoffMs * 2 ** (tries - 1), longestMs)
     await jobs.noteWebhook(id, givesUp ? 'failed' : 'pending', againMs)
   }
@@ -85,7 +85,7 @@ async function deliver(
     })
     const { statusCode } = answer
     if (statusCode >= 200 && statusCode <= 299) return undefined
-    // Whoever says that it is gone wants to hear no more.
+    // 410: the client wants no more calls.
     return { message: `answered with status ${statusCode}`, final: statusCode === 410 }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -96,7 +96,7 @@ async function deliver(
       final: true,
     }
   } finally {
-    // Its answer's body is of no interest, however long it is.
+    // We do not read the body of the answer, which may be long.
     await client?.destroy()
   }
 }

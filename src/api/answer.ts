@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
-import { spokenAt } from '../stages/endpoints.ts'
+import { formatAt } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
 import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
@@ -17,7 +17,7 @@ import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 /** A route of our own API: the same stages as a model's answer, and the same exit. */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
-    const received = receive(gateway, spokenAt(endpoint.path, request.headers), request, response)
+    const received = receive(gateway, formatAt(endpoint.path, request.headers), request, response)
     const { requestIdHeader = 'x-request-id' } = received.endpoint.client
     response.setHeader('x-request-id', received.id)
     response.setHeader(requestIdHeader, received.id)

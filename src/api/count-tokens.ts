@@ -10,7 +10,7 @@ import { type Candidate, planRoute } from '../routing/candidates.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
-import { standInJournal } from '../stages/open-record.ts'
+import { openInJournal } from '../stages/open-record.ts'
 import { requireModel } from '../stages/read.ts'
 import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
@@ -106,7 +106,7 @@ async function ask(
   body: Json,
 ): Promise<Json | undefined> {
   const able = targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)
-  if (able.length > 0) await standInJournal(gateway, stage)
+  if (able.length > 0) await openInJournal(gateway, stage)
   const hasSeals = stage.row.body?.includes(envelopeMark) === true
   const { json, notes } = hasSeals ? withoutForeignReasoning(body) : { json: body, notes: [] }
   for (const target of able) {

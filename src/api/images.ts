@@ -1,9 +1,10 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
+import { textOf } from '../canonical/json.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
-import { linkerFor, sendJob } from '../images/image-answer.ts'
+import { jobWithPosition, linkerFor } from '../images/image-answer.ts'
 import { sendFile } from '../images/image-bytes.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import type { ImageJob } from '../images/jobs/job.ts'
@@ -45,8 +46,8 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       logged: false,
       needsKey: true,
       async handle({ stage, params }) {
-        await sendJob(gateway, stage, await jobOf(params.id, stage.identity))
-        return undefined
+        const job = await jobOf(params.id, stage.identity)
+        return { body: await jobWithPosition(gateway, stage.request, job) }
       },
     },
     {
@@ -57,8 +58,8 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       needsKey: true,
       async handle({ stage, params }) {
         const job = await jobOf(params.id, stage.identity)
-        await sendJob(gateway, stage, (await cancelJob(gateway, job.id)) ?? job)
-        return undefined
+        const cancelled = (await cancelJob(gateway, job.id)) ?? job
+        return { body: await jobWithPosition(gateway, stage.request, cancelled) }
       },
     },
     {
@@ -149,8 +150,4 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function scopeOf({ usageScope, tenantId, keyId }: Identity): JobScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

@@ -3,7 +3,7 @@ import { askUpstream } from '../gateway/ask-upstream.ts'
 import { findHolder } from '../gateway/holders.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { standInJournal } from '../stages/open-record.ts'
+import { openInJournal } from '../stages/open-record.ts'
 import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 
@@ -37,7 +37,7 @@ function heldAnswerEndpoint(gateway: Gateway, method: 'GET' | 'DELETE', summary:
       const baseUrl = channel?.protocols[protocol]
       const allowed = channel !== undefined && (channels.includes('*') || channels.includes(channel.name))
       if (channel === undefined || baseUrl === undefined || !allowed) throw notHeld(id)
-      await standInJournal(gateway, stage)
+      await openInJournal(gateway, stage)
       const target = {
         channel,
         protocol,

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { type Endpoint, spokenAt } from '../stages/endpoints.ts'
+import { type Endpoint, formatAt } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
 import { recognise } from '../stages/identify.ts'
 import { newestOn, receive } from '../stages/received.ts'
-import { nothingAsked, type Unanswered } from '../stages/refuse.ts'
+import { noAttempts, type Unanswered } from '../stages/refuse.ts'
 
 const pathCharactersMax = 128
 
@@ -19,7 +19,7 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
     const path = pathOf(request)
     if (isWebSocket(request) && endpoints.some((endpoint) => endpoint.path === path)) {
       response.setHeader('upgrade', 'HTTP/1.1')
-      await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...nothingAsked, ownStatus: 426 })
+      await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...noAttempts, ownStatus: 426 })
       return
     }
     const advice = adviceOn(endpoints, request.method ?? '', path)
@@ -55,7 +55,7 @@ async function refuseUnrouted(
   error: GatewayError,
   unanswered?: Unanswered,
 ): Promise<void> {
-  const received = receive(gateway, spokenAt(pathOf(request), request.headers), request, response)
+  const received = receive(gateway, formatAt(pathOf(request), request.headers), request, response)
   try {
     await recognise(gateway, received)
     await refuseSafely(gateway, received, error, unanswered)

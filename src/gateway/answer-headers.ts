@@ -1,3 +1,4 @@
+import { headerText } from '../canonical/headers.ts'
 import type { Received } from '../stages/received.ts'
 import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
@@ -27,7 +28,7 @@ export function answerHeaders(
   else {
     for (const name of forwardedHeaders) {
       const value = headerText(upstream[name])
-      if (value !== null) headers[name] = value
+      if (value !== undefined) headers[name] = value
     }
   }
   if (contentType === undefined ? streams : contentType.startsWith('text/event-stream')) {
@@ -37,13 +38,7 @@ export function answerHeaders(
     headers['content-length'] = wholeBytes
   } else {
     const declared = headerText(upstream['content-length'])
-    if (declared !== null) headers['content-length'] = declared
+    if (declared !== undefined) headers['content-length'] = declared
   }
   return headers
-}
-
-/** The first value of a header; null where there is none. */
-export function headerText(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null
-  return typeof header === 'string' ? header : (header[0] ?? null)
 }

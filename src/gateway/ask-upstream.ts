@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf } from '../routing/credentials.ts'
@@ -48,7 +49,7 @@ export async function askUpstream<T>(
       (status, headers) => {
         attempt.status = status
         attempt.firstByteMs = Date.now() - sentAt
-        attempt.upstreamRequestId = textOf(headers['x-request-id'])
+        attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
       },
     )
     if (status !== 200) throw side.decodeError(status, headers, body)
@@ -77,7 +78,7 @@ function credentialFor(
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
   const rests = (credential: Credential) =>
-    routing.rests.find(channel.id, credential, upstreamModel ?? '') !== undefined
+    routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
   const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }
@@ -131,10 +132,6 @@ function whole(
     }
     life.running = gateway.upstreams.call(target, request, listener)
   })
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null
 }
 
 function enoughRead(): GatewayError {

@@ -3,11 +3,11 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
-import type { Leg } from '../routing/targets.ts'
+import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
-import { type ModelEndpoint, spokenOn } from '../stages/endpoints.ts'
+import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { isMoneyLimited } from '../stages/hold-money.ts'
@@ -24,14 +24,14 @@ import { isCostBounded, worstCaseOf } from './worst-case.ts'
  * target after the other until the client has an answer. `plain` endpoints go the same way, without a translation.
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
-  const spoken = spokenOn(endpoint)
+  const format = formatOf(endpoint)
   const others = endpoint.kind === 'text' ? translatable : []
   const upstreamPath = endpoint.kind === 'plain' ? endpoint.upstreamPath : undefined
-  return handleRequest(gateway, spoken, async (_: Gateway, received: Received): Promise<void> => {
+  return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
-    spoken.client.checkHeaders?.(received.request.headers)
-    const asked = await read(gateway, identified, (body) => spoken.client.readRequest(body, gateway.bounds))
+    format.client.checkHeaders?.(received.request.headers)
+    const asked = await read(gateway, identified, (body) => format.client.readRequest(body, gateway.bounds))
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
     const model = requireModel(identified, asked.facts.model)
@@ -39,15 +39,15 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),
     )
     const plan = { model, others, findSession }
-    const legs = await planLegs(gateway, asked, plan)
+    const planned = await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(legs), preparation))
-    await deliver(gateway, admitted, { legs, findSession, preparation })
+    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(planned), preparation))
+    await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }
 
-function answeringOf(legs: readonly Leg[]) {
-  return legs.flatMap(({ model, candidates }) =>
+function answeringOf(planned: readonly ModelCandidates[]) {
+  return planned.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )
 }
@@ -60,7 +60,7 @@ interface Plan {
 }
 
 /** Where the request may go: the model that was asked for, then its fallbacks. An answer that one channel holds has none. */
-async function planLegs(gateway: Gateway, asked: Asked, plan: Plan): Promise<Leg[]> {
+async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
   const { model } = plan
   if (facts.heldId !== undefined) {
@@ -80,12 +80,12 @@ async function planLegs(gateway: Gateway, asked: Asked, plan: Plan): Promise<Leg
 }
 
 /** None where the fallback is no more, or cannot be asked on this endpoint. */
-function planFallback(asked: Asked, plan: Plan, fallback: string): Leg[] {
+function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
   const { snapshot, identity, group, facts } = asked
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
-  const refuse = (reason: string): Leg[] => [
+  const refuse = (reason: string): ModelCandidates[] => [
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')

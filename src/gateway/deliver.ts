@@ -2,11 +2,17 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import type { Outcome, Trial } from '../routing/breakers.ts'
+import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import { recordFailure } from '../routing/record-failure.ts'
 import type { Session } from '../routing/session.ts'
-import { type Chosen, type Leg, type Passed, soonestRestMs, Targets } from '../routing/targets.ts'
+import {
+  type Chosen,
+  type ModelCandidates,
+  type Passed,
+  soonestCooldownMs,
+  Targets,
+} from '../routing/targets.ts'
 import type { Verdict } from '../routing/verdict.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { newAttempt, passedOver } from '../stages/attempt.ts'
@@ -22,7 +28,7 @@ import { channelHeader, routeHeader } from './route-header.ts'
 
 /** Where a request may go, the model that was asked for first. */
 export interface Route {
-  legs: readonly Leg[]
+  planned: readonly ModelCandidates[]
   findSession: () => Session | undefined
   preparation: Preparation
 }
@@ -33,13 +39,13 @@ const passedOverMax = 16
 /** Try the targets in order until one has answered or none may be tried any more. */
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
   const { life } = admitted
-  const { legs, findSession, preparation } = route
+  const { planned, findSession, preparation } = route
   let last: Last = nothingTried
   let calls = 0
   let paid = false
-  const passOver = (leg: Leg, candidate: Passed, reason: string) =>
-    notePassedOver(admitted, leg, candidate, reason)
-  const targets = new Targets(gateway.routing, legs, findSession, passOver)
+  const passOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) =>
+    notePassedOver(admitted, modelCandidates, candidate, reason)
+  const targets = new Targets(gateway.routing, planned, findSession, passOver)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
@@ -59,8 +65,8 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     if (tried.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: tried.verdict.next, reached: tried.reached })
   }
-  const restMs = soonestRestMs(gateway.routing, legs)
-  if (restMs !== undefined) last = withRest(last, calls, restMs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, planned)
+  if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
   tellRoute(admitted, target, undefined)
   await refuse(gateway, admitted, last.error, {
@@ -94,7 +100,7 @@ type Tried =
 function attempt(
   gateway: Gateway,
   admitted: Admitted,
-  { leg, target }: Chosen,
+  { modelCandidates, target }: Chosen,
   preparation: Preparation,
 ): Promise<Tried> {
   const { row, life, id } = admitted
@@ -104,7 +110,7 @@ function attempt(
   if (secret !== '' && !row.credentials.includes(secret)) row.credentials.push(secret)
   let prepared: Prepared
   try {
-    prepared = preparation.prepare(target, leg.model)
+    prepared = preparation.prepare(target, modelCandidates.model)
   } catch (cause) {
     const error = asGatewayError(cause)
     record.passedOver = true
@@ -112,10 +118,10 @@ function attempt(
     return Promise.resolve({ kind: 'unsaid', error })
   }
   row.sentAt ??= Date.now()
-  tellRoute(admitted, target, leg)
+  tellRoute(admitted, target, modelCandidates)
   // A long answer is known to be one before its end, and one that is not streamed by its head.
   const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
-  const trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
+  const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
   return new Promise((done) => {
     const relay = new Relay({
       admitted,
@@ -124,9 +130,9 @@ function attempt(
       attempt: record,
       bounds: gateway.bounds,
       settle: (answer) => {
-        heedAnswer(gateway, admitted, target, { answer, record, trial })
+        recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
-        return end(gateway, admitted, endingOf(admitted, target, leg.model, answer))
+        return end(gateway, admitted, endingOf(admitted, target, modelCandidates.model, answer))
       },
       done: (attempted) => {
         life.running = undefined
@@ -136,7 +142,7 @@ function attempt(
         }
         // No client has seen any of its answer.
         row.firstTokenAt = null
-        const verdict = recordFailure(gateway, id, target, attempted.error, trial)
+        const verdict = recordFailure(gateway, id, target, attempted.error, breakerCall)
         done({ ...attempted, verdict, reached: record.status !== null })
       },
     })
@@ -147,19 +153,19 @@ function attempt(
 interface Ended {
   answer: Answer
   record: AttemptRecord
-  trial: Trial
+  breakerCall: BreakerCall
 }
 
-function heedAnswer(
+function recordAnswer(
   gateway: Gateway,
   admitted: Admitted,
   target: Target,
-  { answer, record, trial }: Ended,
+  { answer, record, breakerCall }: Ended,
 ): void {
   const error = answer.error ?? answer.observation.error
-  if (error === undefined) trial.end(outcomeOf(answer), '')
-  else if (isSlowlyRead(gateway, admitted, error, record)) trial.end('nothing', '')
-  else recordFailure(gateway, admitted.id, target, error, trial)
+  if (error === undefined) breakerCall.end(outcomeOf(answer), '')
+  else if (isSlowlyRead(gateway, admitted, error, record)) breakerCall.end('nothing', '')
+  else recordFailure(gateway, admitted.id, target, error, breakerCall)
 }
 
 /** A stream that went on to its last moment was not read any faster: an upstream that is silent is hung up on before. */
@@ -196,17 +202,22 @@ function endingOf({ body, group }: Admitted, target: Target, model: Model, answe
   }
 }
 
-function notePassedOver({ row }: Admitted, { fallback }: Leg, candidate: Passed, reason: string): void {
+function notePassedOver(
+  { row }: Admitted,
+  { fallback }: ModelCandidates,
+  candidate: Passed,
+  reason: string,
+): void {
   if (row.attempts.length >= passedOverMax) return
   const why = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
   row.attempts.push(passedOver(candidate, why))
 }
 
-/** Response headers that say which channel this answer is of. `serving`: its leg, while it may still become one. */
+/** Response headers that say which channel this answer is of. `serving`: its model, while it may still become one. */
 function tellRoute(
   { headers, request, row }: Admitted,
   target: Target | null,
-  serving: Leg | undefined,
+  serving: ModelCandidates | undefined,
 ): void {
   if (target === null) delete headers['x-tollgate-channel']
   else headers['x-tollgate-channel'] = channelHeader(target.channel.name)
@@ -217,8 +228,8 @@ function tellRoute(
 }
 
 /** Retry-After is the time until the first credential of all may be used again. */
-function withRest(last: Last, calls: number, restMs: number): Last {
-  const retryAfterSeconds = Math.max(1, Math.ceil(restMs / 1000))
+function withCooldown(last: Last, calls: number, cooldownMs: number): Last {
+  const retryAfterSeconds = Math.max(1, Math.ceil(cooldownMs / 1000))
   if (calls === 0) {
     const message = 'The upstreams of this model limit the rate of requests: try again later.'
     return {

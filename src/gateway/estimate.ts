@@ -1,7 +1,6 @@
 import type { Block, ChatRequest } from '../canonical/chat.ts'
+import { bytesPerToken } from '../canonical/tokens.ts'
 
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4
 /** What an image of usual size costs with most vendors, and what each turn's frame does. */
 const tokensPerImage = 1_000
 const tokensPerTurn = 4

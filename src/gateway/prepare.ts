@@ -1,6 +1,7 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
@@ -129,7 +130,7 @@ export class Preparation {
       model: asked.facts.model,
       stream: asked.facts.stream,
       createdAtSeconds: Math.floor(asked.startedAt / 1000),
-      inputTokensEstimate: Math.ceil(asked.body.length / bytesPerToken),
+      inputTokensEstimate: estimateTokens(asked.body.length),
       envelope,
       strict: asked.identity.strict || asked.request.headers['x-tollgate-strict'] === 'true',
       maxOutputTokensDefault: maxOutputTokens ?? bounds.outputTokensDefault,
@@ -219,8 +220,6 @@ function withoutDenied(features: string, denied: ReadonlySet<string>): string {
 
 const nothing: readonly string[] = []
 
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4
 /** More than these are not kept on the row. */
 const notesMax = 64
 const summaryCharactersMax = 512

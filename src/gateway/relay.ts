@@ -1,17 +1,19 @@
 import type { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import type { Bounds } from '../config.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
-import { nothingObserved, nothingSent, weighed } from '../stages/meter.ts'
+import { nothingSent, observeSize } from '../stages/meter.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { answerHeaders, headerText } from './answer-headers.ts'
+import { answerHeaders } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
 /** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
@@ -80,7 +82,7 @@ export class Relay implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = headerText(headers['x-request-id'])
+    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return
@@ -346,7 +348,7 @@ export class Relay implements Listener {
 
   /** What an answer that has no end gave until now. */
   #observeSoFar(): Observation {
-    if (this.#mode === 'passing') return weighed(this.#length)
+    if (this.#mode === 'passing') return observeSize(this.#length)
     return this.#watcher?.observe() ?? nothingObserved
   }
 
@@ -359,7 +361,7 @@ export class Relay implements Listener {
 
   #watchPassed(): Observation {
     if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
-    return weighed(this.#length)
+    return observeSize(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {

@@ -76,7 +76,7 @@ export function readOtherwise(
     const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
     if (request.choices > 1 || request.logprobs !== undefined) return undefined
     const { upstreamModel } = target
-    const answer = { ...wanted, envelope: ownSeals(wanted.envelope), request }
+    const answer = { ...wanted, envelope: ownSignatures(wanted.envelope), request }
     return new TranslatingReader(
       wanted,
       upstreamSide(target.protocol),
@@ -90,11 +90,11 @@ export function readOtherwise(
   }
 }
 
-/** Seals go to the client as they came where it speaks the format that made them. Chat has no one place for them. */
-function ownSeals(envelope: Envelope): Envelope {
+/** A client that speaks the format of a signature gets it as it came. Chat Completions has no one place for signatures. */
+function ownSignatures(envelope: Envelope): Envelope {
   return {
     ...envelope,
-    wrap: (seal) => (seal.protocol === 'openai-chat' ? envelope.wrap(seal) : seal.value),
+    wrap: (signature) => (signature.protocol === 'openai-chat' ? envelope.wrap(signature) : signature.value),
   }
 }
 
@@ -326,8 +326,8 @@ function deltaLength(delta: Delta): number {
   switch (delta.type) {
     case 'text':
       return delta.text.length
-    case 'seal':
-      return delta.seal.value.length
+    case 'signature':
+      return delta.signature.value.length
     case 'citation':
       return delta.url.length + (delta.title?.length ?? 0)
   }

@@ -3,38 +3,39 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { peerAddressOf } from './client-address.ts'
 import type { BegunRequest, Intake } from './intake.ts'
 
-/** What client errors need of a process. */
+/** The parts of a process that client errors need. */
 interface Refuser {
   intake: Intake
   bounds: Pick<Bounds, 'headerBytesMax' | 'headerReadMs' | 'requestReadMs'>
-  log: { error(fields: object, message: string): void }
+  log: Log
 }
 
 /** Most headers of one request. Node's parser refuses more. */
 export const headersMax = 1000
 
-/** How long a client has to read the answer to `CONNECT` and to close its side of the connection. */
+/** Time for a client to read the answer to `CONNECT` and to close its side of the connection. */
 const lingerMs = 5_000
 
-/** The code of Node's parser for a connection that ended in the middle of a request. */
+/** Node's error code for a connection that ended in the middle of a request. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
- * Bytes that are no HTTP request, headers too large, or a request that did not arrive in time: a row, an answer, the
- * end of the connection. Where a call had begun, the row and the answer are that call's.
+ * For a server's `clientError` event: bytes that are no HTTP request, headers too large, or a request that did not arrive in
+ * time. Writes a row, sends an answer and closes the connection. When a request had begun, they are its row and its answer.
  */
 export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
-    // A connection that broke, or that never sent a byte, has asked for nothing.
+    // The connection broke, or never sent a byte: there is no request.
     if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
       socket.destroy()
       return
     }
-    if (error.code === endedEarly && unreadOn(refuser, socket)?.life.ended === false) {
-      // The client ended its side in the middle of a request. The call finds its client gone, and writes its row.
+    if (error.code === endedEarly && unreadRequestOn(refuser, socket)?.life.ended === false) {
+      // The client closed its side in the middle of a request, whose handler sees the closed connection and writes the row.
       socket.destroy()
       return
     }
@@ -43,9 +44,10 @@ export function refuseUnparsed(refuser: Refuser) {
 }
 
 /**
- * `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. Node has let go of it: here it
- * is read on, and ended where its client does not end it. Node would not bring what is still being answered on it to its
- * end either: that connection ends at once, and the call before finds its client gone.
+ * For a server's `connect` event: bytes after a `CONNECT` request are no HTTP. Writes a row, sends an answer and closes the
+ * connection. Node no longer handles the socket, so we read it, and destroy it when the client does not close its side.
+ * Node cannot finish an answer to an earlier request on it either: the connection then closes at once, and the earlier
+ * request ends as one whose client left.
  */
 export function refuseTunnel(refuser: Refuser) {
   return (_request: IncomingMessage, socket: Duplex): void => {
@@ -78,13 +80,13 @@ function refuseAndLog(
   refusal: GatewayError,
   status: number | undefined,
 ): void {
-  refuseOn(refuser, socket, refusal, status).catch((cause: unknown) => {
+  refuseSocket(refuser, socket, refusal, status).catch((cause: unknown) => {
     refuser.log.error({ cause: String(cause) }, 'a refused connection has no row')
     socket.destroy()
   })
 }
 
-async function refuseOn(
+async function refuseSocket(
   refuser: Refuser,
   socket: Duplex,
   refusal: GatewayError,
@@ -92,29 +94,29 @@ async function refuseOn(
 ): Promise<void> {
   const { intake } = refuser
   const newest = intake.newestOn(socket)
-  const unread = unreadOn(refuser, socket)
+  const unread = unreadRequestOn(refuser, socket)
   if (unread?.life.ended === true) {
-    // It was answered before it had come whole, or is about to be, and has its row.
-    endBehind(unread.response, socket, '')
+    // The request has its row: its answer went out, or will, before its body had come whole.
+    answerAfter(unread.response, socket, '')
     return
   }
   const client = { address: peerAddressOf(socket) || null, begun: unread }
   const bytes = answerBytes(await intake.refuseUnread(refusal, client, status))
   const response = newest?.response
   if (response === undefined) socket.end(bytes)
-  else if (unread === undefined) endBehind(response, socket, bytes)
+  else if (unread === undefined) answerAfter(response, socket, bytes)
   else if (response.socket !== null && !response.headersSent) socket.end(bytes)
-  // In the middle of an answer these bytes would be read as part of it.
+  // In the middle of an answer, the client would read these bytes as a part of it.
   else socket.destroy()
 }
 
-/** A request before this one is still being answered: its client gets that answer whole. */
-function endBehind(response: ServerResponse, socket: Duplex, bytes: string): void {
+/** Send `bytes` after the answer that is still being sent, so that the client gets that answer whole. */
+function answerAfter(response: ServerResponse, socket: Duplex, bytes: string): void {
   if (response.writableFinished || response.destroyed) {
     socket.destroy()
     return
   }
-  // Bytes that come now belong to no request.
+  // No request follows: leave further bytes unread.
   socket.pause()
   response.once('close', () => {
     if (socket.writable) socket.end(bytes)
@@ -122,8 +124,8 @@ function endBehind(response: ServerResponse, socket: Duplex, bytes: string): voi
   })
 }
 
-/** The request that has begun and has not come whole. */
-function unreadOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
+/** The request on this connection whose body has not come whole. */
+function unreadRequestOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
   const newest = intake.newestOn(socket)
   return newest?.request.complete === false ? newest : undefined
 }
@@ -152,7 +154,7 @@ function explain(code: string | undefined, socket: Duplex, refuser: Refuser): Ga
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError(
       'invalid_request',
-      unreadOn(refuser, socket) === undefined
+      unreadRequestOn(refuser, socket) === undefined
         ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
         : `The request did not arrive within ${bounds.requestReadMs} ms.`,
     )

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Bounds, Config } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
 import { headersMax, refuseTunnel, refuseUnparsed } from './client-errors.ts'
@@ -10,18 +11,14 @@ import type { Intake } from './intake.ts'
 import { refuseAll, requestGuard } from './request-guard.ts'
 import { followCertificate, readCertificate } from './tls.ts'
 
-/** What the server needs of a process. */
+/** The parts of a process that the server needs. */
 export interface ServerContext {
   bounds: Bounds
   config: Pick<Config, 'plainHttp' | 'tlsCert' | 'tlsKey' | 'trustedProxies'>
-  log: {
-    info(fields: object, message: string): void
-    warn(fields: object, message: string): void
-    error(fields: object, message: string): void
-  }
+  log: Log
 }
 
-/** The server of this process: HTTPS where there is a certificate. Throws an Error for the operator. */
+/** The server of this process: HTTPS when a certificate is configured. Throws an Error for the operator. */
 export function makeServer(context: ServerContext, intake: Intake): Server {
   const { bounds, config, log } = context
   const refuser = { intake, bounds, log }
@@ -31,10 +28,10 @@ export function makeServer(context: ServerContext, intake: Intake): Server {
     headersTimeout: Math.min(bounds.headerReadMs, bounds.requestReadMs),
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout: 75_000,
-    // TCP's own, for clients that are gone without a word while their answer is thought of.
+    // TCP keep-alive finds clients that vanished without closing the connection while the upstream works.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
-    // A client that sends none gets an answer in its own format, and a row.
+    // The request guard refuses a request without a host in the client's format, with a row.
     requireHostHeader: false,
   }
   const listener = requestGuard(intake, config.plainHttp === 'allow')
@@ -45,7 +42,7 @@ export function makeServer(context: ServerContext, intake: Intake): Server {
       : secureServer(context, options, listener, { tlsCert, tlsKey })
   server.maxHeadersCount = headersMax
   server.maxConnections = bounds.connectionsMax
-  server.on('drop', tellOfDrops(context))
+  server.on('drop', logDrops(context))
   server.once('listening', () => {
     server.on('error', (error) => log.error({ cause: String(error) }, 'the port has failed'))
   })
@@ -74,7 +71,7 @@ export function listen(server: Server, options: ListenOptions & { port: number }
   })
 }
 
-const dropsToldMs = 10_000
+const dropLogIntervalMs = 10_000
 
 function plainServer(
   options: ServerOptions,
@@ -103,7 +100,7 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // A client that fails the handshake has asked for nothing: no row, and no plain answer to bytes that may be anything.
+  // A failed handshake is no request, so it has no row. Its bytes may be anything, so it gets no plain-text answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)
@@ -111,14 +108,14 @@ function secureServer(
   return server
 }
 
-function tellOfDrops({ bounds, log }: ServerContext): () => void {
+function logDrops({ bounds, log }: ServerContext): () => void {
   let dropped = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   return () => {
     dropped++
     const now = performance.now()
-    if (now - toldAt < dropsToldMs) return
-    toldAt = now
+    if (now - loggedAt < dropLogIntervalMs) return
+    loggedAt = now
     log.warn(
       { dropped, connectionsMax: bounds.connectionsMax },
       'connections are dropped: as many are open as may be',

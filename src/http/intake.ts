@@ -2,16 +2,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream'
 import type { GatewayError } from '../canonical/error.ts'
 
-/** Where http/ hands requests on, and tells of those that it refuses: each of them has one row. */
+/** The stages, as http/ sees them: they serve the requests that pass the guard, and write the rows of the others. */
 export interface Intake {
   serve: RequestListener
-  /** Answer a request with an error and close its connection. Its key is not looked up. */
+  /** Answer a request with an error, without looking its key up, and close its connection. */
   refuse(request: IncomingMessage, response: ServerResponse, refusal: GatewayError): void
-  /** The request that this connection began last, unless that one is over. */
+  /** The last request that began on this connection; undefined when it is over. */
   newestOn(socket: Duplex): BegunRequest | undefined
   /**
-   * Write the row of a request that could not be read to its end: of `begun`, else a row of its own. `status`: where HTTP
-   * has one of its own. Resolves with what the client is told.
+   * Write the row of a request that we could not read to its end: the row of `begun`, or a new row. `status`: an HTTP status
+   * for this failure, such as 408; undefined: the status of the error kind. Resolves with the answer for the client.
    */
   refuseUnread(
     refusal: GatewayError,

@@ -5,34 +5,34 @@ import { cameSafely, hostSyntax } from './client-address.ts'
 import type { Intake } from './intake.ts'
 
 /**
- * What every request passes before anything of it is used. Refused are requests that came unprotected, and requests that
- * two readers could understand as two different ones. A refused request gets a row, an error in the caller's format, and
- * the end of its connection; its key is neither looked up nor kept. `allowsPlain`: plain HTTP is protected enough.
+ * Checks every request before we use any of it. Refuses a request that came over plain HTTP, and one that two HTTP parsers
+ * could read as two different requests. A refused request gets a row and an error in the caller's format, and its connection
+ * closes. We neither look its key up nor keep it. `allowsPlain`: accept plain HTTP.
  */
 export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
-    // What follows a refused request is not read any more, even when it came along with it.
-    if (shut.has(request.socket)) return
-    // It is answered in this protocol, but the parser has dropped what came behind it: nothing may come after that.
+    // Ignore requests that follow a refused one on its connection.
+    if (closingSockets.has(request.socket)) return
+    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes behind it, so the connection must close.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const refusal = refusalOf(request, allowsPlain)
-    if (refusal === undefined) intake.serve(request, response)
-    else turnAway(intake, request, response, refusal)
+    const violation = violationIn(request, allowsPlain)
+    if (violation === undefined) intake.serve(request, response)
+    else refuse(intake, request, response, violation)
   }
 }
 
-/** Refuses every request that it hears of, with what `explain` says of it. */
+/** A listener that refuses every request, with the message of `explain`. */
 export function refuseAll(intake: Intake, explain: (request: IncomingMessage) => string): RequestListener {
-  return (request, response) => turnAway(intake, request, response, badRequest(explain(request)))
+  return (request, response) => refuse(intake, request, response, badRequest(explain(request)))
 }
 
-/** Connections that end with the answer they are getting now. */
-const shut = new WeakSet<Duplex>()
+/** Connections that close after the answer they are getting now. */
+const closingSockets = new WeakSet<Duplex>()
 
-/** Answered over plain HTTP as well: they hold no secrets, and a health check has no certificate. */
+/** Paths that we also answer over plain HTTP: they show no secrets, and a health check has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** Headers that may come only once: a second one means another body, host or key to some readers. */
+/** Headers that may come only once: some parsers take the second one for another body, host or key. */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -43,10 +43,10 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Headers that may be repeated only with the same value: of two that differ, some readers take the first, some the last. */
+/** Headers that may repeat only with the same value: of two values, some parsers take the first and some the last. */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
-function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
+function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
   const { headers } = request
   const url = request.url ?? ''
   if (!allowsPlain && !cameSafely(request) && !openPaths.has(url)) {
@@ -56,7 +56,7 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
     )
   }
   if (request.httpVersionMajor !== 1) return badRequest('Send HTTP/1.1.')
-  // Two slashes begin the name of a host, for some readers.
+  // Some parsers read a host name behind two slashes.
   if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
     return badRequest(
       'The target of the request must be a path that begins with one slash, such as /v1/models.',
@@ -72,15 +72,15 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
       'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
     )
   }
-  const twice = headerGivenTwice(request)
-  return twice === undefined ? undefined : badRequest(twice)
+  const repeated = repeatedHeaderProblem(request)
+  return repeated === undefined ? undefined : badRequest(repeated)
 }
 
-/** A message about a repeated header; undefined when there is none. Repeats that agree become one header. */
-function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
+/** A message about a repeated header; undefined when there is none. Joins repeats with the same value into one header. */
+function repeatedHeaderProblem({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
-  // As many names as headers: none of them came twice.
+  // As many names as headers: no header came twice.
   if (names * 2 === rawHeaders.length) return undefined
   const seen = new Map<string, string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -92,20 +92,20 @@ function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | un
     seen.set(name, value)
     if (before === undefined) continue
     if (!mayAgree || before !== value) return `The header "${name}" came more than once. Send it once.`
-    // Node joins those that it does not know.
+    // Node joins the values of headers that it does not know.
     headers[name] = value
   }
   return undefined
 }
 
-function turnAway(
+function refuse(
   intake: Intake,
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: GatewayError,
+  violation: GatewayError,
 ): void {
-  shut.add(request.socket)
-  intake.refuse(request, response, refusal)
+  closingSockets.add(request.socket)
+  intake.refuse(request, response, violation)
 }
 
 function badRequest(message: string): GatewayError {

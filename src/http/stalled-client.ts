@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http'
 export function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   if (response.listenerCount('timeout') > 0) return
   response.setTimeout(stallMs, () => {
-    // Silence alone is no stall: the upstream may need longer for its answer.
+    // Without bytes to read the client is not stalled: the upstream may need longer for its answer.
     if (isWaitedFor(response)) response.destroy()
   })
 }

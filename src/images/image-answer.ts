@@ -8,6 +8,7 @@ import { redactText } from '../redaction/redact.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding } from '../stages/ending.ts'
 import type { Received } from '../stages/received.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { cancelJob } from './cancel-job.ts'
 import { followJob, hasEnded } from './follow-job.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
@@ -245,15 +246,10 @@ async function currentJob(gateway: JobGateway, { id, request }: JobRequest) {
   return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
 }
 
-/** A job with all that its client may know of it. */
-export async function sendJob(gateway: JobGateway, received: SentRequest, job: ImageJob): Promise<void> {
-  sendJson(received, await jobWithPosition(gateway, received.request, job), 200, {})
-}
-
 function sendJson(
   { id, response, headers }: SentRequest,
   json: object,
-  status: 200 | 202,
+  status: 202,
   more: Record<string, string>,
 ): void {
   if (response.destroyed) return
@@ -273,13 +269,14 @@ type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>
 type SentRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers'>
 type JobRequest = SentRequest & Pick<Received, 'row'>
 
-async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
+/** All that a client may know of a job of its own. */
+export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
   const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
   return jobJson(job, position, linkerFor(gateway, request))
 }
 
 function warn({ log }: JobGateway, { id }: JobRequest, cause: unknown, message: string): void {
-  log.warn({ request: id, cause: redactText(String(cause)) }, message)
+  requestLog(log, id).warn({ cause: redactText(String(cause)) }, message)
 }
 
 export function linkerFor(

@@ -2,13 +2,12 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
-import type { Observation } from '../protocols/protocol.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { withoutSecrets } from '../stages/redact-error.ts'
-import type { Generated } from './generate.ts'
-import type { Generation } from './generation.ts'
+import type { Generated, Generation } from './generation.ts'
 import type { JobQuote, JobResult } from './jobs/job.ts'
 import type { JobEnding } from './jobs/jobs.ts'
 
@@ -18,7 +17,7 @@ import type { JobEnding } from './jobs/jobs.ts'
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
-  const { told } = made
+  const { answer } = made
   const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
@@ -29,10 +28,10 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
     })),
     ...withoutUndefined({
-      size: told?.size,
-      quality: told?.quality,
-      background: told?.background,
-      outputFormat: told?.outputFormat,
+      size: answer?.size,
+      quality: answer?.quality,
+      background: answer?.background,
+      outputFormat: answer?.outputFormat,
     }),
     ...(made.usage === undefined
       ? {}
@@ -51,7 +50,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       error: null,
       metered: meterImages(job.quote, { ...made, images }),
       target: made.target,
-      servedModel: told?.servedModel,
+      servedModel: answer?.servedModel,
       notes: made.notes,
     }),
     images: images.length,
@@ -131,7 +130,9 @@ function closeOf(
     outcome: known.outcome,
     error: known.error,
     observation:
-      known.servedModel === undefined ? null : { ...nothingObserved, servedModel: known.servedModel },
+      known.servedModel === undefined
+        ? null
+        : { ...nothingObserved, complete: true, servedModel: known.servedModel },
     streamEnd:
       known.outcome === 'cancelled' ? 'client_gone' : known.outcome === 'succeeded' ? 'complete' : null,
     target: known.target === undefined ? null : { ...known.target },
@@ -150,24 +151,15 @@ function closeOf(
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
 }
 
-const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: true,
-  outputTokensEstimate: 0,
-}
-
 /** By what was asked for, and where that was left to the upstream, by what it told. */
-function meterImages(quote: JobQuote, { images, told, usage }: Generated): Metered {
+function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Metered {
   const known = {
     usage: usage ?? null,
     usageSource: usage === undefined ? ('none' as const) : ('upstream' as const),
   }
   const { price, multiplier, size, quality } = quote
   if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
-  const cost = priceImages({ count: images.length, size, quality, told, usage }, price, multiplier)
+  const cost = priceImages({ count: images.length, size, quality, told: answer, usage }, price, multiplier)
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { worstCaseImagesNano } from '../ledger/price.ts'
@@ -8,7 +9,7 @@ import { redactText } from '../redaction/redact.ts'
 import { type Candidate, planImageRoute } from '../routing/candidates.ts'
 import { end, endAsJob } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
-import { type ModelEndpoint, spokenOn } from '../stages/endpoints.ts'
+import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
@@ -17,8 +18,9 @@ import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeLimits } from '../stages/take-limits.ts'
-import { canBeSaid } from './generate.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
+import { findEncodingError } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
 import type { NewJob } from './jobs/jobs.ts'
 
@@ -27,7 +29,7 @@ import type { NewJob } from './jobs/jobs.ts'
  * waits for whoever makes the images. A request that became no job has a row at once; the end of a job writes its row.
  */
 export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
-  return handleRequest(gateway, spokenOn(endpoint), serve)
+  return handleRequest(gateway, formatOf(endpoint), serve)
 }
 
 async function serve(gateway: ImageGateway, received: Received): Promise<void> {
@@ -45,10 +47,10 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   imageClient.checkTraits(facts, model.images, facts.model)
   // Targets are chosen when the job is run. Now it counts that there are some, and which formats they speak.
   const targets = planImageRoute(model, facts.model, group)
-  const unsaid = canBeSaid(targets, facts)
-  if (unsaid !== undefined) throw unsaid
+  const encodingError = findEncodingError(targets, facts)
+  if (encodingError !== undefined) throw encodingError
   const webhook = webhookOf(gateway, received)
-  await takeLimits(gateway, asked, Math.ceil(asked.body.length / bytesPerToken))
+  await takeLimits(gateway, asked, estimateTokens(asked.body.length))
   if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
     return await end(gateway, received, leftEnding)
   if (/\brespond-async\b/.test(String(received.request.headers.prefer ?? '')))
@@ -59,39 +61,36 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
 
 type AskedImages = Asked<ImageRequest & { model: string }>
 
-interface Wish {
+interface JobPlan {
   asked: AskedImages
   model: Model
   targets: readonly Candidate[]
   webhook: NewJob['webhook']
 }
 
-/** English text has about four bytes to a token. */
-const bytesPerToken = 4
-
 /**
  * From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us.
  * `left`: the client did not wait for its money, and there is no job.
  */
-async function accept(gateway: ImageGateway, wish: Wish): Promise<'accepted' | 'left'> {
+async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
   const { images, bounds } = gateway
-  const { asked } = wish
-  const nano = isMoneyLimited(asked) ? worstCase(wish) : undefined
-  const job = jobOf(gateway, wish, nano)
+  const { asked } = plan
+  const nano = isMoneyLimited(asked) ? worstCase(plan) : undefined
+  const job = jobOf(gateway, plan, nano)
   if (nano !== undefined) {
     const advice = 'Ask for fewer, smaller or cheaper images'
     if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
   }
-  const { verdict, enqueue } = await keep(gateway, job)
+  const { verdict, enqueue } = await acceptOrRetry(gateway, job)
   // Another process took this one for dead and released its reservations.
   if (verdict === 'insufficient') throw databaseAway()
-  if (verdict === 'full') throw tooManyWait(bounds.imageWaitingMax)
+  if (verdict === 'full') throw tooManyWaiting(bounds.imageWaitingMax)
   answerIsJob(asked)
   endAsJob(gateway, asked)
   if (enqueue.length > 0) {
     images.queue.add(enqueue).catch((error: unknown) => {
-      gateway.log.warn(
-        { request: asked.id, cause: redactText(String(error)) },
+      requestLog(gateway.log, asked.id).warn(
+        { cause: redactText(String(error)) },
         'an image job waits for the sweep',
       )
     })
@@ -101,7 +100,7 @@ async function accept(gateway: ImageGateway, wish: Wish): Promise<'accepted' | '
 
 function jobOf(
   gateway: ImageGateway,
-  { asked, model, webhook }: Wish,
+  { asked, model, webhook }: JobPlan,
   amountNano: bigint | undefined,
 ): NewJob {
   const { body, facts, group, identity } = asked
@@ -131,7 +130,7 @@ function jobOf(
 }
 
 /** Asks again when Postgres failed at once: the same job is kept only once. Rejects `unavailable`. */
-async function keep(gateway: ImageGateway, job: NewJob) {
+async function acceptOrRetry(gateway: ImageGateway, job: NewJob) {
   const { jobs } = gateway.images
   const begunAt = Date.now()
   try {
@@ -145,7 +144,7 @@ async function keep(gateway: ImageGateway, job: NewJob) {
   })
 }
 
-function worstCase({ asked, model, targets }: Wish): bigint {
+function worstCase({ asked, model, targets }: JobPlan): bigint {
   const { count, size, quality } = asked.facts
   // In another format a request is longer than the client's, and a vendor's own words around its tool count too.
   const hasMore = targets.some(({ native }) => !native)
@@ -179,15 +178,15 @@ function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhoo
   )
 }
 
-function tooManyWait(waitingMax: number): GatewayError {
+function tooManyWaiting(waitingMax: number): GatewayError {
   return new GatewayError(
     'rate_limited',
     `${waitingMax} image generations of yours wait already, as many as may. Try again when some have been made.`,
-    { retryAfterSeconds: waitingAgainSeconds },
+    { retryAfterSeconds: retryWaitingSeconds },
   )
 }
 
-const waitingAgainSeconds = 30
+const retryWaitingSeconds = 30
 
 function databaseAway(cause?: unknown): GatewayError {
   return new GatewayError(

@@ -9,7 +9,7 @@ import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
 
-/** The protocols that this version speaks. A name without an entry is known to the catalog but not spoken yet. */
+/** The text protocols that this version speaks. */
 export const protocols = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -46,10 +46,10 @@ const imageSides: Readonly<Partial<Record<ProtocolName, ImageSide>>> = {
   'openai-chat': openaiChatImages,
 }
 
-/** How upstreams of a protocol are asked for images; undefined for a protocol that has none. */
+/** How the gateway asks upstreams of a protocol for images; undefined for a protocol without images. */
 export function imageSide(name: ProtocolName): ImageSide | undefined {
   return imageSides[name]
 }
 
-/** How clients ask for images: in one format. */
+/** How clients ask for images. There is only one format. */
 export const imageClient: ImageClient = openaiImagesClient

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Trial } from './breakers.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
+import type { BreakerCall } from './breakers.ts'
 import type { Target } from './candidates.ts'
 import type { Routing } from './routing.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
@@ -8,7 +9,7 @@ import { type Verdict, verdictOn } from './verdict.ts'
 /** What recording a failure needs of a process. */
 interface Recorder {
   routing: Routing
-  log: { warn(fields: object, message: string): void }
+  log: Log
 }
 
 /** What a failed call means for its channel and its credential, recorded for all requests that come after. */
@@ -17,23 +18,28 @@ export function recordFailure(
   requestId: string,
   { channel, credential, upstreamModel, modelNamedBy }: Target,
   error: GatewayError,
-  trial: Trial,
+  breakerCall: BreakerCall,
 ): Verdict {
   const verdict = verdictOn(error, modelNamedBy)
-  const { openSeconds, rest } = verdict
+  const { openSeconds, cooldown } = verdict
   const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
-  trial.end(verdict.breaker, causeOf(error), openMs)
-  if (rest === undefined) return verdict
-  const isNew = routing.rests.begin(channel.id, credential, upstreamModel, rest, error.retryAfterSeconds)
-  if (rest !== 'limited' && isNew) {
+  breakerCall.end(verdict.breaker, causeOf(error), openMs)
+  if (cooldown === undefined) return verdict
+  const isNew = routing.cooldowns.begin(
+    channel.id,
+    credential,
+    upstreamModel,
+    cooldown,
+    error.retryAfterSeconds,
+  )
+  if (cooldown !== 'limited' && isNew) {
     const fields = {
-      request: requestId,
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
-      ...(rest === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
+      ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
-    log.warn(
+    requestLog(log, requestId).warn(
       fields,
       'an upstream refuses a credential of this channel: others are used before it for a while',
     )

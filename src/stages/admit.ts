@@ -1,13 +1,14 @@
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import type { Gateway } from './gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from './hold-money.ts'
-import { standInJournal } from './open-record.ts'
+import { openInJournal } from './open-record.ts'
 import type { Asked } from './read.ts'
 import { takeLimits } from './take-limits.ts'
 
 /**
- * The fourth stage: the request is within its limits, its worst case is held where money is limited, and it has a row
- * even if this process dies now. Nothing may be sent upstream before.
+ * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and it has a row
+ * even if this process dies now. Nothing goes upstream before this stage.
  */
 export interface Admitted extends Asked {
   /** The first half of its row, as it stands in the journal. */
@@ -15,21 +16,18 @@ export interface Admitted extends Asked {
 }
 
 /**
- * `worstCase` is asked only where money is limited, and may throw.
+ * Admit a request. Calls `worstCase` only where money is limited; it may throw.
  * Rejects `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
 export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amount): Promise<Admitted> {
   const { body, facts, group, life } = asked
-  await takeLimits(gateway, asked, Math.ceil(body.length / bytesPerToken) + (facts.maxOutputTokens ?? 0))
+  await takeLimits(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
-    // A client that leaves while it waits for its money is found gone before anything is sent.
+    // The client may leave during this wait. The next stage checks that before it sends anything.
     await holdMoney(gateway, asked, worstCase())
   }
-  const opened = await standInJournal(gateway, asked)
+  const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone
   return Object.assign(asked, { opened })
 }
-
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4

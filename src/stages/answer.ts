@@ -1,6 +1,6 @@
 import type { Received } from './received.ts'
 
-/** What a client is sent passes here, so that an answer with an Idempotency-Key can be kept for its repeats. */
+// Every answer to a client passes here, so that an answer with an Idempotency-Key can be kept for its repeats.
 
 export function beginAnswer(
   { response, life }: Received,
@@ -11,7 +11,7 @@ export function beginAnswer(
   response.writeHead(status, headers)
 }
 
-/** False: the client has yet to take what was written. */
+/** False: the client has not yet read all bytes written so far. */
 export function writeAnswer({ response, life }: Received, chunk: Uint8Array): boolean {
   life.claim?.write(chunk)
   return response.write(chunk)

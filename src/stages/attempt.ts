@@ -4,7 +4,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Passed } from '../routing/targets.ts'
 
-/** What is known of an upstream call before it is made. */
+/** The record of an upstream call before the call. */
 export function newAttempt({
   channel,
   protocol,
@@ -28,7 +28,7 @@ export function newAttempt({
   }
 }
 
-/** A candidate that is not called, and why. */
+/** The record of a candidate that we do not call, with the reason. */
 export function passedOver({ channel, protocol, upstreamModel }: Passed, reason: string): AttemptRecord {
   const known = { protocol: protocol ?? null, upstreamModel: upstreamModel ?? null }
   return { ...newAttempt({ channel, reason, ...known }), passedOver: true }

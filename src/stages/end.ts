@@ -8,10 +8,10 @@ import type { Arrival, Received, RowSoFar } from './received.ts'
 import { redactError, secretsOf } from './redact-error.ts'
 
 /**
- * The one exit of everything that came: its row is written, and what it held is given back. Whatever comes second finds
- * that it has ended. Resolves once the row stands in the journal: await it before the client can see the end of its answer.
+ * The one exit of every request: writes its row and releases all that it holds. A second call does nothing. Resolves when
+ * the row is in the journal: await it before you send the last bytes of the answer.
  *
- * `unlogged`: there is no row, because reading the usage log would else add to it without end.
+ * `unlogged`: no row. Otherwise each read of the usage log would add a row to it.
  */
 export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unlogged'): Promise<void> {
   const { life } = arrival
@@ -26,35 +26,35 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 }
 
 /**
- * The exit of a request that became a job, whose end writes the row. The request still counts as running, for the limits
- * too, until its answer is gone.
+ * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
+ * limits, until its answer has been sent.
  */
 export function endAsJob(gateway: Gateway, { life, row, response }: Received): void {
   life.ended = true
   const { lease } = life
   for (const release of [...life.releases, ...life.slabs]) release()
   row.body = null
-  const gone = () => {
+  const finish = () => {
     lease?.settle(0)
     gateway.requests.delete(life)
   }
-  if (response.destroyed) gone()
-  else response.once('close', gone)
+  if (response.destroyed) finish()
+  else response.once('close', finish)
 }
 
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life } = arrival
-  const close = closeRecordOf(arrival, withoutSecretsOf(arrival, ending))
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
-  const freed = life.claim?.ended(ending)
+  const keyFreed = life.claim?.ended(ending)
   if (row.opened !== null) await gateway.ledger.close(open, close)
   else if (row.identity !== null) await gateway.ledger.refuse(open, close)
   else await gateway.ledger.refuseUnknown(open, close)
-  if (freed !== undefined) await freed
+  if (keyFreed !== undefined) await keyFreed
 }
 
-/** `tokens`: what it used of its limits. `isRead`: nothing can still read the request's bytes. */
+/** `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes. */
 function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
   life.lease?.settle(tokens)
   for (const release of life.releases) release()
@@ -62,8 +62,8 @@ function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
 }
 
 /**
- * An upstream that answered well has read all of the request. An upstream that refused or broke may not have: bytes of
- * it can still wait in a socket, and must never become another client's.
+ * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may still wait in a
+ * socket, and their memory must not be reused for another client's request.
  */
 function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
   const calls = callsIn(attempts)
@@ -71,7 +71,7 @@ function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
 }
 
 /** Error texts come from upstreams and may hold anything. */
-function withoutSecretsOf(arrival: Arrival, ending: Ending): Ending {
+function redactEnding(arrival: Arrival, ending: Ending): Ending {
   for (const attempt of arrival.row.attempts) {
     if (attempt.error === null) continue
     attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secretsOf(arrival)) }

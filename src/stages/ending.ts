@@ -6,19 +6,19 @@ import { redactText } from '../redaction/redact.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { Arrival, AskedTarget, RowSoFar } from './received.ts'
 
-/** How a request ended: the second half of its row, beside what it had come to by then. */
+/** How a request ended. With `RowSoFar` it makes the second half of its row. */
 export interface Ending {
   status: number
   outcome: Outcome
   error: GatewayError | null
   observation: Observation | null
   streamEnd: StreamEnd | null
-  /** The target that answered, or that refused last. */
+  /** The target that answered, or the last one that refused. */
   target: AskedTarget | null
   metered: Metered
 }
 
-/** A request that we answered ourselves. It cost nothing. */
+/** The ending of a request that we answered ourselves. It cost nothing. */
 export function answeredEnding(status: number, target: AskedTarget | null = null): Ending {
   return {
     status,
@@ -31,7 +31,7 @@ export function answeredEnding(status: number, target: AskedTarget | null = null
   }
 }
 
-/** A request that no upstream has seen, and that failed. It cost nothing, and that is known. */
+/** The ending of a failed request that no upstream has seen. It cost nothing. */
 export function refusedEnding(error: GatewayError, status: number): Ending {
   return {
     status,
@@ -44,7 +44,7 @@ export function refusedEnding(error: GatewayError, status: number): Ending {
   }
 }
 
-/** A request whose client left before anything was sent upstream: nothing was bought. */
+/** The ending of a request whose client left before we sent anything upstream. It cost nothing. */
 export const leftEnding: Ending = {
   status: 499,
   outcome: 'cancelled',
@@ -55,7 +55,7 @@ export const leftEnding: Ending = {
   metered: nothingMetered,
 }
 
-/** What a row says of how far its request came. */
+/** The part of a row that says how far its request came. */
 type Progress = Pick<Arrival, 'startedAt'> & {
   row: Pick<RowSoFar, 'identity' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 }
@@ -92,7 +92,7 @@ export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): Clo
   }
 }
 
-/** Anything thrown becomes something a client may see. */
+/** The error that a client may see for anything thrown. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   return new GatewayError(

@@ -3,12 +3,12 @@ import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, plainClient } from '../protocols/index.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 
-/** A public path. The routes, the advice of a 404, `GET /v1/models` and /openapi.json are made from these entries. */
+/** A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these entries. */
 export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE'
   /** As documented, such as `/v1/responses/{id}`. */
   path: string
-  /** What it is for, in a few words. */
+  /** Its purpose in a few words. */
   summary: string
 }
 
@@ -19,17 +19,17 @@ export type ModelEndpoint = Endpoint & { method: 'POST'; protocol: ProtocolName 
     | ImageKind
   )
 
-/** A chat. Whatever format its channel speaks, it is translated where it must be. */
+/** A chat. We translate it for a channel that speaks another format. */
 interface TextKind {
   kind: 'text'
 }
 
-/** Passed as it came to a channel that speaks `protocol`. */
+/** Passed unchanged to a channel that speaks `protocol`. */
 export interface PlainKind extends PlainFormat {
   kind: 'plain'
   /** The upstream's path below the channel's base URL. */
   upstreamPath: string
-  /** Names of models that are known to be asked here: `GET /v1/models` tells. Any other may be asked too. */
+  /** Names of models that are known to answer here, for `GET /v1/models`. A request may name any other model too. */
   models: RegExp
 }
 
@@ -80,29 +80,29 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
   },
 ]
 
-/** A path, and the format in which its clients are answered, errors included. */
-export interface SpokenPath {
+/** A path, and the format of its answers, errors included. */
+export interface PathFormat {
   path: string
   protocol: ProtocolName
   client: ClientSide
 }
 
-/** How the clients of an endpoint are read and answered. */
-export function spokenOn(endpoint: ModelEndpoint): SpokenPath {
+/** The format of an endpoint's requests and answers. */
+export function formatOf(endpoint: ModelEndpoint): PathFormat {
   const client = endpoint.kind === 'plain' ? plainClient(endpoint) : clientOf(endpoint.protocol)
   return { path: endpoint.path, protocol: endpoint.protocol, client }
 }
 
 /**
- * The format of a path, also of one that does not exist: what looks like a format's path is answered in that format.
- * Paths of no format speak the Messages format to clients that send its version header, and OpenAI's to all others.
+ * The format of any path, also of one that does not exist: a path that looks like a format's gets answers in that format.
+ * Every other path speaks the Messages format to clients that send its version header, and OpenAI's to all others.
  */
-export function spokenAt(path: string, headers: IncomingHttpHeaders = {}): SpokenPath {
+export function formatAt(path: string, headers: IncomingHttpHeaders = {}): PathFormat {
   const protocol = protocolOf(path, headers)
   return { path, protocol, client: clientOf(protocol) }
 }
 
-/** Images are asked for in a format of their own, whose errors are those of its vendor's chats. */
+/** An image endpoint answers errors as `openai-chat` does: both formats are OpenAI's. */
 function clientOf(protocol: ProtocolName): ClientSide {
   return clientSide(protocol === 'openai-images' ? 'openai-chat' : protocol)
 }

@@ -9,39 +9,34 @@ import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Life } from './life.ts'
 
-/** What requests need of a process. The context has it all and more. */
+/** The parts of a process that requests need. A Context has them all and more. */
 export interface Gateway {
   bounds: Bounds
-  log: GatewayLog
+  log: Log
   catalog: Catalog
   keys: Keys
   limits: Limits
   ledger: Ledger
   reservations: Reservations
-  /** Idempotency-Keys, and what their first requests were answered. */
+  /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
   upstreams: Upstreams
   /** Which channels fail, and which credentials must wait. */
   routing: Routing
-  /** Which channel holds an answer that can be asked for again. */
+  /** Finds the channel that holds an earlier answer. */
   heldAnswers: HeldAnswers
   /** Carries reasoning signatures through clients that speak another format. */
   envelope: Envelope
-  /** Features of a format that no upstream is asked for, whatever the client says. */
+  /** Features of a format that we never ask an upstream for, even when the client does. */
   deniedBetas: ReadonlySet<string>
-  /** Keys the hashes of bodies that are kept as shape. */
+  /** Keys the hashes of bodies with `capture: shape`. */
   redactionKey: Buffer
   /** Requests that run now. */
   requests: RunningRequests<Life>
-  /** Set once by the drain: no new work. */
+  /** The drain sets it: no new work begins. */
   draining: boolean
-}
-
-export interface GatewayLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { redactText } from '../redaction/redact.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { asGatewayError } from './ending.ts'
-import type { SpokenPath } from './endpoints.ts'
+import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { type Received, receive } from './received.ts'
 import { refuse, type Unanswered } from './refuse.ts'
 
-/** A listener for one endpoint: whatever `serve` throws becomes the answer, with its row. */
+/** A listener for one endpoint. An error that `serve` throws becomes the answer, with its row. */
 export function handleRequest<G extends Gateway>(
   gateway: G,
-  endpoint: SpokenPath,
+  endpoint: PathFormat,
   serve: (gateway: G, received: Received) => Promise<void>,
 ) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -22,7 +23,7 @@ export function handleRequest<G extends Gateway>(
   }
 }
 
-/** `refuse` for whoever cannot go on when not even the refusal could be written. Never rejects. */
+/** `refuse` that never rejects: if it fails, it logs the error and closes the connection. */
 export async function refuseSafely(
   gateway: Gateway,
   received: Received,
@@ -30,8 +31,8 @@ export async function refuseSafely(
   unanswered?: Unanswered,
 ): Promise<void> {
   await refuse(gateway, received, asGatewayError(error), unanswered).catch((cause: unknown) => {
-    gateway.log.error(
-      { request: received.id, cause: redactText(String(cause)) },
+    requestLog(gateway.log, received.id).error(
+      { cause: redactText(String(cause)) },
       'a request could not be refused',
     )
     received.response.destroy()

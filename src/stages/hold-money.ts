@@ -5,21 +5,21 @@ import type { Refusal } from '../ledger/reservations.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
-/** What a request may cost at most. */
+/** The most that a request may cost. */
 export interface Amount {
   nano: bigint
-  /** What makes such a request cheaper: an instruction without a full stop. */
+  /** How the client can make such a request cheaper: an instruction without a full stop. */
   advice: string
 }
 
-/** True when a request may run only once its worst case is held: its tenant, its group or its key has a limit. */
+/** True when a request may run only while its worst case is held: its tenant, its group or its key has a limit. */
 export function isMoneyLimited({ snapshot, identity, group }: Identified): boolean {
   return snapshot.tenants.get(identity.tenantId)?.limited === true || identity.budgeted || group.budgeted
 }
 
 /**
- * Hold an amount for a request. It waits, bounded, for money that running requests hold.
- * False: its client left while it waited, and nothing is held.
+ * Hold an amount for a request. Waits, up to `budgetWaitMs`, for money that running requests hold.
+ * False: the client left during the wait, and nothing is held.
  * Rejects `insufficient_credit`, `rate_limited` or `unavailable`.
  */
 export async function holdMoney(
@@ -44,16 +44,16 @@ export async function holdMoney(
     case 'left':
       return false
     case 'busy':
-      throw busy(verdict, amountNano)
+      throw heldByOthers(verdict, amountNano)
     case 'insufficient':
       throw insufficient(verdict, amountNano, advice, startedAt)
   }
 }
 
-function busy({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
+function heldByOthers({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${nameOf(pot)} is free just now. Try again when some of them have ended.`,
+    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(pot)} is free just now. Try again when some of them have ended.`,
     { retryAfterSeconds: 1 },
   )
 }
@@ -64,7 +64,7 @@ function insufficient(
   advice: string,
   startedAt: number,
 ): GatewayError {
-  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${nameOf(pot)}`
+  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(pot)}`
   if (pot.owner === 'balance')
     return new GatewayError('insufficient_credit', `${left}. ${advice}, or add credit.`)
   const resetsAt = resetOf(pot.period, new Date(startedAt))
@@ -76,20 +76,20 @@ function insufficient(
   )
 }
 
-function nameOf(pot: Pot): string {
+function sourceName(pot: Pot): string {
   switch (pot.owner) {
     case 'balance':
       return 'the balance'
     case 'key':
-      return `this key's ${adjectives[pot.period]} budget`
+      return `this key's ${periodAdjectives[pot.period]} budget`
     case 'group':
-      return `the ${adjectives[pot.period]} budget of this key's group`
+      return `the ${periodAdjectives[pot.period]} budget of this key's group`
   }
 }
 
-const adjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
+const periodAdjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
 
-/** Of what may be overspent nothing is left. */
+/** A limit may be overspent: then nothing is left of it. */
 function atLeastZero(nano: bigint): bigint {
   return nano < 0n ? 0n : nano
 }

@@ -3,11 +3,11 @@ import type { IdempotencyKeys, KeptAnswer, KeyedRequest } from '../access/idempo
 import type { Outcome } from '../canonical/usage.ts'
 
 /**
- * What the first request with an Idempotency-Key holds of it, until its answer is kept or the key is free again. Whoever
- * writes the answer tells it here (`begin`, `write`, `finish`).
+ * The claim of a first request on its Idempotency-Key, until its answer is kept or the key is free again. The functions
+ * that send the answer also call `begin`, `write` and `finish` here.
  *
- * An answer is kept when its row says that the request succeeded and the client was sent the last byte. Any other ending
- * frees the key before the client sees the end, so that it can try again at once.
+ * We keep an answer when its row says that the request succeeded and when the last byte has gone out. Any other ending frees
+ * the key before the client sees the end, so that the client can try again at once.
  */
 export class Claim {
   readonly #keys: IdempotencyKeys
@@ -15,99 +15,99 @@ export class Claim {
   readonly #bytesMax: number
   #status = 0
   #headers: Readonly<Record<string, unknown>> = {}
-  /** Undefined once there is nothing to keep, or too much. */
+  /** Undefined when there is nothing to keep, or too much. */
   #chunks: Buffer[] | undefined = []
   #length = 0
-  /** How the answer's bytes ended. */
+  /** Whether the whole answer went out. */
   #sent: 'whole' | 'cut' | undefined
   #succeeded = false
-  #over = false
+  #ended = false
 
   constructor(keys: IdempotencyKeys, request: KeyedRequest, response: ServerResponse, bytesMax: number) {
     this.#keys = keys
     this.#request = request
     this.#bytesMax = bytesMax
-    response.once('close', () => this.#sentTo('cut'))
+    response.once('close', () => this.#noteSent('cut'))
   }
 
-  /** The head of the answer goes out. */
+  /** Call it with the head of the answer. */
   begin(status: number, headers: Readonly<Record<string, unknown>>): void {
     this.#status = status
     this.#headers = headers
   }
 
-  /** Bytes of the answer go out. */
+  /** Call it with each chunk of the answer. */
   write(chunk: Uint8Array): void {
     if (this.#chunks === undefined) return
-    // A copy: a chunk may be a small part of a large buffer, or its memory may be used again.
+    // A copy: a chunk may be a small part of a large buffer, or its memory may be reused.
     const bytes = Buffer.from(chunk)
     this.#length += bytes.length
     heldBytes += bytes.length
     this.#chunks.push(bytes)
-    if (this.#length > this.#bytesMax || heldBytes > heldBytesMax) this.#drop()
+    if (this.#length > this.#bytesMax || heldBytes > heldBytesMax) this.#dropChunks()
   }
 
-  /** The last byte has gone out. */
+  /** Call it after the last byte. */
   finish(): void {
-    this.#sentTo('whole')
+    this.#noteSent('whole')
   }
 
-  /** The row says how the request ended. Resolves when a key of which nothing is kept is free for all. */
+  /** Call it with the outcome of the row. Resolves when the key is free for all, if nothing is kept. */
   ended({ outcome }: { outcome: Outcome }): Promise<void> | undefined {
-    if (this.#over) return undefined
+    if (this.#ended) return undefined
     if (outcome !== 'succeeded') return this.#release()
     this.#succeeded = true
-    return this.#decide()
+    return this.#settle()
   }
 
   keepAsJob(): void {
-    if (this.#over) return
-    this.#end()
+    if (this.#ended) return
+    this.#stop()
     void this.#keys.keepAsJob(this.#request)
   }
 
-  #sentTo(end: 'whole' | 'cut'): void {
+  #noteSent(end: 'whole' | 'cut'): void {
     if (this.#sent !== undefined) return
     this.#sent = end
-    void this.#decide()
+    void this.#settle()
   }
 
-  #decide(): Promise<void> | undefined {
-    if (this.#over || !this.#succeeded || this.#sent === undefined) return undefined
+  #settle(): Promise<void> | undefined {
+    if (this.#ended || !this.#succeeded || this.#sent === undefined) return undefined
     const status = this.#status
     if (this.#sent === 'cut' || this.#chunks === undefined || status < 200 || status > 299)
       return this.#release()
     const body = Buffer.concat(this.#chunks, this.#length)
-    this.#over = true
-    // It counts until Postgres has been asked; what waits longer is counted there.
+    this.#ended = true
+    // The chunks count here until `keep` has tried to write them. It counts those that wait longer itself.
     void this.#keys
       .keep(this.#request, { status, headers: this.#keptHeaders(), body })
-      .then(() => this.#drop())
+      .then(() => this.#dropChunks())
     return undefined
   }
 
   #release(): Promise<void> {
-    this.#end()
+    this.#stop()
     return this.#keys.release(this.#request)
   }
 
-  #end(): void {
-    this.#over = true
-    this.#drop()
+  #stop(): void {
+    this.#ended = true
+    this.#dropChunks()
   }
 
-  #drop(): void {
+  #dropChunks(): void {
     heldBytes -= this.#length
     this.#length = 0
     this.#chunks = undefined
   }
 
-  /** Only the headers that describe the bytes are kept; the others belong to the first answer. */
+  /** Keeps only the headers that describe the bytes. The others belong to the first answer. */
   #keptHeaders(): KeptAnswer['headers'] {
-    const told = Object.entries(this.#headers).map(
+    const headers = Object.entries(this.#headers).map(
       ([name, value]) => [name.toLowerCase(), String(value)] as const,
     )
-    return Object.fromEntries(told.filter(([name]) => keptHeaders.has(name)))
+    return Object.fromEntries(headers.filter(([name]) => keptHeaders.has(name)))
   }
 }
 
@@ -118,6 +118,6 @@ const keptHeaders: ReadonlySet<string> = new Set([
   'x-tollgate-estimated',
 ])
 
-/** Bytes of all answers that this process is taking down. An answer that would pass this is not kept. */
+/** Most bytes of answers that this process collects at a time. It does not keep an answer that would exceed them. */
 const heldBytesMax = 256 * 1024 * 1024
 let heldBytes = 0

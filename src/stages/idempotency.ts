@@ -9,26 +9,26 @@ import type { Identified } from './identify.ts'
 import type { Received } from './received.ts'
 
 /**
- * Answer a repeat with the job that the first request with its key became. The repeat has a row of its own, which costs
- * nothing: `end` it with `answeredEnding` before the last bytes. `jobId` is the first request's id. What it throws becomes
- * the answer.
+ * Answers a repeat with the job that the first request became. `jobId` is the first request's id. The repeat has a row of
+ * its own, which costs nothing: `end` it with `answeredEnding` before the last bytes. An error that it throws becomes the
+ * answer.
  */
 export type ReplayJob = (received: Received, jobId: string) => Promise<void>
 
-/** Whether a request came with an Idempotency-Key. The rest of this file is for those only. */
+/** Whether a request came with an Idempotency-Key. Only such requests use the rest of this file. */
 export function isKeyed({ request }: Received): boolean {
   return request.headers['idempotency-key'] !== undefined
 }
 
 /**
- * For every POST that `isKeyed`, once its caller is known and its body is read, and before anything is admitted.
- * True: it is a repeat, was answered here and has its row. False: it is the first request with its key; its answer is kept
- * for repeats, unless the request ends other than well. `end` sees to that.
+ * Call it for every POST that `isKeyed`, when its caller is known and its body is read, before `admit`.
+ * True: the request is a repeat, which this function answered; it has its row. False: the request is the first with its
+ * key; if it succeeds, `end` keeps its answer for repeats.
  *
  * An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
- * Throws `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
- * when the first request was another, and `unavailable` while Postgres is away.
+ * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
+ * when the first request had another path or body, and `unavailable` while Postgres is away.
  */
 export async function answeredBefore(
   gateway: Gateway,
@@ -86,8 +86,8 @@ export async function answeredBefore(
 }
 
 /**
- * The answer of this request is the job with its id, which Postgres has accepted: repeats get it from the `replayJob` of
- * their endpoint, and none of them runs, whatever becomes of this call and this process. Without a key: nothing.
+ * Call it when Postgres has accepted the job of a request. From now on its repeats get that job from `replayJob`, and none
+ * of them runs, even if this process dies. Does nothing for a request without a key.
  */
 export function answerIsJob({ life }: Received): void {
   life.claim?.keepAsJob()

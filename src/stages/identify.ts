@@ -6,28 +6,28 @@ import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import type { Gateway } from './gateway.ts'
 import type { Received } from './received.ts'
 
-/** The second stage: we know who asks, and that this process has room for the request. */
+/** The second stage: we know the caller, and this process has room for the request. */
 export interface Identified extends Received {
   readonly identity: Identity
   /** The group of its key. */
   readonly group: Group
-  /** The catalog as it was then. The request is served by this one to its end. */
+  /** The catalog at this moment. The request uses this one to its end. */
   readonly snapshot: Snapshot
 }
 
 /**
- * Who asks. Answers without a promise when the key is in memory.
+ * Identify the caller. Returns no promise when the key is in memory.
  * Throws, or rejects with, `unauthenticated`, `permission_denied` or `unavailable`.
  */
 export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
   const { snapshot } = gateway.catalog
   const found = lookUp(gateway, received, snapshot)
   return found instanceof Promise
-    ? found.then((identity) => admitTo(gateway, received, snapshot, identity))
-    : admitTo(gateway, received, snapshot, found)
+    ? found.then((identity) => identifyAs(gateway, received, snapshot, identity))
+    : identifyAs(gateway, received, snapshot, found)
 }
 
-/** So that the row of a request that is refused anyway is its owner's to find. A key that is not good changes nothing. */
+/** Note the caller of a request that we refuse anyway, so that its owner finds the row. Ignores a wrong key. */
 export async function recognise(gateway: Gateway, received: Received): Promise<void> {
   try {
     received.row.identity = await lookUp(gateway, received, gateway.catalog.snapshot)
@@ -40,14 +40,19 @@ function lookUp(gateway: Gateway, { request, clientAddress, startedAt }: Receive
   return authenticate(gateway.keys, snapshot, request.headers, clientAddress ?? undefined, startedAt)
 }
 
-function admitTo(gateway: Gateway, received: Received, snapshot: Snapshot, identity: Identity): Identified {
-  // From here on also a request that is refused for want of room is a row of its key.
+function identifyAs(
+  gateway: Gateway,
+  received: Received,
+  snapshot: Snapshot,
+  identity: Identity,
+): Identified {
+  // Before the check, so that a request without room is a row of its key too.
   received.row.identity = identity
   requireRoom(gateway)
   return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
 }
 
-/** Throws `unavailable` where this process may begin nothing new. */
+/** Throws `unavailable` when this process may begin no new request. */
 function requireRoom({ draining, requests, bounds }: Gateway): void {
   if (draining) {
     throw new GatewayError(

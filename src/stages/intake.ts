@@ -4,20 +4,20 @@ import type { Intake } from '../http/intake.ts'
 import { redactText } from '../redaction/redact.ts'
 import { end } from './end.ts'
 import { refusedEnding } from './ending.ts'
-import { spokenAt } from './endpoints.ts'
+import { formatAt } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { refuseSafely } from './handle-request.ts'
 import { arrive, newestOn, receive } from './received.ts'
 
 const pathCharactersMax = 128
 
-/** What http/ needs of the stages: requests that it refuses, or cannot read, have their one row too. */
+/** The intake that http/ needs: a request that http/ refuses, or cannot read, has its one row too. */
 export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
   return {
     serve,
     refuse(request, response, refusal) {
       const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
-      const received = receive(gateway, spokenAt(path, request.headers), request, response)
+      const received = receive(gateway, formatAt(path, request.headers), request, response)
       received.headers.connection = 'close'
       void refuseSafely(gateway, received, refusal)
     },
@@ -33,5 +33,5 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
   }
 }
 
-/** Nobody knows which path, in which format. Answered as OpenAI would. */
-const unreadable = { ...spokenAt(''), path: '(unreadable)', protocol: null }
+/** We know neither path nor format. The answer is in OpenAI's format. */
+const unreadable = { ...formatAt(''), path: '(unreadable)', protocol: null }

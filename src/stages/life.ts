@@ -3,24 +3,24 @@ import type { Group } from '../catalog/snapshot.ts'
 import type { Lease } from '../limits/limits.ts'
 import type { Claim } from './idempotency-claim.ts'
 
-/** What happens to a request while it runs. */
+/** The state of a running request. */
 export interface Life {
-  /** Among the requests that run now; -1: it is none of them. */
+  /** Its index in `RunningRequests`; -1: it does not run. */
   place: number
   ended: boolean
   clientGone: boolean
   shuttingDown: boolean
-  /** The upstream call, or the wait, that runs now. */
+  /** The upstream call, or the wait, of this moment. */
   running: Running | undefined
-  /** What becomes of the upstream call when the client leaves; undefined: it is hung up on. */
+  /** What to do with the upstream call when the client leaves; undefined: abort it. */
   whenClientLeaves: Group['clientGone'] | undefined
-  /** What it holds of its limits. */
+  /** Its share of its limits. */
   lease: Lease | undefined
-  /** What it holds of its Idempotency-Key. */
+  /** Its claim on its Idempotency-Key. */
   claim: Claim | undefined
-  /** Run at the end: timers to clear. */
+  /** Run at the end, such as to clear timers. */
   readonly releases: (() => void)[]
-  /** Run at the end, once nothing can still read the request's bytes: memory to use again. */
+  /** Run at the end, when nothing can still read the request's bytes: they return memory for reuse. */
   readonly slabs: (() => void)[]
 }
 

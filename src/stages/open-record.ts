@@ -7,18 +7,18 @@ import type { Arrival } from './received.ts'
 const userAgentCharactersMax = 256
 const idempotencyKeyCharactersMax = 256
 
-/** Resolves once the request has a row even if this process dies. Rejects `unavailable`. */
-export async function standInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
+/** Write the first half of the row to the journal. Resolves when the row survives this process. Rejects `unavailable`. */
+export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   const opened = openRecordOf(gateway, identified)
   const standing = gateway.ledger.open(opened)
-  // It is written; the memory behind the body is about to be used again.
+  // The journal has written the body, and redaction reuses its memory.
   opened.body = null
   await standing
   identified.row.opened = opened
   return opened
 }
 
-/** The first half of a row, as far as the request has come. */
+/** The first half of a row, with all that is known of the request so far. */
 export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
   const { row, endpoint, request, token } = arrival
   const { identity, body } = row

@@ -9,9 +9,9 @@ import type { Gateway } from './gateway.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
 
-/** The third stage: the request has come whole, and can be understood. */
+/** The third stage: the body has come whole, and its format is right. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
-  /** Whole, as it came. Not to be read once the request has ended. */
+  /** Whole, as it came. Do not read it after the end of the request. */
   readonly body: Buffer
   readonly facts: Facts
 }
@@ -21,13 +21,13 @@ interface AskedFacts {
   stream: boolean
 }
 
-/** Why a request goes no further: its client has left, or an earlier request with its Idempotency-Key was its answer. */
+/** Why a request goes no further: its client has left, or it repeats an earlier request and got that one's answer. */
 export type NotAsked = 'left' | 'answered'
 
 /**
- * Read the body, and decode it with `decode`. A repeat of an earlier request is answered here, and has its row then.
- * `replayJob`: how, where the answer of the endpoint is a job's.
- * Rejects `invalid_request`, `request_too_large`, `unavailable`, or what `answeredBefore` throws.
+ * Read the body, and decode it with `decode`. Answers a repeat of an earlier request and writes its row. `replayJob`: how to
+ * answer a repeat on an endpoint whose answer is a job.
+ * Rejects `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
@@ -45,7 +45,7 @@ export async function read<Facts extends AskedFacts>(
   return Object.assign(identified, { body, facts })
 }
 
-/** The bytes of the body; undefined: its client left before they had come. Its memory is that of the request. */
+/** The bytes of the body, until the end of the request; undefined: the client left before all had come. */
 export async function readWhole(gateway: Gateway, identified: Identified): Promise<Buffer | undefined> {
   const { life, row } = identified
   if (life.clientGone) return undefined

@@ -8,71 +8,71 @@ import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 import type { Candidate } from '../routing/candidates.ts'
-import type { SpokenPath } from './endpoints.ts'
+import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { type Life, newLife } from './life.ts'
 
 /**
- * The first stage: a request whose headers have come. From here on there will be one row, whatever happens. Later stages
- * are the same object with more in it: `Identified`, `Asked`, `Admitted`.
+ * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add properties to
+ * the same object: `Identified`, `Asked`, `Admitted`.
  */
 export interface Received extends Arrival {
-  readonly endpoint: SpokenPath
+  readonly endpoint: PathFormat
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Response headers of ours, such as rate limits. */
+  /** Our own response headers, such as rate limits. */
   readonly headers: Record<string, string>
 }
 
-/** What every row is of: a request, or bytes that could not be read as one. Everything that `end` needs. */
+/** The source of one row: a request, or bytes that we could not read as one. It has all that `end` needs. */
 export interface Arrival {
   /** uuidv7; the client's x-request-id. */
   readonly id: string
-  /** `protocol` null: nobody could tell. */
-  readonly endpoint: Omit<SpokenPath, 'protocol'> & { protocol: SpokenPath['protocol'] | null }
+  /** `protocol` null: unknown, because we could not read the request. */
+  readonly endpoint: Omit<PathFormat, 'protocol'> & { protocol: PathFormat['protocol'] | null }
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly clientAddress: string | null
-  /** Absent: what came could not be read as a request. */
+  /** Absent: we could not read the bytes as a request. */
   readonly request?: IncomingMessage
-  /** What the client sent as its key, known here or not. */
+  /** The key that the client sent, whether we know it or not. */
   readonly token?: string | undefined
   readonly row: RowSoFar
   readonly life: Life
 }
 
-/** What is known of the row by now. Null: not known yet, or there is none; that is also what the row then says. */
+/** The parts of the row that are known so far. Null: not known yet, or none. The row then has null too. */
 export interface RowSoFar {
   identity: Identity | null
   requestedModel: string | null
   stream: boolean
-  /** Whole, as it came. Not to be read once the request has ended. */
+  /** Whole, as it came. Do not read it after the end of the request. */
   body: Buffer | null
   /** The account whose money is limited, from the moment a reservation may exist. */
   reservedAccountId: string | null
-  /** Set once the request stands in the journal. */
+  /** Set when the request is in the journal. */
   opened: OpenRecord | null
   sentAt: number | null
   firstTokenAt: number | null
   readonly attempts: AttemptRecord[]
-  /** Credentials of the channels that were asked: no text may show them. */
+  /** Credentials of the channels that we called: no text may show them. */
   readonly credentials: string[]
-  /** The target of a small question, whose answer or refusal the client gets. */
+  /** The target of `askUpstream`, whose answer or refusal the client gets. */
   asked: AskedTarget | null
-  /** What became of the request in its last translation. */
+  /** The notes of the request's last translation. */
   notes: readonly TranslationNote[] | null
 }
 
-/** What a row says of the target that answered, or that refused last. */
+/** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
-/** The newest request of each connection, until it has come whole and its answer is gone. */
+/** The newest request of each connection, until it has come whole and its answer has been sent. */
 const newest = new WeakMap<Duplex, Received>()
 
-/** Begin a request: it has an id, a clock and an endpoint, and counts as running. */
+/** Begin a request: give it an id, and count it as running until its end. */
 export function receive(
   gateway: Gateway,
-  endpoint: SpokenPath,
+  endpoint: PathFormat,
   request: IncomingMessage,
   response: ServerResponse,
 ): Received {
@@ -94,12 +94,12 @@ export function receive(
   return received
 }
 
-/** The request that a connection began last, unless that one is over. */
+/** The last request that began on a connection; undefined when it is over. */
 export function newestOn(socket: Duplex): Received | undefined {
   return newest.get(socket)
 }
 
-/** What came, read or not. It does not count as running. */
+/** Begin a row. This alone does not count as a running request. */
 export function arrive<Endpoint extends Arrival['endpoint']>(
   endpoint: Endpoint,
   clientAddress: string | null,
@@ -131,7 +131,7 @@ function emptyRow(): RowSoFar {
   }
 }
 
-/** The client is gone. Its group's policy says whether the upstream is read to its end, and for how long. */
+/** The client has left. Its group's policy decides whether we read the upstream to its end, and for how long. */
 function leave({ life }: Received): void {
   if (life.ended) return
   life.clientGone = true
@@ -140,7 +140,7 @@ function leave({ life }: Received): void {
   const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', {
     fault: 'client',
   })
-  // Where nothing is bought, nothing is worth reading to its end.
+  // No policy: the call costs nothing, so its answer is not worth waiting for.
   if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort') {
     running.abort(reason)
     return

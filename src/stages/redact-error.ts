@@ -3,14 +3,14 @@ import { redactText } from '../redaction/redact.ts'
 import type { Arrival } from './received.ts'
 
 /**
- * An error as the client, the row and the log may have it: upstreams quote credentials in theirs.
- * The same error when nothing had to be taken out.
+ * An error without secrets, for the client, the row and the log: upstreams quote credentials in their errors.
+ * Returns the same error when it has no secrets.
  */
 export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: GatewayError): GatewayError {
   return withoutSecrets(error, secretsOf(arrival))
 }
 
-/** The same for texts of an error that no request stands behind. */
+/** The same for an error of an image job, which outlives its request. */
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const message = redactText(error.message, secrets)
   if (message === error.message && error.code === undefined) return error
@@ -25,7 +25,7 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
   })
 }
 
-/** Secrets that no text of this request may show: its own key, and the credentials of the channels that were asked. */
+/** Secrets that no text of this request may show: its own key, and the credentials of the channels that we called. */
 export function secretsOf({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
   return token === undefined ? row.credentials : [...row.credentials, token]
 }

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import { redactText } from '../redaction/redact.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { end } from './end.ts'
 import { refusedEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
@@ -15,31 +16,31 @@ export interface UpstreamRefusal {
   body: Buffer
 }
 
-/** What is known of a request that upstreams were asked for in vain. */
+/** The result of all attempts, when none of them answered. */
 export interface Unanswered {
   target: AskedTarget | null
   metered: Metered
-  /** The last target's own answer: a client of the same format gets it as it came. */
+  /** The last target's own error answer: a client of the same format gets it unchanged. */
   refusal: UpstreamRefusal | undefined
-  /** Where HTTP has a status of its own for it. */
+  /** An HTTP status for this failure, in place of the status of the error kind. */
   ownStatus?: number
 }
 
-/** Statuses of an upstream's own refusal that a client may see as they came. */
+/** Statuses with which a client may see an upstream's refusal unchanged. */
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
 
-/** Write the row of a request that gets an error for an answer, then send the error in the client's own format. */
+/** Answer with an error: write the row, then send the error in the client's own format. */
 export async function refuse(
   gateway: Gateway,
   received: Received,
   cause: GatewayError,
-  { target, metered, refusal, ownStatus }: Unanswered = nothingAsked,
+  { target, metered, refusal, ownStatus }: Unanswered = noAttempts,
 ): Promise<void> {
   const { id, endpoint, response, life } = received
   const error = redactError(received, cause)
   const rendered = endpoint.client.encodeError(error, id)
-  const asItCame = target?.native === true && isForClients(refusal) ? refusal : undefined
-  const status = asItCame?.status ?? ownStatus ?? rendered.status
+  const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
+  const status = passedThrough?.status ?? ownStatus ?? rendered.status
   logRefusal(gateway, id, error)
   await end(gateway, received, {
     ...refusedEnding(error, status),
@@ -49,9 +50,9 @@ export async function refuse(
   })
   if (life.clientGone || response.destroyed || response.headersSent) return
   const body =
-    asItCame === undefined
+    passedThrough === undefined
       ? Buffer.from(JSON.stringify(rendered.body))
-      : Buffer.from(redactText(asItCame.body.toString('utf8'), secretsOf(received)))
+      : Buffer.from(redactText(passedThrough.body.toString('utf8'), secretsOf(received)))
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,
@@ -63,9 +64,9 @@ export async function refuse(
   if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
 }
 
-export const nothingAsked: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
+export const noAttempts: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
 
-function isForClients(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
+function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
   return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
 }
 
@@ -73,5 +74,5 @@ function logRefusal({ log }: Gateway, request: string, error: GatewayError): voi
   if (error.fault === 'client') return
   const { kind, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause))
-  log[kind === 'internal' ? 'error' : 'warn']({ request, kind, upstreamStatus, cause }, message)
+  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)
 }

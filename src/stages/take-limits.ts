@@ -6,7 +6,7 @@ import { addLimitHeaders } from './limit-headers.ts'
 
 /**
  * Charge the limits of a key, of its group and of its tenant, until the request ends. Throws, or rejects with,
- * `rate_limited`. There is only something to wait for where limits are shared and some are set.
+ * `rate_limited`. Returns a promise only when some limits are set and other processes share them.
  */
 export function takeLimits(
   gateway: Gateway,
@@ -16,8 +16,8 @@ export function takeLimits(
   const scopes = scopesOf(identified)
   if (scopes.length === 0) return undefined
   const decision = gateway.limits.take(scopes, tokensEstimate, identified.id)
-  if (decision instanceof Promise) return decision.then((late) => obey(identified, late))
-  obey(identified, decision)
+  if (decision instanceof Promise) return decision.then((shared) => applyDecision(identified, shared))
+  applyDecision(identified, decision)
   return undefined
 }
 
@@ -33,7 +33,7 @@ function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
   return scopes
 }
 
-function obey({ headers, endpoint, life }: Identified, decision: Decision): void {
+function applyDecision({ headers, endpoint, life }: Identified, decision: Decision): void {
   addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
   if (!decision.granted) {
     const { retryAfterMs } = decision

@@ -5,7 +5,7 @@ import type { OwnEndpoint } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
-import { spokenAt } from '../../src/stages/endpoints.ts'
+import { formatAt } from '../../src/stages/endpoints.ts'
 import type { Identified } from '../../src/stages/identify.ts'
 import { arrive } from '../../src/stages/received.ts'
 
@@ -76,7 +76,7 @@ export async function serve(
     if (method !== 'GET' || !endpoint.needsKey) throw new Error(`${method} ${path} is not served here`)
     app.get(route, async (request, response) => {
       const received = { request, response, token: undefined, headers: {} }
-      const stage = Object.assign(arrive(spokenAt(path), null), received, asking())
+      const stage = Object.assign(arrive(formatAt(path), null), received, asking())
       const params = Object.fromEntries(
         Object.entries(request.params).map(([name, value]) => [name, [value].flat().join('/')]),
       )

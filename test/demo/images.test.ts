@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modelJson } from '../../src/api/models.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
-import { openDatabase } from '../../src/db/database.ts'
 import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { decodePng, type Png } from '../support/png.ts'
 
 let demo: Demo
@@ -93,7 +93,7 @@ it('the demo’s catalog has a model for chats and one for images, each on a cha
   try {
     const keeper = new SecretKeeper('a secret key for tests, long enough')
     await applyDemo(database, keeper)
-    const { snapshot } = await Catalog.load(database, keeper, () => {})
+    const { snapshot } = await Catalog.load(database, keeper, silentLog)
     const [group] = snapshot.groups.values()
     if (group === undefined) throw new Error('the demo has no group')
     const models = [...snapshot.models.values()].map((each) => modelJson(each, each.id, group))

@@ -10,6 +10,7 @@ import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import type { Routing } from '../../src/routing/routing.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
@@ -65,7 +66,7 @@ function begin(
     },
     upstreams,
     routing,
-    log: { warn: () => {} },
+    log: silentLog,
     images: { storage: fileStorage({ directory }) },
   } as unknown as ImageGateway
   const body = { model: 'two', prompt, n: 1, ...more }

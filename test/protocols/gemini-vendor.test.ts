@@ -60,7 +60,7 @@ const plain: Omit<ChatRequest, 'turns' | 'stream'> = {
   serviceTier: undefined,
   store: undefined,
   cacheKey: undefined,
-  others: [],
+  unmapped: [],
   names: {},
 }
 const path = 'p'
@@ -77,13 +77,13 @@ const tool = (name: string) => ({
 
 /** What a client sends back of an answer. */
 function replay({ blocks }: CollectedAnswer): Block[] {
-  return blocks.map(({ block, text: words, seal }): Block => {
+  return blocks.map(({ block, text: words, signature }): Block => {
     switch (block.type) {
       case 'text':
       case 'refusal':
         return { type: block.type, text: words, path }
       case 'reasoning':
-        return { type: 'reasoning', text: words, summary: block.summary, seal, path }
+        return { type: 'reasoning', text: words, summary: block.summary, signature, path }
       default:
         return { ...block, input: words, path }
     }

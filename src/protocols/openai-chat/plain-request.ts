@@ -1,6 +1,6 @@
+import { invalid } from '../../canonical/field-error.ts'
 import {
   checkText,
-  invalid,
   type JsonBounds,
   kindAt,
   type Span,

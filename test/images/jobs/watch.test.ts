@@ -4,6 +4,7 @@ import { followJob } from '../../../src/images/follow-job.ts'
 import type { ImageGateway } from '../../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../../src/images/jobs/job.ts'
 import { JobWatch } from '../../../src/images/jobs/watch.ts'
+import { relayLog } from '../../../src/telemetry/relay-log.ts'
 import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
@@ -27,11 +28,9 @@ function aWatch(sweepMs: number, listens = true) {
         return state.broken ? Promise.reject(new Error('away')) : bed.jobs.read(ids)
       },
     },
-    database: listens
-      ? bed.database
-      : { listen: () => Promise.reject(new Error('nobody listens')), renewals: 0 },
+    database: listens ? bed.database : { listen: () => async () => {} },
     sweepMs,
-    log: { warn: (_fields, message) => state.said.push(message) },
+    log: relayLog((_level, _fields, message) => void state.said.push(message)),
   })
   watches.push(watch)
   return { watch, state }

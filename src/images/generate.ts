@@ -78,7 +78,7 @@ function planModel(gateway: ImageGateway, job: ImageJob): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
-    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" is no more here.`, {
+    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" no longer exists here.`, {
       field: 'model',
     })
   }

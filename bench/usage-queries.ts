@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { clientSettings } from '../src/db/database.ts'
+import { clientSettings } from '../src/db/connections.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import {

@@ -13,6 +13,8 @@ export const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGE
 /** Beyond 31 bits a timer of Node's fires at once. */
 export const milliseconds = (fallback: number, least = 1, most = 2 ** 31 - 1) => count(fallback, least, most)
 
+const connections = (fallback: number) => count(fallback, 1, 1000)
+
 const MiB = 1024 * 1024
 const second = 1000
 
@@ -68,6 +70,15 @@ export const boundSettings = {
   keyCacheNegativeMs: milliseconds(60 * second),
   revisionPollMs: milliseconds(400, 50, 1000),
   databaseWaitMs: milliseconds(60 * second),
+  /** Connections to Postgres, by what they are for (db/database.ts). */
+  moneyConnections: connections(3),
+  keysConnections: connections(2),
+  stateConnections: connections(2),
+  answersConnections: connections(2),
+  readsConnections: connections(3),
+  jobsConnections: connections(4),
+  /** Postgres ends a query of a tenant that runs for so long. */
+  readsMs: milliseconds(20 * second, 100),
   admitMs: milliseconds(5 * second),
   captureBytesMax: count(32 * 1024, 0),
   captureStringBytesMax: count(8 * 1024, 64),

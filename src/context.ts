@@ -81,17 +81,17 @@ export async function openContext(
   )
 
   const generatedKeys: GeneratedKey[] = []
-  await prepareDatabase(url, async (database) => {
+  await prepareDatabase(url, async (connections) => {
     if (file !== undefined) {
-      generatedKeys.push(...(await applyGatewayFile(database, file, keeper)))
+      generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
       return
     }
-    const first = await ensureFirstKey(database, keeper)
+    const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
-    if (first !== undefined || embedded !== undefined) await applyDemo(database, keeper)
+    if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   })
 
-  const database = openDatabase(url)
+  const database = openDatabase(url, bounds)
   const demo = file === undefined ? await startDemo() : undefined
   const catalog = await Catalog.load(database, keeper, log)
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
@@ -127,16 +127,13 @@ export async function openContext(
     database,
     instanceId,
     ...bounds,
-    waitMs: bounds.admitMs,
     answers,
     log,
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
-  // Jobs of one tenant wait for each other: nobody else is to wait with them.
-  const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
   const jobs = new ImageJobs({
-    database: jobsDatabase,
+    database,
     seal: {
       seal: (text, owner) => keeper.sealJob(text, owner),
       open: (sealed, owner) => keeper.openJob(sealed, owner),
@@ -146,7 +143,7 @@ export async function openContext(
     waitingMax: bounds.imageWaitingMax,
     leaseMs: bounds.imageLeaseMs,
   })
-  const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })
+  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
     opening ??= openQueues(config, url, log).catch((error: unknown) => {
@@ -204,7 +201,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
-      await Promise.all([database.close(), jobsDatabase.close()])
+      await database.close()
       await embedded?.stop()
     },
   }

@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: ['telemetry'],
+  db: ['canonical', 'telemetry', 'in-time.ts'],
   telemetry: ['redaction'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry'],
@@ -92,12 +92,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'in-time.ts',
     'telemetry',
   ],
   'address-blocks.ts': [],
   'bounds.ts': [],
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
+  'in-time.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -211,9 +213,9 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
-    onlyIn(name, /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+    onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
     /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,

@@ -4,9 +4,9 @@ import { GatewayError } from '../canonical/error.ts'
 import { isRecord } from '../canonical/json.ts'
 import { nanoFromUsd } from '../catalog/usd.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import { readBody } from '../http/body.ts'
-import { type Balance, bookEntry, findAccount, type NewEntry } from '../ledger/entries.ts'
+import { type Balance, bookEntry, type NewEntry } from '../ledger/entries.ts'
+import { findAccount } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
@@ -15,7 +15,7 @@ import { type Log, requestLog } from '../telemetry/log.ts'
 import { bearsAdminToken } from './admin-token.ts'
 
 export interface AdminEntriesContext {
-  database: Pick<Database, 'sql' | 'renew'>
+  database: Pick<Database, 'money'>
   adminToken: string
   log: Log
 }
@@ -33,9 +33,9 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
       const wanted = await readEntry(request)
       const { id: accountId } = await requireAccount(request)
       const entry = { ...wanted, id: entryIdOf(request, accountId, wanted.id), accountId }
-      const booking = await inDatabase(
-        bookEntry(database.sql, entry),
-        `Repeat it with the id ${entry.id}: it is booked once`,
+      const booking = await database.money.ask(
+        ({ sql }) => bookEntry(sql, entry),
+        withAdvice(`Repeat it with the id ${entry.id}: it is booked once`),
       )
       switch (booking.verdict) {
         case 'booked':
@@ -110,24 +110,18 @@ export function adminEntries({ database, adminToken, log }: AdminEntriesContext)
 
   async function requireAccount(request: Request) {
     const name = nameOf(request)
-    const account = isText(name) ? await inDatabase(findAccount(database.sql, name), 'Try again') : undefined
+    const account = isText(name)
+      ? await database.money.ask(({ db }) => findAccount(db, name), withAdvice('Try again'))
+      : undefined
     if (account === undefined) throw noTenant(name)
     return account
   }
-
-  async function inDatabase<T>(query: Promise<T>, advice: string): Promise<T> {
-    try {
-      return await inTime(query, answerMs, () => database.renew())
-    } catch (cause) {
-      throw new GatewayError('unavailable', `The database does not answer just now. ${advice}.`, {
-        cause,
-        retryAfterSeconds: 2,
-      })
-    }
-  }
 }
 
-const answerMs = 5_000
+const withAdvice = (advice: string) => ({
+  withinMs: 5_000,
+  unavailable: `The database does not answer just now. ${advice}.`,
+})
 const bodyBytesMax = 64 * 1024
 const noteCharactersMax = 1_000
 
@@ -163,7 +157,7 @@ async function readEntry(request: Request): Promise<Wanted> {
 const members = new Set(['id', 'kind', 'amount_usd', 'note'])
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Postgres keeps no NUL, and no half of a character. */
+/** Postgres keeps no NUL and no lone surrogate. */
 function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

@@ -1,14 +1,13 @@
-import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
-import { type BudgetState, readBudgets, resetOf } from '../ledger/budgets.ts'
-import { type Balance, readBalance } from '../ledger/entries.ts'
+import { type BudgetState, resetOf } from '../ledger/budgets.ts'
+import type { Balance } from '../ledger/entries.ts'
+import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 import { refuseParameters } from './usage-parameters.ts'
 
 export interface BudgetContext {
-  database: Pick<Database, 'sql' | 'renew'>
+  database: Pick<Database, 'reads'>
   /** Bring what has ended into the budgets; bounded, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
@@ -31,15 +30,9 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetCont
       refuseParameters(query)
       await shipNow()
       const moment = new Date(now())
-      const { sql } = database
-      const read = Promise.all([readBalance(sql, identity.tenantId), readBudgets(sql, identity, moment)])
-      const [balance, budgets] = await inTime(read, answerMs, () => database.renew()).catch(
-        (cause: unknown) => {
-          throw new GatewayError('unavailable', 'Budgets cannot be read just now. Try again.', {
-            cause,
-            retryAfterSeconds: 5,
-          })
-        },
+      const [balance, budgets] = await database.reads.ask(
+        ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
+        { withinMs: 5_000, unavailable: 'Budgets cannot be read just now. Try again.', retryAfterSeconds: 5 },
       )
       const isShown = identity.usageScope === 'tenant' && balance?.limited === true
       return {
@@ -52,9 +45,7 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetCont
   }
 }
 
-const answerMs = 5_000
-
-/** `left`: what nothing was spent of. What of that running requests hold is not free until they have ended. */
+/** `left`: not spent yet. The part of it that running requests hold is not free until they have ended. */
 function balanceJson({ balanceNano, heldNano }: Balance) {
   return {
     ...amount('left', balanceNano),
@@ -76,7 +67,7 @@ function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetSta
   }
 }
 
-/** Less than nothing is nothing: a budget may be lowered below what was spent. */
+/** A budget may be lowered below what was spent: then nothing is left, and never less. */
 function amount(name: string, nano: bigint) {
   const least = nano < 0n ? 0n : nano
   return { [`${name}_usd`]: usd(least), [`${name}_nano_usd`]: String(least) }

@@ -73,3 +73,8 @@ export class GatewayError extends Error {
     this.code = options.code
   }
 }
+
+/** What a log should name: the error behind the one that clients see. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof GatewayError && error.cause !== undefined ? error.cause : error
+}

@@ -19,13 +19,16 @@ export class Catalog {
   }
 
   /** Logs each channel that it has to leave out, once for each reason. */
-  static async load(database: Database, keeper: SecretKeeper, log: Log): Promise<Catalog> {
-    const told = new Set<string>()
+  static async load(database: Pick<Database, 'state'>, keeper: SecretKeeper, log: Log): Promise<Catalog> {
+    const logged = new Set<string>()
     const warnOnce = (message: string) => {
-      if (!told.has(message)) log.warn({}, message)
-      told.add(message)
+      if (!logged.has(message)) log.warn({}, message)
+      logged.add(message)
     }
-    const read = async () => buildSnapshot(await readCatalogRows(database), keeper, warnOnce)
+    const read = async () => {
+      const rows = await database.state.ask(({ db }) => readCatalogRows(db), { withinMs: readMs })
+      return buildSnapshot(rows, keeper, warnOnce)
+    }
     return new Catalog(await read(), read)
   }
 
@@ -38,22 +41,22 @@ export class Catalog {
   async refresh(): Promise<void> {
     const ticket = ++this.#refreshesBegun
     const snapshot = await this.#read()
-    // One that began later and ended sooner has seen more.
+    // A refresh that began later and ended sooner has seen more.
     if (ticket < this.#refreshShown) return
     this.#refreshShown = ticket
     this.#snapshot = snapshot
   }
 }
 
-/** The model a client means by this name, its id or an alias: exactly that one, else whatever stands for any name. */
+/** How long Postgres may take for the whole of a large catalog. */
+const readMs = 30_000
+
+/** The model whose id or alias this is; else the model `*`, which stands for any name. */
 export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
 }
 
-/**
- * The id under which lists, channels that pass any name through, and the model list know what `findModel` found by this
- * name: the model's own, or the name itself where the model stands for any.
- */
+/** The id of the model that `findModel` found by this name: its own, or the name itself where the model is `*`. */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
 }

@@ -7,7 +7,7 @@ import { GatewayError } from '../canonical/error.ts'
 export function conversationRefused(): GatewayError {
   return new GatewayError(
     'unsupported_parameter',
-    'conversation: a conversation that a vendor keeps cannot be continued here, because it cannot be told whose it is. Send previous_response_id, or the items themselves in "input".',
+    'conversation: a conversation that a vendor keeps cannot be continued here, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
     { field: 'conversation' },
   )
 }

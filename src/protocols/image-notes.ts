@@ -31,11 +31,11 @@ export const said: Fate = { action: 'said' }
 export const severalCalls = (value: unknown): Fate =>
   value === 1
     ? said
-    : { action: 'emulated', reason: 'the format makes one image: there is one call for each' }
+    : { action: 'emulated', reason: 'the format makes one image in a call: the gateway sends several calls' }
 
 export const ownDelivery: Fate = {
   action: 'emulated',
-  reason: 'the format has base64 or links as it pleases: the gateway gives the client what it asked for',
+  reason: 'the format decides between base64 and links: the gateway gives the client what it asked for',
 }
 
 export function dropped(reason: string): Fate {

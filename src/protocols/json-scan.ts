@@ -208,7 +208,7 @@ function countOne(text: Text): void {
 function tooMany({ valuesMax }: Text): GatewayError {
   return invalid(
     'body',
-    `more than ${valuesMax} JSON keys and values; send fewer, or have the operator raise JSON_VALUES_MAX`,
+    `more than ${valuesMax} JSON keys and values; send fewer, or ask the operator to raise JSON_VALUES_MAX`,
   )
 }
 
@@ -218,7 +218,7 @@ function refuseLike(bytes: Buffer, start: number, end: number, names: readonly s
   if (name === undefined) return
   throw invalid(
     path ? `${path}.${name}` : name,
-    'written in other letters, which upstreams read differently; write it in small ones',
+    'written with other letters, which upstreams read differently; write it in lower case',
   )
 }
 

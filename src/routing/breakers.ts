@@ -1,5 +1,5 @@
+import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
 import type { BreakerTable, SharedBreaker } from './breaker-table.ts'
@@ -7,7 +7,7 @@ import type { BreakerTable, SharedBreaker } from './breaker-table.ts'
 export interface BreakersOptions {
   bounds: BreakerBounds
   table: BreakerTable
-  database: Pick<Database, 'listen' | 'renewals'>
+  database: Pick<Database, 'listen'>
   log: Log
   /** Time between two reads of the table, whether or not Postgres notified us. Default 1000. */
   sweepMs?: number
@@ -32,7 +32,6 @@ const probeMsMax = 30_000
 const heldMs = 500
 /** We forget the state of a channel that nobody has called for this long. */
 const unusedMs = 600_000
-const stopMs = 500
 
 /**
  * The breakers of all channels: of this process and, through Postgres, of all processes. No request waits for Postgres. A
@@ -51,14 +50,15 @@ export class Breakers {
   #readAgain = false
   #away = false
   #ended = false
-  #listening: Promise<() => Promise<void>> | undefined
-  /** `Database#renewals` at the time of the subscription. */
-  #listenedAt = 0
+  readonly #unlisten: () => Promise<void>
 
   constructor(options: BreakersOptions) {
     this.#options = options
     this.#chance = options.chance ?? Math.random
     this.#timer = setInterval(() => this.#sweep(), options.sweepMs ?? 1_000).unref()
+    const read = () => this.#read()
+    // What a lost notification would have said is seen by the next sweep.
+    this.#unlisten = options.database.listen('tollgate_breakers', { onNotify: read, onListening: read })
     this.#sweep()
   }
 
@@ -92,9 +92,7 @@ export class Breakers {
   async end(): Promise<void> {
     this.#ended = true
     clearInterval(this.#timer)
-    const stopped = this.#listening?.then((stop) => stop())
-    // Where the connection is gone, so is the subscription.
-    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
+    await this.#unlisten()
   }
 
   #end(
@@ -203,7 +201,6 @@ export class Breakers {
   }
 
   #sweep(): void {
-    this.#listen()
     const now = performance.now()
     for (const [channelId, state] of this.#states) {
       const { breaker, probe } = state
@@ -243,7 +240,10 @@ export class Breakers {
         this.#away = false
       } catch (error) {
         if (!this.#away && !this.#ended)
-          this.#options.log.warn({ cause: String(error) }, 'breakers of channels cannot be shared just now')
+          this.#options.log.warn(
+            { cause: String(causeOf(error)) },
+            'breakers of channels cannot be shared just now',
+          )
         this.#away = true
         break
       }
@@ -296,20 +296,6 @@ export class Breakers {
     }
     this.#states.set(channelId, state)
     return state
-  }
-
-  /** Subscribe to changes; subscribe again when that failed or the database was renewed. */
-  #listen(): void {
-    const { database } = this.#options
-    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === database.renewals)) return
-    this.#listenedAt = database.renewals
-    const read = () => this.#read()
-    const listening = database.listen('tollgate_breakers', read, read)
-    this.#listening = listening
-    listening.catch(() => {
-      // The next sweep subscribes again and reads what was missed.
-      if (this.#listening === listening) this.#listening = undefined
-    })
   }
 }
 

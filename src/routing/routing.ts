@@ -15,7 +15,7 @@ export interface Routing {
 }
 
 export function startRouting(options: {
-  database: Pick<Database, 'sql' | 'listen' | 'renewals'>
+  database: Pick<Database, 'state' | 'listen'>
   bounds: BreakerBounds & CooldownBounds
   log: Log
 }): Routing {

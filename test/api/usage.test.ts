@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
 
 const otherTenant = '00000000-0000-4000-8000-000000000002'

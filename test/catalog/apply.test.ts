@@ -7,10 +7,9 @@ import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 let origin: Awaited<ReturnType<typeof freshDatabase>>
@@ -34,7 +33,7 @@ const apply = (text: string, using = keeper) =>
 
 const load = (using = keeper) => Catalog.load(database, using, silentLog).then((catalog) => catalog.snapshot)
 
-const keyOf = (secret: string) => readKeyByHash(database, hashKeySecret(secret, keeper.pepper))
+const keyOf = (secret: string) => readKeyByHash(database.db, hashKeySecret(secret, keeper.pepper))
 
 /** Those of groups and keys that have one. */
 const budgets = async () => [

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { accounts, tenants } from '../../src/db/schema.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { postmasterOf, temporaryDirectory, until } from '../support/embedded.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -40,13 +39,13 @@ test('statements and subscriptions work again after Postgres was away', async ()
   onTestFinished(() => database.close())
   const heard: string[] = []
   let subscriptions = 0
-  await database.listen(
-    'changes',
-    (payload) => heard.push(payload),
-    () => {
+  database.listen('changes', {
+    onNotify: (payload) => heard.push(payload),
+    onListening: () => {
       subscriptions += 1
     },
-  )
+  })
+  await until(() => subscriptions === 1)
   const prepared = () => database.sql`select ${1}::int as n`
   expect(await prepared()).toMatchObject([{ n: 1 }])
   await database.sql`select pg_notify('changes', 'before')`

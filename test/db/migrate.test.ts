@@ -1,9 +1,8 @@
 import { createServer } from 'node:net'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { emptyDatabase, openDatabase } from '../support/database.ts'
 
 test('eight processes may start at once on an empty database: each finds it prepared, and one works at a time', async () => {
   const fresh = await emptyDatabase()

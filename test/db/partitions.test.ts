@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { openDatabase } from '../../src/db/database.ts'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/embedded.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { modelJson } from '../../src/api/models.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
-import { openDatabase } from '../../src/db/database.ts'
 import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { decodePng, type Png } from '../support/png.ts'
 
 let demo: Demo

@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type Frame, readFrame } from '../../src/ledger/frame.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
 let home: string

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { Journal } from '../../src/ledger/journal.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
 let url: string

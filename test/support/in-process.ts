@@ -57,7 +57,7 @@ export async function startInProcess(
     while (!(await context.ledger.shipNow())) {
       if (Date.now() > deadline) throw new Error('the journal was not shipped within 30 s')
     }
-    return [...(await context.database.sql`SELECT * FROM requests ORDER BY id`)]
+    return [...(await context.database.state.ask(({ sql }) => sql`SELECT * FROM requests ORDER BY id`))]
   }
   return {
     context,

@@ -20,7 +20,7 @@ export function localRouting(): Routing {
     claimProbe: async () => 'claimed',
     holdProbe: async () => {},
   }
-  const database = { listen: async () => async () => {}, renewals: 0 }
+  const database = { listen: () => async () => {} }
   const breakers = new Breakers({ bounds, table, database, log: silentLog })
   return {
     breakers,

@@ -73,3 +73,15 @@ export interface JobError {
   code?: string
   retryAfterSeconds?: number
 }
+
+/** The right to change a job, until another worker takes it. */
+export interface Lease {
+  id: string
+  fence: number
+}
+
+/** Whose jobs. `keyId` null: all of the tenant's. */
+export interface JobScope {
+  tenantId: string
+  keyId: string | null
+}

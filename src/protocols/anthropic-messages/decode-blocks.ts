@@ -5,27 +5,27 @@ import type { DecodeContext } from '../protocol.ts'
 import { protocolName } from './wire.ts'
 
 export interface BlockContext extends DecodeContext {
-  /** Filled with the names of tools that were called, or that a search has found. */
+  /** Collects the names of tools that were called or that a search found. */
   seenTools: Set<string>
 }
 
-/** The blocks of a message. One of the wire may become several, or none. */
+/** The blocks of a message. One block of the wire may become several, or none. */
 export function decodeBlocks(blocks: readonly Members[], context: BlockContext): Block[] {
   return blocks.flatMap((block) => {
     const decoded = decodeBlock(block, context)
-    // Of a block that only this vendor has, the members need not be told one by one.
+    // A foreign block is reported as a whole.
     if (decoded.every(({ type }) => type !== 'foreign')) block.noteRest(losses)
     return decoded
   })
 }
 
 const losses = {
-  citations: 'sources of what was said before do not travel',
+  citations: 'other formats take no sources of earlier answers',
   toolset_name: 'other formats have no sets of tools',
-  transformations: 'other formats do not say what becomes of a large image',
+  transformations: 'other formats do not report what they do with a large image',
 }
 
-/** The cache hint of a block or tool, ready to be spread into it. */
+/** The cache hint of a block or tool, to be spread into it. */
 export function readCache(block: Members): { cache?: { ttl: '5m' | '1h' } } {
   const control = block.members('cache_control')
   if (control === undefined) return {}
@@ -184,7 +184,7 @@ function readSource(type: 'base64' | 'text' | 'url' | 'file', source: Members): 
   }
 }
 
-/** A signature that we wrapped, or one of this format's own: the client may have talked to the vendor before. */
+/** A signature from one of our envelopes, or one of this format: the client may have talked to the vendor before. */
 function openSignature(
   value: string | undefined,
   kind: ReasoningSignature['kind'],
@@ -194,7 +194,7 @@ function openSignature(
   return envelope.open(value) ?? { protocol: protocolName, model: undefined, kind, value }
 }
 
-/** A call by code that the vendor runs is still a call: who made it is lost. */
+/** A call from code that the vendor runs is still a call, but the translation loses the caller. */
 function noteCaller(block: Members): void {
   const caller = block.object('caller')
   if (caller !== undefined && caller.type !== 'direct')
@@ -203,12 +203,7 @@ function noteCaller(block: Members): void {
 
 function decodeForeign(block: Members, type: string): Block {
   if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
-    return foreign(
-      block,
-      type,
-      'drop',
-      'what the vendor’s own tools did before is told by the text behind it',
-    )
+    return foreign(block, type, 'drop', 'the text after it has the results of the vendor’s own tools')
   }
   if (['fallback', 'mcp_tool_listing', 'tool_addition', 'tool_removal'].includes(type)) {
     return foreign(block, type, 'drop', `other formats have no block of the type ${quoted(type)}`)

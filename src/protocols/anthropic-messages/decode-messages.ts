@@ -56,14 +56,14 @@ function decodeTexts(body: Members): TextBlock[] {
     block.word('type', ['text'])
     const text = block.requiredText('text')
     const read: TextBlock = { type: 'text', text, path: block.path, ...readCache(block) }
-    block.noteRest({ citations: 'sources of what was said before do not travel' })
+    block.noteRest({ citations: 'other formats take no sources of earlier answers' })
     return read
   })
 }
 
 /**
- * The vendor's coding agent puts a line for its billing before everything else. It changes with every request, so
- * that no other vendor could cache what stands behind it.
+ * The vendor's coding agent sends a line for its billing first. It changes with every request, so that no other vendor
+ * could cache the text after it.
  */
 function withoutBilling(block: TextBlock, unmapped: UnmappedFields): TextBlock[] {
   if (!block.text.startsWith('x-anthropic-billing-header:')) return [block]

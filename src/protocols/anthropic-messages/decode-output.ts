@@ -3,11 +3,11 @@ import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 
-/** How the model is to think and to write. */
+/** The reasoning and the format that the client wants. */
 export interface Output {
   reasoning: ReasoningWish | undefined
   format: AnswerFormat | undefined
-  /** Which member asked for the reasoning. */
+  /** The member that asks for the reasoning. */
   reasoningName: string
 }
 
@@ -20,7 +20,7 @@ export function decodeOutput(body: Members): Output {
   const format = readFormat(config?.object('format') ?? older)
   config?.noteRest({ task_budget: 'other formats have no budget for a task' })
   if (effort !== undefined && thinking?.effort === 'none') {
-    config?.drop('effort', 'other formats know effort only of thinking, which is disabled')
+    config?.drop('effort', 'other formats have an effort only for thinking, which is disabled')
     return { reasoning: thinking, format, reasoningName: 'thinking' }
   }
   const reasoning =
@@ -66,12 +66,12 @@ function readFormat(format: Json | undefined): AnswerFormat | undefined {
     name: undefined,
     description: undefined,
     schema: format.schema,
-    // The vendor always holds the answer to the schema. Others do so only for schemas that leave nothing open.
+    // The vendor always enforces the schema. Other vendors enforce only closed schemas.
     strict: isClosed(format.schema) ? true : undefined,
   }
 }
 
-/** Whether every object of a schema lists all that it may have, and demands all of it. */
+/** Whether every object of a schema requires all its properties and allows no others. */
 function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (!isRecord(schema)) return true

@@ -9,8 +9,8 @@ import { decodeOutput } from './decode-output.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * A `/v1/messages` body in canonical words, for an upstream that speaks another format. Throws GatewayError
- * `invalid_request` naming what has the wrong shape.
+ * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError `invalid_request` with
+ * the path of the bad field.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
   const unmapped = new UnmappedFields()
@@ -70,7 +70,7 @@ function readMaxTokens(members: Members): number {
   const value = members.integer('max_tokens', 0)
   if (value === undefined) throw invalid('max_tokens', 'required: the most tokens that the answer may have')
   if (value === 0)
-    members.refuse('max_tokens', '0 asks to fill a cache without an answer, which the other formats cannot')
+    members.refuse('max_tokens', '0 only fills a cache, without an answer, which other formats cannot do')
   return value
 }
 
@@ -83,16 +83,16 @@ function readUserId(members: Members): string | undefined {
   return undefined
 }
 
-/** What coding agents of this vendor send: a JSON object, or hashes and ids in one word. */
+/** User ids of this vendor's coding agents: a JSON object, or one word with hashes and ids. */
 const agentUserId = /^\s*\{|^user_[0-9a-f]{16,}_account_/
 
-/** In the words of the formats that have one. */
+/** The service tier in the words of the other formats. */
 function readServiceTier(members: Members): string | undefined {
   const tier = members.text('service_tier')
   return tier === 'standard_only' ? 'default' : tier
 }
 
-/** Members that only this vendor has and that change what the client asked for. */
+/** Members that only this vendor has and without which the client would not get what it asked for. */
 function noteVendorFields(members: Members): void {
   members.refuse('container', 'containers are kept by this vendor and mean nothing to others')
   members.refuse('thread', 'threads are kept by this vendor and mean nothing to others')
@@ -101,17 +101,14 @@ function noteVendorFields(members: Members): void {
   if (!Array.isArray(servers) || servers.length > 0)
     members.refuse('mcp_servers', 'only a channel of this format reaches MCP servers for the model')
   const isAnywhere = members.text('inference_geo') === 'global'
-  members[isAnywhere ? 'drop' : 'refuse'](
-    'inference_geo',
-    'other formats cannot say where the model has to run',
-  )
+  members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot choose where the model runs')
 }
 
-/** Members that only this vendor has and that the answer is as good without. */
+/** Members that only this vendor has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {
   cache_control: 'other formats cache without being asked',
   context_management: 'other formats do not edit the context',
-  diagnostics: 'only this vendor tells diagnostics',
+  diagnostics: 'only this vendor sends diagnostics',
   speed: 'other formats have no speed mode',
   betas: 'betas are this vendor’s own',
   fallbacks: 'only this vendor falls back to other models of its own',

@@ -3,8 +3,8 @@ import type { Members } from '../members.ts'
 import { readCache } from './decode-blocks.ts'
 
 /**
- * The tools. Those that the client defers are only there once a search has found them: `seenTools` and the tool choice
- * tell which. Where the vendor's own search is asked for, which others do not have, all of them are there at once.
+ * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool choice. If
+ * the client wants the vendor's own search, which other vendors lack, all deferred tools count at once.
  */
 export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool[] {
   const given = body.objects('tools') ?? []
@@ -12,7 +12,7 @@ export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool
   return given.flatMap((tool) => {
     const decoded = decodeTool(tool)
     const isDeferred = tool.boolean('defer_loading') ?? false
-    // The settings of a hosted tool go with it.
+    // A hosted tool is dropped together with its settings.
     if (decoded.type !== 'hosted') tool.noteRest(losses)
     if (!isDeferred || decoded.type === 'hosted' || isFound(decoded.name)) return [decoded]
     body.unmapped.drop(tool.path, 'a deferred tool that no search has found yet is left out')
@@ -21,11 +21,11 @@ export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool
 }
 
 const losses = {
-  eager_input_streaming: 'other formats stream inputs as they like',
+  eager_input_streaming: 'other formats decide themselves how they stream inputs',
   input_examples: 'other formats have no examples of inputs',
 }
 
-/** `tool_choice`, which also says whether calls may come several at a time. */
+/** `tool_choice`, which also allows or forbids parallel calls. */
 export function decodeToolChoice(
   body: Members,
   tools: readonly Tool[],

@@ -6,7 +6,7 @@ import type { AnswerContext } from '../protocol.ts'
 import { answerUsage, encodeCitation, encodeStop, messageHead, signatureText } from './answer-parts.ts'
 import { CallIds } from './wire.ts'
 
-/** A whole answer: a message. */
+/** Encode a whole answer, a message. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const ids = new CallIds()

@@ -13,7 +13,7 @@ export function encodeError(error: GatewayError, requestId: string): RenderedErr
   }
 }
 
-/** The format's in-stream error: the SDK raises APIError on an event named `error`. Ends the stream. */
+/** The format's error inside a stream: the SDK raises APIError on an event named `error`. It ends the stream. */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   return Buffer.from(streamErrorText(error, requestId))
 }
@@ -52,7 +52,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
   }),
   refusals: [
     { words: /^billing_error\b/, means: 'credential_refused' },
-    // An account without money is a 400 with this text.
+    // The vendor answers 400 with this text if the account has no money.
     { message: /credit balance is too low/i, means: 'credential_refused' },
     { status: [404], message: /model/i, means: 'model_not_found' },
     { status: [400, 404, 422], message: /content filtering policy/i, means: 'content_filtered' },
@@ -66,7 +66,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
   contextTooLong: /^prompt is too long/i,
 })
 
-/** Patterns whose time may grow with the square of a text see only so much of it. */
+/** The time of these patterns may grow with the square of the text's length. */
 const matchedCharactersMax = 2000
 
 function envelope(error: GatewayError, requestId: string): Json {
@@ -78,7 +78,7 @@ function envelope(error: GatewayError, requestId: string): Json {
   }
 }
 
-/** Agents of this format compact their context when they read these words, which other vendors say differently. */
+/** Agents of this format compact their context when they read these words. Other vendors use different ones. */
 function messageOf({ code, message: whole }: GatewayError): string {
   if (code !== 'context_length_exceeded' || /prompt is too long/i.test(whole)) return whole
   const message = whole.slice(0, matchedCharactersMax)

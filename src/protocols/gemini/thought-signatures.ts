@@ -4,14 +4,14 @@ import type { Notes } from '../notes.ts'
 import { isBefore3 } from './wire.ts'
 
 /**
- * What the vendor takes in place of the signature of a call that another model made.
+ * The value that the vendor accepts as the signature of a call by another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
  */
 const foreignCallSignature = 'skip_thought_signature_validator'
 
 /**
- * Puts the thought signatures of one turn back on the parts that they came with. A signature of a call bears the
- * call's id, so that it finds its place whatever order a foreign client keeps its blocks in.
+ * Puts the thought signatures of one turn back on their parts. A signature of a call has the call's id, so its place is
+ * known even if a client of another format changes the order of the blocks.
  */
 export class ThoughtSignatures {
   readonly #model: string
@@ -29,7 +29,7 @@ export class ThoughtSignatures {
     }
   }
 
-  /** Parts for a thought, if it goes back as one of its own; a signature for what follows is kept. */
+  /** Parts for a thought that is a part of its own. The signature of the next text or call is kept for it. */
   encodeReasoning({ signature, text, path }: ReasoningBlock): Json[] {
     if (!this.#isOurs(signature)) {
       const reason = signature === undefined ? 'it has no signature' : 'its signature is of another model'
@@ -51,13 +51,13 @@ export class ThoughtSignatures {
     return thoughtSignature === undefined ? {} : { thoughtSignature }
   }
 
-  /** The part of a signature that no text follows: the vendor sends such parts itself, at the end of a stream. */
+  /** A part for a signature without a text after it. The vendor sends such parts itself at the end of a stream. */
   flush(): Json[] {
     const signature = this.takeForText()
     return 'thoughtSignature' in signature ? [{ text: '', ...signature }] : []
   }
 
-  /** Of calls side by side, the vendor signs only the first. */
+  /** The vendor signs only the first of parallel calls. */
   takeForCall(call: ToolCallBlock, isFirst: boolean): Json {
     const thoughtSignature = this.#byCall.get(call.id)
     if (thoughtSignature !== undefined) return { thoughtSignature }

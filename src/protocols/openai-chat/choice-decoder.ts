@@ -13,13 +13,15 @@ import {
   writeDetailSignature,
 } from './wire.ts'
 
-/** Reads one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members. */
+/**
+ * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members.
+ */
 export class ChoiceDecoder {
   readonly #writer: EventWriter
   readonly #upstreamModel: string
   readonly #calls: CallDecoder
   #open: OpenBlock | undefined
-  /** Characters of content so far, which citations count from. */
+  /** Characters of content so far. Offsets of citations count from the start of the content. */
   #contentLength = 0
   #hasRefusal = false
 
@@ -44,7 +46,7 @@ export class ChoiceDecoder {
     if (isRecord(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call })
   }
 
-  /** The same as a delta with this content alone. */
+  /** The same as `take` for a delta with only this content. */
   takeText(text: string): void {
     if (text === '') return
     this.#writer.text(this.#begin('text'), text)
@@ -52,8 +54,8 @@ export class ChoiceDecoder {
   }
 
   /**
-   * End what is open and finish. `word`: the upstream's finish reason, where it told one; `answerId`: what ids of calls
-   * are made from, where it told none. Throws GatewayError `upstream_error` when the answer is not whole.
+   * End all open blocks and finish. `word`: the upstream's finish reason, if it sent one. `answerId`: ids of calls
+   * without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
    */
   finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
     const reason = end.word === undefined ? 'stop' : readFinishReason(end.word)
@@ -72,9 +74,9 @@ export class ChoiceDecoder {
     })
   }
 
-  /** Some upstreams say `stop` behind tool calls, or `tool_calls` without any. */
-  #trueReason(told: FinishReason): FinishReason {
-    if (told !== 'stop' && told !== 'tool_calls') return told
+  /** Some upstreams say `stop` after tool calls, or `tool_calls` without any call. */
+  #trueReason(reason: FinishReason): FinishReason {
+    if (reason !== 'stop' && reason !== 'tool_calls') return reason
     if (this.#calls.count > 0) return 'tool_calls'
     return this.#hasRefusal ? 'refusal' : 'stop'
   }
@@ -93,9 +95,9 @@ export class ChoiceDecoder {
 
   /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */
   #takeReasoning(delta: Json): void {
-    let isTold = false
-    for (const detail of recordsOf(delta.reasoning_details)) isTold = this.#takeDetail(detail) || isTold
-    if (isTold) return
+    let hasText = false
+    for (const detail of recordsOf(delta.reasoning_details)) hasText = this.#takeDetail(detail) || hasText
+    if (hasText) return
     const content = textOf(delta.reasoning_content)
     if (content !== undefined) this.#think('reasoning_content', content)
     else this.#think('reasoning', textOf(delta.reasoning) ?? '')
@@ -107,7 +109,7 @@ export class ChoiceDecoder {
     this.#open?.thought.push(text)
   }
 
-  /** True when it told text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-21 */
+  /** True if the element has text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-21 */
   #takeDetail(detail: Json): boolean {
     const isSummary = detail.type === 'reasoning.summary'
     const data = textOf(detail.data)
@@ -119,7 +121,7 @@ export class ChoiceDecoder {
     const text = textOf(isSummary ? detail.summary : detail.text)
     const isSigned = textOf(detail.signature) !== undefined
     if (text === undefined && !isSigned) return false
-    if (this.#hasTold(text)) {
+    if (this.#isRepeated(text)) {
       if (isSigned) this.#signEarlier(detail)
       return true
     }
@@ -130,14 +132,17 @@ export class ChoiceDecoder {
     return text !== undefined
   }
 
-  /** Whether the thought came bare already: some gateways repeat it whole beside its signature, as this one does. */
-  #hasTold(text: string | undefined): boolean {
+  /**
+   * Whether the thought came before without its signature: some gateways repeat it whole beside the signature, as we
+   * do.
+   */
+  #isRepeated(text: string | undefined): boolean {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
   }
 
   #signEarlier(detail: Json): void {
     if (this.#open === undefined) return
-    // The signature takes the place of the signature that only names the member.
+    // This signature replaces our own one, which would only name the member.
     this.#open.key = ''
     this.#signAndClose(this.#open.index, 'signature', detail)
   }
@@ -169,7 +174,7 @@ export class ChoiceDecoder {
     })
   }
 
-  /** The index of the open block if it is of that kind, else of a new one. `key` tells apart blocks of one kind. */
+  /** The index of the open block if it has this kind and key, else of a new block. */
   #begin(kind: OpenBlock['kind'], key = ''): number {
     if (this.#open?.kind === kind && this.#open.key === key) return this.#open.index
     this.#close()
@@ -184,7 +189,7 @@ export class ChoiceDecoder {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
-    // It has to go back under the same name: upstreams that say `reasoning` refuse `reasoning_content`.
+    // The thought has to go back in the same member: upstreams that send `reasoning` refuse `reasoning_content`.
     // https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
     if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)
     if (open.key === 'reasoning_content') this.#sign(open.index, 'signature', reasoningContentSignature)
@@ -196,9 +201,9 @@ interface OpenBlock {
   kind: 'text' | 'reasoning' | 'refusal'
   key: string
   index: number
-  /** Characters of content before it. */
+  /** Characters of content before the block. */
   contentStart: number
-  /** Pieces of a thought that came bare. */
+  /** Pieces of a thought that came without a signature. */
   thought: string[]
 }
 

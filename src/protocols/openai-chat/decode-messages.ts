@@ -6,7 +6,7 @@ import type { Members } from '../members.ts'
 import { decodeParts, readCache } from './decode-parts.ts'
 import { decodeReasoning } from './decode-reasoning.ts'
 
-/** The messages as turns, one each. A tool's message is a turn of the user. */
+/** One turn for each message. A tool's message is a turn of the user. */
 export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
   const messages = body.requiredObjects('messages')
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array, got an empty one')
@@ -15,7 +15,7 @@ export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
     const role = message.requiredWord('role', roles)
     const blocks = decodeBlocks(role, message, `call_function_${index}`, context)
     if (role !== 'function') message.drop('name', 'other formats have no names of participants')
-    // LiteLLM's clients put the hint on a whole message: it counts for the last block.
+    // LiteLLM's clients put the cache hint on a whole message. It counts for the last block.
     Object.assign(blocks.at(-1) ?? {}, readCache(message))
     message.noteRest()
     const isResult = role === 'tool' || role === 'function'
@@ -25,13 +25,13 @@ export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
 
 interface MessageContext {
   envelope: Envelope
-  /** Ids of `function_call`s, which have none of their own, by the function's name: the next result is of that call. */
+  /** Our ids for each `function_call`, which has none, by the function's name. The next result belongs to that call. */
   legacyCalls: Map<string, string>
 }
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
-/** `madeId`: for a call or a result that has no id. */
+/** `madeId` is for a call or a result without an id. */
 function decodeBlocks(
   role: (typeof roles)[number],
   message: Members,
@@ -60,7 +60,7 @@ function decodeResult(message: Members, callId: string): Block {
   const other = blocks.find(
     (block) => block.type !== 'text' && block.type !== 'image' && block.type !== 'document',
   )
-  if (other !== undefined) message.unmapped.refuse(other.path, 'no result of a tool may hold it')
+  if (other !== undefined) message.unmapped.refuse(other.path, 'the result of a tool cannot hold it')
   return { type: 'tool-result', path: message.path, callId, content, isError: false }
 }
 
@@ -73,7 +73,7 @@ function decodeAssistant(
   if (message.has('content')) blocks.push(...decodeParts(message, 'content'))
   const refusal = message.text('refusal')
   if (refusal) blocks.push({ type: 'refusal', path: message.pathOf('refusal'), text: refusal })
-  message.refuse('audio', 'only the vendor that spoke it has this audio')
+  message.refuse('audio', 'only the vendor that made this audio has it')
   blocks.push(...(message.objects('tool_calls') ?? []).map(decodeCall))
   const legacyCall = message.members('function_call')
   if (legacyCall !== undefined) {
@@ -88,7 +88,7 @@ function decodeCall(call: Members): ToolCallBlock {
   const id = call.requiredName('id')
   const isCustom = call.any('type') === 'custom'
   const body = call.requiredMembers(isCustom ? 'custom' : 'function')
-  // Streams that were put together again have `index`.
+  // Clients that put a stream together keep its `index`.
   call.ignore(['custom', 'function', 'index'])
   call.noteRest()
   if (!isCustom) return { ...decodeFunctionCall(body, id), path: call.path }

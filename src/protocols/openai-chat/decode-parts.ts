@@ -19,12 +19,12 @@ export function decodeParts(message: Members, name: string): Block[] {
   })
 }
 
-/** A hint that everything up to here may be cached: the vendor's own, or the one of OpenRouter and LiteLLM. */
+/** A cache hint: the vendor's own, or the one of OpenRouter and LiteLLM. */
 export function readCache(members: Members): { cache?: { ttl: '5m' | '1h' } } {
   const breakpoint = members.object('prompt_cache_breakpoint')
   const control = members.object('cache_control')
   if (breakpoint === undefined && control === undefined) return {}
-  // The vendor's own times, 30m and 12h, are longer than any.
+  // The vendor's own times, 30m and 12h, are longer than 5m.
   const isLong = control?.ttl === '1h' || textOf(breakpoint?.ttl) !== undefined
   return { cache: { ttl: isLong ? '1h' : '5m' } }
 }
@@ -67,7 +67,7 @@ function decodePart(part: Members): Block {
   }
 }
 
-/** A part of Mistral's: a text, or a list of text parts. */
+/** Mistral's thinking part: a text, or a list of text parts. */
 function thoughtOf(thinking: unknown): string {
   return (
     textOf(thinking) ??
@@ -80,7 +80,7 @@ function thoughtOf(thinking: unknown): string {
 function decodeImage(part: Members): ImageBlock {
   const at = part.pathOf('image_url')
   const given = part.any('image_url')
-  // Some clients write the address itself.
+  // Some clients write the URL without an object around it.
   const image = new Members(typeof given === 'string' ? { url: given } : given, at, part.unmapped)
   const source = readSource(image.requiredName('url'), `${at}.url`)
   const detail = image.text('detail')
@@ -104,7 +104,7 @@ function fileSource(file: Members, filename: string | undefined): Source {
     : { kind: 'base64', mediaType: mediaTypeOf(filename), data }
 }
 
-/** Bare data is of the type that its name tells; the vendor takes mostly this one. */
+/** The media type of base64 without a `data:` head, by the file's name. The vendor accepts mostly PDF. */
 function mediaTypeOf(filename: string | undefined): string {
   const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? ''
   return mediaTypes.get(extension) ?? 'application/pdf'
@@ -118,11 +118,11 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
 ])
 
-/** An address, or the bytes of a `data:` address. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
+/** A URL, or the bytes of a `data:` URL. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
 function readSource(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')
-  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma behind its type')
+  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma after its type')
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const data = url.slice(comma + 1)
   const type = mediaType === '' ? 'text/plain' : mediaType.toLowerCase()

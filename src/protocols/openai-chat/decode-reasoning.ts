@@ -10,8 +10,8 @@ import type { Members } from '../members.ts'
 import { writeDetailSignature } from './wire.ts'
 
 /**
- * How much the model shall think: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and Zhipu,
- * Qwen's `enable_thinking` and `thinking_budget`. The vendor's own member comes first.
+ * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and
+ * Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
  */
 export function decodeReasoningWish(body: Members) {
   const wishes = [effortWish(body), routerWish(body), thinkingWish(body), enableWish(body)].filter(
@@ -72,15 +72,15 @@ function enableWish(body: Members): Wish | undefined {
   return { name, effort: switched(enabled, budgetTokens), budgetTokens }
 }
 
-/** A mere switch asks for thinking of the usual depth. */
+/** Reasoning that is only switched on has medium effort. */
 function switched(enabled: boolean | undefined, budgetTokens: number | undefined): ReasoningWish['effort'] {
   if (enabled === false) return 'none'
   return enabled && budgetTokens === undefined ? 'medium' : undefined
 }
 
 /**
- * What the model thought before this message: OpenRouter's `reasoning_details`, in which our own answers carry the signatures
- * of other vendors, else `reasoning_content` or `reasoning`.
+ * The model's thoughts before this message: OpenRouter's `reasoning_details`, in which our own answers carry the
+ * signatures of other vendors, else `reasoning_content` or `reasoning`.
  */
 export function decodeReasoning(message: Members, envelope: Envelope): ReasoningBlock[] {
   const member = message.has('reasoning_content') ? 'reasoning_content' : 'reasoning'
@@ -94,7 +94,7 @@ export function decodeReasoning(message: Members, envelope: Envelope): Reasoning
     addDetail(detail, `${message.pathOf('reasoning_details')}[${at}]`, { blocks, open, envelope })
   }
   if (plain !== '' && blocks.every(({ text }) => text === '')) {
-    // Clients that keep only the opaque part of an element have its text here.
+    // Clients that keep only the signature of an element have its text in the plain member.
     const bare = blocks.length === 1 && blocks[0]?.signature?.kind === 'signature' ? blocks[0] : undefined
     if (bare !== undefined) bare.text = plain
     else {
@@ -112,7 +112,7 @@ interface DetailState {
   envelope: Envelope
 }
 
-/** Elements of one index belong together: text of it may come in pieces, and the encrypted thought behind it. */
+/** Elements with the same index belong together: pieces of a text, then the encrypted thought. */
 function addDetail(detail: Json, path: string, { blocks, open, envelope }: DetailState): void {
   const summary = textOf(detail.summary)
   const text = summary ?? textOf(detail.text) ?? ''
@@ -130,12 +130,12 @@ function addDetail(detail: Json, path: string, { blocks, open, envelope }: Detai
   open.delete(detail.index)
 }
 
-/** The signature of another vendor that an answer of ours carried, or the client's own upstream's. */
+/** The signature of another vendor in one of our envelopes, or a signature of this format. */
 function readSignature(detail: Json, envelope: Envelope): ReasoningSignature | undefined {
   const data = textOf(detail.data)
   const value = data ?? textOf(detail.signature)
   if (value === undefined) return undefined
-  // What has our form and not our signature is nobody's signature.
+  // A forged envelope is no signature of any vendor.
   if (isEnvelope(value)) return envelope.open(value)
   const kind = data === undefined ? 'signature' : 'encrypted'
   return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSignature(detail) }

@@ -9,8 +9,8 @@ import { decodeReasoningWish } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * A `/chat/completions` body in canonical words: every member that the vendor documents, those that the format once
- * had (`functions`, `max_tokens`), and what other vendors' clients add.
+ * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`, `max_tokens`),
+ * and members that clients of other vendors add.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -28,7 +28,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     turns: decodeMessages(members, envelope),
     tools: tools.list,
     toolChoice: choice.value,
-    // Clients that speak of `functions` can read no more than one call in an answer.
+    // Clients that send `functions` can read only one call in an answer.
     parallelToolCalls: members.boolean('parallel_tool_calls') ?? (tools.isLegacy ? false : undefined),
     maxOutputTokens: bounds.value,
     choices: members.integer('n', 1, 128) ?? 1,
@@ -81,7 +81,7 @@ function decodeBounds(members: Members) {
   const now = members.integer('max_completion_tokens', 0)
   const before = members.integer('max_tokens', 0)
   if (now === undefined) return { value: before, name: 'max_tokens' }
-  if (before !== now) members.drop('max_tokens', 'max_completion_tokens stands in its place')
+  if (before !== now) members.drop('max_tokens', 'max_completion_tokens takes its place')
   return { value: now, name: 'max_completion_tokens' }
 }
 
@@ -89,7 +89,7 @@ function decodeUser(members: Members) {
   const user = members.text('user')
   const safety = members.text('safety_identifier')
   if (safety === undefined) return { value: user, name: 'user' }
-  if (user !== safety) members.drop('user', 'safety_identifier stands in its place')
+  if (user !== safety) members.drop('user', 'safety_identifier takes its place')
   return { value: safety, name: 'safety_identifier' }
 }
 
@@ -104,7 +104,7 @@ function decodeStop(members: Members): string[] {
 function decodeLogprobs(members: Members): ChatRequest['logprobs'] {
   const top = members.integer('top_logprobs', 0)
   if (members.boolean('logprobs')) return { top: top ?? 0 }
-  members.drop('top_logprobs', 'it means nothing without logprobs')
+  members.drop('top_logprobs', 'it has no effect without logprobs')
   return undefined
 }
 
@@ -135,11 +135,11 @@ function decodeFormat(members: Members): AnswerFormat | undefined {
 /** Members that only this vendor has. */
 function noteVendorFields(members: Members): void {
   const isSpoken = (members.list('modalities') ?? []).some((modality) => modality !== 'text')
-  if (isSpoken) members.refuse('modalities', 'other formats answer in text alone')
+  if (isSpoken) members.refuse('modalities', 'other formats answer only in text')
   if (isSpoken) members.ignore(['audio'])
-  else members.drop('audio', 'it means nothing without the modality "audio"')
+  else members.drop('audio', 'it has no effect without the modality "audio"')
   members.refuse('moderation', 'only the vendor of this format moderates')
-  members.drop('prediction', 'only this format takes predictions; it saves time alone')
+  members.drop('prediction', 'only this format takes predictions, which only save time')
   members.drop('prompt_cache_options', 'other formats cache in their own ways')
   members.drop('prompt_cache_retention', 'other formats cache in their own ways')
   const options = members.members('stream_options')

@@ -7,7 +7,7 @@ import { ChoiceDecoder } from './choice-decoder.ts'
 import { EventWriter } from './event-writer.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
-/** The events of a whole answer: of its first choice. Throws GatewayError for an error, or what is no answer. */
+/** The events of a whole answer's first choice. Throws GatewayError if the body is an error or no answer. */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   if (body.error) throw decodeStreamError(body.error)
   const choice = firstChoice(body)
@@ -19,7 +19,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const decoder = new ChoiceDecoder(writer, context)
   const answerId = textOf(body.id)
   writer.push({ type: 'start', id: answerId, model: textOf(body.model), usage: undefined })
-  // Whole calls are told apart by their place: not every upstream gives them an index.
+  // The index of a call is its position: not every upstream sends an index.
   const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   decoder.take({ ...message, tool_calls: calls })
   decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId })

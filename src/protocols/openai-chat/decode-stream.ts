@@ -10,10 +10,10 @@ import { plainText } from './plain-text.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /**
- * The events of a streamed answer: of its first choice.
+ * The events of a streamed answer's first choice.
  *
- * `finish` waits for the usage, which comes with the finish reason, in a frame behind it, or never; then for `[DONE]`,
- * or the end of the stream.
+ * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits until
+ * `[DONE]` or the end of the stream.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return new ChatStreamDecoder(context)
@@ -73,7 +73,7 @@ class ChatStreamDecoder implements EventDecoder {
     const delta = isRecord(choice.delta) ? choice.delta : choice.message
     if (isRecord(delta)) this.#choice.take(delta)
     const word = textOf(choice.finish_reason)
-    // Some upstreams tell it twice, `stop` first or last: the other word says more.
+    // Some upstreams send two finish reasons, one of them `stop`. The other one says more.
     if (word !== undefined && (this.#finishReason ?? 'stop') === 'stop') this.#finishReason = word
   }
 
@@ -101,7 +101,7 @@ class ChatStreamDecoder implements EventDecoder {
   }
 }
 
-/** Undefined for a frame without anything in it. */
+/** Undefined for an empty frame. */
 function parseFrame(data: string): Json | undefined {
   if (data.trim() === '') return undefined
   let value: unknown

@@ -4,22 +4,22 @@ import { isRecord, type Json } from '../../canonical/json.ts'
 import { Members } from '../members.ts'
 import { readCache } from './decode-parts.ts'
 
-/** The tools: `tools`, `functions` as the format had them first, and the search that the vendor itself runs. */
+/** The tools: `tools`, the older `functions`, and the web search that the vendor runs. */
 export function decodeTools(body: Members) {
   const now = body.objects('tools')
   const before = body.objects('functions')
   const isLegacy = now === undefined && before !== undefined
-  if (!isLegacy) body.drop('functions', 'tools stands in its place')
+  if (!isLegacy) body.drop('functions', 'tools takes its place')
   const list: Tool[] = now?.map(decodeTool) ?? before?.map(decodeFunction) ?? []
   const search = body.object('web_search_options')
   if (search !== undefined) list.push({ type: 'hosted', name: 'web_search', path: 'web_search_options' })
   return { list, name: isLegacy ? 'functions' : 'tools', isLegacy }
 }
 
-/** Which tools the model may or must call. */
+/** Tools that the model may or must call. */
 export function decodeToolChoice(body: Members): { value: ToolChoice | undefined; name: string } {
   if (body.has('tool_choice')) {
-    body.drop('function_call', 'tool_choice stands in its place')
+    body.drop('function_call', 'tool_choice takes its place')
     return { value: decodeChoice(body), name: 'tool_choice' }
   }
   return body.has('function_call')
@@ -65,7 +65,7 @@ function decodeCustom(tool: Members): Tool {
   return decoded
 }
 
-/** This format alone puts a grammar into an object of its own. */
+/** Only this format puts a grammar into an object of its own. */
 function decodeGrammar(tool: Members): Json | undefined {
   const format = tool.members('format')
   if (format === undefined || !isRecord(format.any('grammar'))) return tool.object('format')
@@ -80,7 +80,7 @@ function decodeGrammar(tool: Members): Json | undefined {
 function decodeChoice(body: Members): ToolChoice {
   const value = body.any('tool_choice')
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value }
-  // Mistral's word.
+  // Mistral's word for `required`.
   if (value === 'any') return { type: 'required' }
   if (!isRecord(value)) throw wrongType(value, 'tool_choice', '"none", "auto", "required" or an object')
   const choice = new Members(value, 'tool_choice', body.unmapped)
@@ -117,7 +117,7 @@ function readAllowed(tool: Members): string {
   return type === 'function' || type === 'custom' ? readNamed(tool, type) : type
 }
 
-/** Some clients write the name beside the type, as the Responses format does. */
+/** Some clients write the name next to the type, as in the Responses format. */
 function readNamed(tool: Members, type: 'function' | 'custom'): string {
   const inner = tool.any(type)
   const named = isRecord(inner) ? inner : { name: tool.any('name') }

@@ -4,9 +4,9 @@ import type { Notes } from '../notes.ts'
 import { reasoningContentSignature, reasoningMemberSignature } from './wire.ts'
 
 /**
- * The members of a message that give its thoughts back: signed ones as `reasoning_details` to the model that signed them,
- * bare ones within a tool loop, where DeepSeek and others demand them. Thoughts of other vendors stay away: many
- * upstreams refuse members that they do not know.
+ * The members of a message that carry its thoughts back. Signed thoughts go back as `reasoning_details` to the model
+ * that signed them. Unsigned thoughts go back only within a tool loop, where DeepSeek and others require them. Thoughts
+ * of other vendors are dropped: many upstreams refuse members that they do not know.
  *
  * https://api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21
  */
@@ -25,8 +25,7 @@ export function encodeReasoning(
       const written = writeDetails(block, signature)
       if (written.length === 0) notes.add('dropped', path, 'the signature of the thought cannot be read')
       details.push(...written)
-    } else if (!hasCalls)
-      notes.add('dropped', path, 'the format takes thoughts back within a tool loop alone')
+    } else if (!hasCalls) notes.add('dropped', path, 'the format takes thoughts back only within a tool loop')
     else texts[signature === undefined ? 'reasoning_content' : 'reasoning'] += text
   }
   return {
@@ -36,7 +35,7 @@ export function encodeReasoning(
   }
 }
 
-/** A thought that came as plain text is bound to no model. */
+/** True for a thought that came as plain text. It is bound to no model. */
 function isBare(signature: ReasoningSignature | undefined): boolean {
   return signature?.protocol === 'openai-chat' && signature.value === reasoningContentSignature
 }
@@ -48,12 +47,13 @@ function isOwn(signature: ReasoningSignature, upstreamModel: string): boolean {
   )
 }
 
-/** The element as it came, with its text in its place. None for a signature that is none of ours. */
+/** The upstream's own element, with its text put back. None if the signature has another form. */
 function writeDetails({ text, summary }: ReasoningBlock, { value, kind }: ReasoningSignature): Json[] {
   const detail = parseObject(value)
   const type = textOf(detail?.type)
   if (detail === undefined || type === undefined) return []
-  // What a client's own format calls the thought does not count: the proof is of the element as it came.
+  // The client's format may have changed the type of the thought. The signature proves the element as the upstream sent
+  // it.
   if (kind === 'signature') return [{ ...detail, [type === 'reasoning.summary' ? 'summary' : 'text']: text }]
   if (text === '') return [detail]
   return [summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }, detail]

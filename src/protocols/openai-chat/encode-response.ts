@@ -12,7 +12,7 @@ import {
 } from './encode-answer.ts'
 import { writeUsage } from './wire.ts'
 
-/** A whole `chat.completion`. */
+/** Encode a whole `chat.completion`. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const legacy = isLegacy(context)
@@ -82,7 +82,7 @@ function callsOf(blocks: readonly CollectedBlock[], ids: AnswerIds, legacy: bool
   const calls: Json[] = []
   for (const { block, text } of blocks) {
     if (block.type !== 'tool-call') continue
-    // Clients parse the arguments of a tool without any as well.
+    // Clients also parse the arguments of a tool without parameters.
     const call = { name: block.name, arguments: text === '' ? '{}' : text }
     if (legacy) return { function_call: call }
     const id = ids.call(block.id)

@@ -5,15 +5,15 @@ import type { Observation } from '../protocol.ts'
 import { readUsage } from './wire.ts'
 
 /**
- * Watch a whole answer. Never throws, and builds no large document: there members are found by scanning, so that
- * megabytes of audio cost no more than a search. `complete` is false for a body that was cut.
+ * Watch a whole answer. Never throws. It does not parse large bodies but scans them for members, so that megabytes of
+ * audio cost no more than a search. `complete` is false for a body that was cut.
  */
 export function watchResponse(body: Buffer): Observation {
   const parsed = body.length <= parsedBytesMax ? parsedOrNothing(body) : undefined
   return (isRecord(parsed) ? readParsed(parsed) : undefined) ?? readScanned(body)
 }
 
-/** Up to this size parsing costs less than scanning. */
+/** Up to this size, parsing costs less than scanning. */
 const parsedBytesMax = 16 * 1024
 
 /** Undefined where a scan tells more: of what was read before something is out of shape, and how long a message is. */
@@ -29,7 +29,7 @@ function readParsed(answer: Json): Observation | undefined {
     servedModel: textOf(answer.model),
     error: answer.error ? decodeStreamError(answer.error) : undefined,
     complete: true,
-    // Nothing is estimated where the upstream has counted.
+    // No estimate if the upstream has counted.
     outputTokensEstimate: 0,
   }
 }
@@ -52,7 +52,7 @@ function readScanned(body: Buffer): Observation {
     if (members.choices) readChoices(body, members.choices, observation)
     observation.complete = true
   } catch {
-    // Not one whole JSON object: what was read so far stands, the answer does not count as complete.
+    // The body is not one whole JSON object. The observation keeps what was read before, but is not complete.
   }
   return observation
 }
@@ -64,7 +64,7 @@ function readChoices(body: Buffer, span: Span, observation: Observation): void {
     const members = scanMembers(body, choice, ['finish_reason', 'message'], options)
     const reason = members.finish_reason && parseSpan(body, members.finish_reason, 'finish_reason')
     observation.finishReason ??= textOf(reason)
-    // A token per four bytes, as for text in a stream.
+    // One token for four bytes, as for text in a stream.
     if (members.message) {
       observation.outputTokensEstimate += Math.ceil((members.message.end - members.message.start) / 4)
     }

@@ -10,9 +10,9 @@ import { contentBytes, readUsage } from './wire.ts'
 /**
  * Watch a `/chat/completions` stream. Never throws.
  *
- * Lazy: frames are parsed until the first content. From then on a frame that shows a choice where the frames before it
- * did is content and is only counted, a few samples aside. Any other frame (usage, error, [DONE]) is parsed when it
- * comes. Finish reason and usage inside content frames are read from the last few frames when someone asks.
+ * It parses as few frames as possible: all frames until the first content. After it, a frame with a choice at the usual
+ * place counts as content and is not parsed, except for a few samples. Every other frame (usage, error, [DONE]) is
+ * parsed. `observe` reads the finish reason and the usage of content frames from the last few frames.
  */
 export function watchStream(options: WatchOptions): StreamWatcher {
   return new ChatStreamWatcher(options)
@@ -24,10 +24,10 @@ class ChatStreamWatcher implements StreamWatcher {
   readonly #ends = new FrameEnds()
   readonly #tail = new FrameTail()
 
-  /** Pieces of the frame that has not ended yet. */
+  /** Pieces of the unfinished frame. */
   #held: Buffer[] = []
   #heldBytes = 0
-  /** Bytes already forwarded of a frame that is too large to hold; 0 when there is none. */
+  /** Forwarded bytes of a frame that is too large to hold; 0 if there is none. */
   #passedBytes = 0
 
   #hasContent = false
@@ -36,7 +36,7 @@ class ChatStreamWatcher implements StreamWatcher {
   #error: GatewayError | undefined
   #choiceMark: ChoiceMark | undefined
 
-  /** Frames with choices since the first content; those of them that were parsed, and the text found in these. */
+  /** Frames with choices since the first content, how many of them were parsed, and the text bytes in those. */
   #contentFrames = 0
   #sampledFrames = 0
   #sampledTextBytes = 0
@@ -75,17 +75,20 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Vendors mostly send a token a frame. Where the frames sampled carry eight bytes of text or more on average, they
-   * hold several tokens each, and a token per four bytes is nearer.
+   * Most vendors send one token in a frame. If the sampled frames have eight bytes of text or more on average, they
+   * have several tokens, and one token for four bytes is the better estimate.
    */
   #outputTokensEstimate(): number {
     const textBytes = this.#sampledFrames === 0 ? 0 : this.#sampledTextBytes / this.#sampledFrames
     return Math.ceil(this.#contentFrames * (textBytes < 8 ? 1 : textBytes / 4))
   }
 
-  /** Read a chunk in which a frame ends, first at `firstEnd`. No byte is copied but those of frames that it shares. */
+  /**
+   * Read a chunk whose first frame ends at `firstEnd`. It copies only the bytes of frames that began in an earlier
+   * chunk.
+   */
   #pushFrames(chunk: Buffer, firstEnd: number, forward: Buffer[]): void {
-    /** What stands before is forwarded already, or dropped. */
+    /** The bytes before it are forwarded or dropped. */
     let sent = 0
     let start = 0
     if (this.#passedBytes > 0) {
@@ -117,7 +120,7 @@ class ChatStreamWatcher implements StreamWatcher {
     if (start > sent) forward.push(sent === 0 && start === chunk.length ? chunk : chunk.subarray(sent, start))
   }
 
-  /** Keep a piece of an unfinished frame, or pass on everything held once it is larger than we hold. */
+  /** Hold a piece of an unfinished frame. Forward all pieces if the frame gets too large. */
   #hold(piece: Buffer, forward: Buffer[]): void {
     if (piece.length === 0) return
     if (this.#passedBytes > 0) {
@@ -140,7 +143,7 @@ class ChatStreamWatcher implements StreamWatcher {
     return held
   }
 
-  /** Whether so many bytes of an unfinished frame are too many to hold; from then on it passes as it comes. */
+  /** Whether an unfinished frame of that size is too large to hold. If so, it is forwarded in pieces from now on. */
   #passes(frameBytes: number): boolean {
     if (frameBytes <= this.#frameBytesMax) return false
     this.#passedBytes = frameBytes
@@ -150,7 +153,7 @@ class ChatStreamWatcher implements StreamWatcher {
 
   #holdRest(bytes: Buffer, start: number): void {
     const rest = bytes.subarray(start)
-    // A copy of a short rest lets go of the large chunk that it came in.
+    // A view of a short rest would keep the whole chunk in memory.
     this.#held.push(rest.length * 4 < bytes.length ? Buffer.from(rest) : rest)
     this.#heldBytes = rest.length
   }
@@ -160,14 +163,14 @@ class ChatStreamWatcher implements StreamWatcher {
     this.#passedBytes = 0
   }
 
-  /** Look at a frame in a buffer of its own; true when the client must not see it. */
+  /** Read a frame in a buffer of its own. True if the client must not see it. */
   #readWholeFrame(frame: Buffer): boolean {
     const isDropped = this.#readFrame(frame, wordsOf(frame), 0, frame.length)
     this.#tail.keep(frame)
     return isDropped
   }
 
-  /** Look at one whole frame; true when the client must not see it. */
+  /** Read one whole frame. True if the client must not see it. */
   #readFrame(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const isSkimmed =
       this.#hasContent &&
@@ -217,11 +220,11 @@ class ChatStreamWatcher implements StreamWatcher {
 }
 
 interface TailFacts extends Pick<Observation, 'usage' | 'finishReason' | 'error'> {
-  /** True when a choice went on behind the last finish reason, as the others of several may. */
+  /** True if content of another choice came after the last finish reason. */
   isOpen: boolean
 }
 
-/** Read frames from the last one backwards, until usage and finish reason are known. */
+/** Read frames backwards from the last one, until usage and finish reason are known. */
 function readTail(frames: Buffer[]): TailFacts {
   const facts: TailFacts = { usage: undefined, finishReason: undefined, error: undefined, isOpen: false }
   for (const bytes of frames.reverse()) {
@@ -240,7 +243,7 @@ function readTail(frames: Buffer[]): TailFacts {
   return facts
 }
 
-/** The JSON object of a frame, `done` for the format's own end, undefined for what is neither. */
+/** The JSON object of a frame, `done` for the format's own end, undefined for anything else. */
 function parseFrame(bytes: Buffer, start: number, end: number): Json | 'done' | undefined {
   const data = frameData(bytes, start, end)
   if (data === undefined) return undefined

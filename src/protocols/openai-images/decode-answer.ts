@@ -63,7 +63,7 @@ function settingsOf(answer: Json): Omit<ImageAnswer, 'images'> {
   }
 }
 
-/** Undefined for none, and for zeros all over: a prompt has at least one token. */
+/** Undefined for an object without counts or with only zeros: a prompt has at least one token. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const input = countOf(value.input_tokens) ?? 0

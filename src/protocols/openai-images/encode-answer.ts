@@ -8,7 +8,7 @@ import type {
 } from '../image-protocol.ts'
 import { errorBody } from '../openai-errors.ts'
 
-/** As `ImageClient#answerPieces`: between the pieces goes base64, which need not be held for it. */
+/** As `ImageClient#answerPieces`. Base64 goes between the pieces, so nobody has to hold it. */
 export function answerPieces(result: ImagesResult): ImagePiece[] {
   const pieces: ImagePiece[] = [`{"created":${result.created},"data":[`]
   result.images.forEach((image, index) => {
@@ -55,7 +55,7 @@ function settings({ background, outputFormat, quality, size }: ImageSettings) {
   return { background, output_format: outputFormat, quality, size }
 }
 
-/** Events have all of their settings: `auto` where nobody told. */
+/** Events always have all settings: `auto` if a value is unknown. */
 function eventSettings(of: ImageSettings) {
   return {
     size: of.size ?? 'auto',
@@ -65,25 +65,25 @@ function eventSettings(of: ImageSettings) {
   }
 }
 
-/** Generations are asked for in text alone. */
-function usage({ usage: told }: ImageSettings) {
-  return told === undefined
+/** The input of a generation is only text. */
+function usage({ usage: counts }: ImageSettings) {
+  return counts === undefined
     ? undefined
     : {
-        input_tokens: told.inputTokens,
-        input_tokens_details: { text_tokens: told.inputTokens, image_tokens: 0 },
-        output_tokens: told.outputTokens,
-        total_tokens: told.inputTokens + told.outputTokens,
+        input_tokens: counts.inputTokens,
+        input_tokens_details: { text_tokens: counts.inputTokens, image_tokens: 0 },
+        output_tokens: counts.outputTokens,
+        total_tokens: counts.inputTokens + counts.outputTokens,
       }
 }
 
-/** `,"name":value` for each that is known. */
+/** `,"name":value` for each known value. */
 function members(values: Record<string, unknown>): string {
   const text = JSON.stringify(values).slice(1, -1)
   return text === '' ? '' : `,${text}`
 }
 
-/** Neighbouring texts in one. */
+/** Join adjacent texts. */
 function joined(pieces: readonly ImagePiece[]): ImagePiece[] {
   const whole: ImagePiece[] = []
   for (const piece of pieces) {

@@ -6,7 +6,7 @@ import { isRecord } from '../../canonical/json.ts'
 import { checkText, type JsonBounds, parseSpan, scanMembers } from '../json-scan.ts'
 import { readModel } from '../scan-facts.ts'
 
-/** As `ImageClient#readRequest`. The scan refuses members that are given twice, which a parsed body no longer shows. */
+/** As `ImageClient#readRequest`. The scan refuses members that come twice, which a parsed body no longer shows. */
 export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string } {
   checkText(raw)
   const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
@@ -19,7 +19,7 @@ export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest 
   const stream = read.stream ?? false
   const partialImages = read.partial_images ?? 0
   if (partialImages > 0 && !stream)
-    throw invalid('partial_images', 'previews come in a stream: add "stream": true')
+    throw invalid('partial_images', 'previews need a stream: add "stream": true')
   return {
     model,
     prompt: read.prompt,
@@ -31,7 +31,7 @@ export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest 
     outputFormat: read.output_format,
     outputCompression: read.output_compression,
     moderation: read.moderation,
-    // An empty one counts as none: the vendor's own rule.
+    // An empty user counts as none: this is the vendor's rule.
     user: read.user || undefined,
     safetyIdentifier: read.safety_identifier || undefined,
     delivery: read.response_format,
@@ -75,12 +75,12 @@ export function checkTraits(request: ImageRequest, traits: ImageTraits | undefin
   checkWord(request.background, 'background', withAuto(traits?.backgrounds) ?? backgrounds, of)
   checkWord(request.outputFormat, 'output_format', traits?.outputFormats ?? outputFormats, of)
   if (request.background === 'transparent' && request.outputFormat === 'jpeg') {
-    throw invalid('background', '"transparent" needs another output_format than "jpeg": png or webp')
+    throw invalid('background', '"transparent" needs the output_format png or webp, not jpeg')
   }
   checkMost(request.count, 'n', traits?.imagesMax, of)
   checkMost(request.partialImages, 'partial_images', traits?.partialImagesMax, of)
   const charactersMax = traits?.promptCharactersMax ?? promptCharactersMax
-  // Code units first: they are never fewer than characters, and cost nothing to count.
+  // Compare code units first: there are never fewer of them than characters, and their number is known.
   if (request.prompt.length > charactersMax) {
     const characters = charactersIn(request.prompt)
     if (characters > charactersMax) {
@@ -89,7 +89,7 @@ export function checkTraits(request: ImageRequest, traits: ImageTraits | undefin
   }
 }
 
-/** Without a piece of memory for each: a prompt that is refused may have millions. */
+/** Counted without a string for each: a prompt may have millions. */
 function charactersIn(text: string): number {
   let characters = text.length
   for (let i = 1; i < text.length; i++) {
@@ -115,7 +115,7 @@ function checkSize(size: string | undefined, sizes: readonly string[] | undefine
   }
 }
 
-/** A model may always be left the choice. */
+/** `auto` is always allowed. */
 function withAuto(words: readonly string[] | undefined): readonly string[] | undefined {
   return words === undefined || words.includes('auto') ? words : [...words, 'auto']
 }

@@ -26,7 +26,7 @@ export function decodeContent(item: Members, name: string): ContentBlock[] {
   })
 }
 
-/** What SDKs repeat of an earlier answer. */
+/** SDKs send these members of an earlier answer back. */
 const textLosses = {
   annotations: 'other formats do not take it back with an earlier answer',
   logprobs: 'other formats do not take it back with an earlier answer',
@@ -91,7 +91,7 @@ function decodeFile(part: Members): DocumentBlock {
   throw wrongType(undefined, part.path, 'file_data, file_url or file_id')
 }
 
-/** The bytes that a `data:` URL holds, or the address. */
+/** The bytes of a `data:` URL, or the URL. */
 function sourceOf(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')

@@ -20,12 +20,12 @@ export interface ConfigurationUpdate {
 }
 
 /**
- * Items of `input` as turns. All text, reasoning and calls of the assistant stand in one turn until somebody else
- * speaks; results that follow each other stand in one turn of the user.
+ * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one turn.
+ * Consecutive results become one turn of the user.
  */
 export class ItemDecoder {
   readonly turns: Turn[] = []
-  /** The settings in force: a later update goes over an earlier one. */
+  /** The current settings. A later update overrides an earlier one. */
   readonly update: ConfigurationUpdate = { effort: undefined, format: undefined }
   readonly #tools: ToolList
   readonly #envelope: Envelope
@@ -37,7 +37,7 @@ export class ItemDecoder {
 
   add(item: Members): void {
     const type = item.text('type') ?? impliedType(item)
-    // Ids and states say where the vendor keeps an item. Nothing is lost without them.
+    // Ids and states concern items that the vendor keeps. Nothing is lost without them.
     item.ignore(['id', 'status', 'created_by'])
     switch (type) {
       case 'message':
@@ -118,14 +118,14 @@ export class ItemDecoder {
     this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', signature, path })
   }
 
-  /** A signature that an earlier answer of ours carried, or one of this format's own. */
+  /** A signature from one of our envelopes, or one of this format. */
   #openSignature(item: Members): ReasoningSignature | undefined {
     const value = item.text('encrypted_content')
     if (value === undefined || value === '') return undefined
     const opened = this.#envelope.open(value)
     if (opened !== undefined) return opened
     if (isEnvelope(value)) {
-      item.drop('encrypted_content', 'it was not made by this gateway, or was changed')
+      item.drop('encrypted_content', 'this gateway did not make it, or somebody changed it')
       return undefined
     }
     const id = textOf(item.any('id'))
@@ -143,7 +143,7 @@ export class ItemDecoder {
     const given = item.any('arguments')
     const { path } = item
     if (id === undefined || item.any('execution') === 'server') {
-      item.unmapped.drop(path, 'the tools that were found are sent like all others')
+      item.unmapped.drop(path, 'the found tools are sent like all others')
       return
     }
     const input = typeof given === 'string' ? given : JSON.stringify(given ?? {})
@@ -185,7 +185,7 @@ export class ItemDecoder {
   }
 }
 
-/** Messages and references may leave their type out. */
+/** Messages and references may omit their type. */
 function impliedType(item: Members): string {
   if (item.has('role')) return 'message'
   return item.has('id') ? 'item_reference' : item.requiredText('type')
@@ -198,7 +198,7 @@ function leaveOut({ path, unmapped }: Members, type: string): void {
     unmapped.refuse(path, refusals.get(type) ?? `"${type.slice(0, 40)}" is no item that other formats have`)
 }
 
-/** `direct`: the model itself called. */
+/** Callers other than `direct`, which is the model itself, are lost. */
 function noteCaller(item: Members): void {
   const caller = item.any('caller')
   if (isRecord(caller) && caller.type !== 'direct') {
@@ -222,15 +222,15 @@ const losses = {
   phase: 'other formats do not mark phases of an answer',
 }
 
-/** What the vendor's own tools did: the answer that followed tells it. */
+/** Items of tools that the vendor ran. The answer after them has the results. */
 const vendorsWork: ReadonlyMap<string, string> = new Map([
-  ['web_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['file_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['code_interpreter_call', 'code that the vendor ran; the answer that followed tells what came out'],
-  ['mcp_list_tools', 'a list of tools that the vendor called itself'],
-  ['mcp_call', 'a call that the vendor made itself; the answer that followed tells what came out'],
-  ['program', 'a program that the vendor ran; the answer that followed tells what came out'],
-  ['program_output', 'a program that the vendor ran; the answer that followed tells what came out'],
+  ['web_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['file_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['code_interpreter_call', 'code that the vendor ran; the answer after it has the results'],
+  ['mcp_list_tools', 'a list of tools that the vendor calls itself'],
+  ['mcp_call', 'a call that the vendor made itself; the answer after it has the results'],
+  ['program', 'a program that the vendor ran; the answer after it has the results'],
+  ['program_output', 'a program that the vendor ran; the answer after it has the results'],
 ])
 
 const noSuchTool = 'a call of a tool that only this format has'
@@ -241,7 +241,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['compaction_trigger', 'compaction_trigger: other formats cannot compact a conversation'],
   [
     'image_generation_call',
-    'image_generation_call: an image that one vendor made cannot be handed to another',
+    'image_generation_call: other vendors cannot read an image that one vendor keeps',
   ],
   ['local_shell_call', `local_shell_call: ${noSuchTool}`],
   ['local_shell_call_output', `local_shell_call_output: ${noSuchTool}`],

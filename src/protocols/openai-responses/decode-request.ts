@@ -14,7 +14,7 @@ import { decodeToolChoice, ToolList } from './decode-tools.ts'
 import { encryptedReasoning } from './wire.ts'
 
 /**
- * A request of `POST /v1/responses` in canonical words.
+ * Decode a request of `POST /v1/responses`.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
@@ -82,22 +82,25 @@ const names: ChatRequest['names'] = {
   cacheKey: 'prompt_cache_key',
 }
 
-/** Members that only this format has and that the answer is as good without. */
+/** Members that only this format has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {
   access_programs: 'only OpenAI has access programs',
   client_metadata: 'other formats do not take it',
   context_management: 'other formats do not compact a conversation by themselves',
   image: 'other formats do not compress images in the context',
-  max_tool_calls: "it counts calls of the vendor's own tools, which are not there",
+  max_tool_calls: "it bounds calls of the vendor's own tools, which the upstream lacks",
   prompt_cache_options: 'other formats have no such options of their cache',
   prompt_cache_retention: 'other formats choose how long they cache',
 }
 
-/** Without these, a part of the input or of what the client gets would be missing. */
+/** Members without which a part of the input would be missing, or a part of what the client asked for. */
 function noteWhatIsHeldElsewhere(members: Members): void {
-  members.refuse('previous_response_id', 'the earlier answer is not stored here: send its items in input')
-  members.refuse('conversation', 'the conversation is kept by one vendor: send its items in input')
-  members.refuse('prompt', 'the stored prompt is kept by one vendor: send its text in input')
+  members.refuse(
+    'previous_response_id',
+    'the gateway does not store the earlier answer: send its items in input',
+  )
+  members.refuse('conversation', 'only one vendor keeps the conversation: send its items in input')
+  members.refuse('prompt', 'only one vendor keeps the stored prompt: send its text in input')
   members.refuse('moderation', 'other formats cannot moderate the request')
   if (members.boolean('background'))
     members.refuse('background', 'other formats answer at once or not at all')
@@ -123,7 +126,7 @@ function decodeInput(members: Members, items: ItemDecoder): void {
   for (const item of members.objects('input') ?? []) items.add(item)
 }
 
-/** The number of alternatives; asked for by `include` too. */
+/** The number of alternatives. `include` may ask for log probabilities, too. */
 function decodeLogprobs(members: Members): { top: number } | undefined {
   const top = members.number('top_logprobs') ?? 0
   let isIncluded = false
@@ -132,7 +135,7 @@ function decodeLogprobs(members: Members): { top: number } | undefined {
     if (what === 'message.output_text.logprobs') isIncluded = true
     else if (what === encryptedReasoning) {
       members.unmapped.map(path, 'reasoning always comes with what lets it be sent back')
-    } else members.unmapped.drop(path, `other formats have nothing like ${what.slice(0, 60)}`)
+    } else members.unmapped.drop(path, `other formats have no equivalent of ${what.slice(0, 60)}`)
   }
   return isIncluded || top > 0 ? { top } : undefined
 }
@@ -144,7 +147,7 @@ function decodeReasoning(members: Members, update: ConfigurationUpdate): Reasoni
   const summary = wish?.text('summary') ?? older
   wish?.ignore(['effort'])
   wish?.noteRest({
-    context: 'other formats choose themselves which reasoning they show the model again',
+    context: 'other formats decide themselves which earlier reasoning the model sees',
     mode: 'other formats have one mode of reasoning',
   })
   if (effort === undefined && summary === undefined) return undefined
@@ -171,13 +174,13 @@ function decodeUser(members: Members) {
   const identifier = members.text('safety_identifier')
   const user = members.text('user')
   if (identifier === undefined) return { value: user, name: 'user' }
-  if (user !== identifier) members.drop('user', 'safety_identifier names the user already')
+  if (user !== identifier) members.drop('user', 'safety_identifier takes its place')
   return { value: identifier, name: 'safety_identifier' }
 }
 
-/** Nothing is kept for later. The client is told only if it asked for it. */
+/** A translated answer is never stored. A note says so only if the client asked for it. */
 function decodeStore(members: Members): boolean | undefined {
   const store = members.boolean('store')
-  if (store) members.drop('store', 'an answer that is translated is not stored: its id cannot be used later')
+  if (store) members.drop('store', 'a translated answer is not stored: its id cannot be used later')
   return store === undefined ? undefined : false
 }

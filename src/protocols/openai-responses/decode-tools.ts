@@ -4,8 +4,8 @@ import type { Members } from '../members.ts'
 import { searchToolName } from './wire.ts'
 
 /**
- * The tools of a request, from wherever it lists them: `tools`, `additional_tools` items, and the results of a search
- * for tools. A tool that is listed twice counts as it was listed last.
+ * Collects the tools of a request from `tools`, `additional_tools` items and the results of a tool search. If a tool
+ * comes twice, the last one counts.
  */
 export class ToolList {
   readonly #tools = new Map<string, Tool>()
@@ -14,7 +14,7 @@ export class ToolList {
     return [...this.#tools.values()]
   }
 
-  /** Add tools and return their names. `found`: a search found them, so that none waits to be loaded. */
+  /** Add tools and return their names. `found`: a search found them, so none of them is deferred any more. */
   add(tools: readonly Members[], found = false, namespace?: string): string[] {
     return tools.flatMap((tool) => this.#add(tool, found, namespace))
   }
@@ -43,7 +43,7 @@ export class ToolList {
     return []
   }
 
-  /** A search that the client runs is a function like any other; one that the vendor runs has nothing to search. */
+  /** A search that the client runs is a function like any other. A search that the vendor runs is dropped. */
   #addSearch(tool: Members): void {
     const { path } = tool
     if (tool.any('execution') !== 'client') {

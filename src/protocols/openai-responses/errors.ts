@@ -2,8 +2,8 @@ import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
 import type { Json } from '../../canonical/json.ts'
 
 /**
- * The format's in-stream error, for a stream whose state nobody knows: an `error` event, at which OpenAI's SDK raises
- * APIError, and `response.failed`, which is the only event whose message Codex shows.
+ * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises APIError,
+ * and `response.failed`, the only event whose message Codex shows.
  */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   const { code, message } = failureOf(error)
@@ -23,7 +23,7 @@ export function encodeStreamError(error: GatewayError, requestId: string): Buffe
   )
 }
 
-/** `error` of a response that failed. Codex gives up at `invalid_prompt` and tries again at `server_error`. */
+/** `error` of a failed response. Codex gives up on `invalid_prompt` and retries on `server_error`. */
 export function failureOf({ kind, code, message }: GatewayError): { code: string; message: string } {
   return { code: code ?? codeOf[kind] ?? 'server_error', message }
 }
@@ -43,15 +43,18 @@ export function responseId(requestId: string): string {
   return `resp_${idPart(requestId)}`
 }
 
-/** What of a request's id may stand in other ids. */
+/** The characters of a request's id that are legal in other ids. */
 export function idPart(requestId: string): string {
   return requestId.replace(/[^a-zA-Z0-9]/g, '')
 }
 
-/** One server-sent event. Its name is the JSON's own type. */
+/** One server-sent event, named by its `type`. */
 export function encodeEvent(event: Json & { type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** OpenAI sends none here, the Open Responses specification demands it, and every client of either takes it. */
+/**
+ * OpenAI does not send it in this format. The Open Responses specification requires it, and the clients of both accept
+ * it.
+ */
 export const endOfStream = 'data: [DONE]\n\n'

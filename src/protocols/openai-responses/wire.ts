@@ -1,19 +1,25 @@
 import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 
-/** What a tool's name may be made of. */
+/** The vendor's rules for names of tools. */
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
-/** What a call's id may be made of. Chat Completions allows 40 characters, and histories wander between the two. */
+/**
+ * The rules for ids of calls. Chat Completions allows 40 characters, and clients move histories between the two
+ * formats.
+ */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
-/** Ask for reasoning in a form that can be sent back, as nothing is stored. */
+/** Asks for encrypted reasoning, which clients can send back, because nothing is stored. */
 export const encryptedReasoning = 'reasoning.encrypted_content'
 
-/** How a client's own search for tools is called where it has to be a function. */
+/** The name of the client's tool search in formats where it has to be a function. */
 export const searchToolName = 'tool_search'
 
-/** The upstream's counts, in which cached and reasoning tokens are parts of the totals; undefined for none, or zeros. */
+/**
+ * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for only
+ * zeros.
+ */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = count(value.input_tokens)
@@ -33,7 +39,7 @@ export function readUsage(value: unknown): Usage | undefined {
   }
 }
 
-/** `usage` of an answer: null for what nobody told. */
+/** `usage` of an answer; null if it is unknown. */
 export function writeUsage(usage: Usage | undefined): Json | null {
   if (usage === undefined) return null
   const input = usage.input + usage.cacheRead + usage.cacheWrite
@@ -48,8 +54,8 @@ export function writeUsage(usage: Usage | undefined): Json | null {
 }
 
 /**
- * Whether the client searches tools by itself: it lists `tool_search` and answers its calls. Such a call is a function
- * call for every other format, and has to be given back as what it was.
+ * Whether the client runs its own tool search: it lists `tool_search` and answers its calls. In other formats such a
+ * call is a function call, and the answer has to turn it back.
  */
 export function searchesTools(body: Json): boolean {
   const isSearch = (tool: Json) => tool.type === 'tool_search' && tool.execution === 'client'

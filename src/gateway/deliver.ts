@@ -9,7 +9,7 @@ import type { Session } from '../routing/session.ts'
 import {
   type Chosen,
   type ModelCandidates,
-  type Passed,
+  type PassedOverCandidate,
   soonestCooldownMs,
   Targets,
 } from '../routing/targets.ts'
@@ -43,7 +43,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   let last: Last = nothingTried
   let calls = 0
   let paid = false
-  const passOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) =>
+  const passOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) =>
     notePassedOver(admitted, modelCandidates, candidate, reason)
   const targets = new Targets(gateway.routing, planned, findSession, passOver)
   let chosen = targets.next()
@@ -53,10 +53,10 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     const { target } = chosen
     const tried = await attempt(gateway, admitted, chosen, preparation)
     if (tried.kind === 'answered') return
-    if (tried.kind === 'unsaid') {
+    if (tried.kind === 'untranslatable') {
       // Another format may say it. What an upstream said before stays the answer: it may pass, this will not.
       if (last.target === null) last = { target, error: tried.error, refusal: undefined }
-      chosen = targets.next({ next: 'unsaid', reached: true })
+      chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
     calls++
@@ -91,10 +91,10 @@ const nothingTried: Last = {
 /** The ending of a request whose client left between two attempts, of which the first may have been paid. */
 const leftAfterSending: Ending = { ...leftEnding, metered: unknownMetered }
 
-/** `unsaid`: the request cannot be said in the target's format, and nothing was sent. */
+/** `untranslatable`: the target's format cannot express the request, so we sent nothing. */
 type Tried =
   | { kind: 'answered' }
-  | { kind: 'unsaid'; error: GatewayError }
+  | { kind: 'untranslatable'; error: GatewayError }
   | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
 
 function attempt(
@@ -115,7 +115,7 @@ function attempt(
     const error = asGatewayError(cause)
     record.passedOver = true
     record.error = { kind: error.kind, message: error.message }
-    return Promise.resolve({ kind: 'unsaid', error })
+    return Promise.resolve({ kind: 'untranslatable', error })
   }
   row.sentAt ??= Date.now()
   tellRoute(admitted, target, modelCandidates)
@@ -205,7 +205,7 @@ function endingOf({ body, group }: Admitted, target: Target, model: Model, answe
 function notePassedOver(
   { row }: Admitted,
   { fallback }: ModelCandidates,
-  candidate: Passed,
+  candidate: PassedOverCandidate,
   reason: string,
 ): void {
   if (row.attempts.length >= passedOverMax) return

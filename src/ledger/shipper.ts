@@ -1,10 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
-import { listInstances, ownerState } from './journal-directory.ts'
+import { listJournals, ownerState } from './journal-directory.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { FencedError, Shipment } from './shipment.ts'
 
@@ -185,9 +184,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function adoptDead(client: Client): Promise<void> {
-    for (const instance of listInstances(data.root)) {
+    for (const { instance, directory } of listJournals(data.root)) {
       if (instance === data.instanceId) continue
-      const directory = join(data.root, instance)
       const state = ownerState(directory)
       if (state === 'alive') continue
       if (state === 'elsewhere' && !(await isSilent(client, instance, data.instanceDeadMs))) continue

@@ -1,7 +1,7 @@
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { priceRequest } from '../ledger/price.ts'
+import { boundedUsage, priceRequest } from '../ledger/price.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
@@ -47,9 +47,10 @@ export function meter(
   multiplier: string,
 ): Metered {
   if (observation === nothingSent) return nothingMetered
-  const usage =
+  const told =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
-  if (usage === undefined) return unknownMetered
+  if (told === undefined) return unknownMetered
+  const usage = boundedUsage(told)
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {
     usage,

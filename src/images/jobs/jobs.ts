@@ -210,7 +210,7 @@ export class ImageJobs {
     ending: JobEnding,
   ): Promise<boolean> {
     const { state, close, images, result, error } = ending
-    const row = requestRowJson(job.opened, close, images)
+    const row = requestRowJson(job.opened, { ...close, images })
     const [answer] = await this.#call(
       (sql) => sql<{ done: boolean }[]>`
         SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state}, ${row}::text::jsonb,

@@ -9,7 +9,7 @@ export interface AnswerReader {
   /** For an answer that came whole. Never throws: `observation.error` or not `complete` tells what is wrong. */
   whole(body: Buffer): WholeAnswer
   /** The reader for an upstream that streams unasked, or does not though it was asked: the client gets what it asked for. */
-  otherwise(): AnswerReader
+  forOtherKind(): AnswerReader
 }
 
 export interface WholeAnswer {
@@ -21,10 +21,10 @@ export interface WholeAnswer {
 export function readNative(
   side: NativeSide,
   options: WatchOptions,
-  otherwise: () => AnswerReader,
+  forOtherKind: () => AnswerReader,
 ): AnswerReader {
   return {
-    otherwise,
+    forOtherKind,
     contentType: undefined,
     stream: () => side.watchStream(options),
     whole: (body) => ({ observation: side.watchResponse(body), body }),

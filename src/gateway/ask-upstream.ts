@@ -37,7 +37,7 @@ export async function askUpstream<T>(
   if (target.credential.secret !== '') row.credentials.push(target.credential.secret)
   const side = upstreamSide(target.protocol)
   try {
-    const { status, headers, body } = await whole(
+    const { status, headers, body } = await readWhole(
       gateway,
       life,
       target,
@@ -77,25 +77,25 @@ function credentialFor(
   }: Pick<Candidate, 'channel' | 'pinned'> & { upstreamModel: string | null },
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
-  const rests = (credential: Credential) =>
+  const isCoolingDown = (credential: Credential) =>
     routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
-  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
+  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !isCoolingDown(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }
 
-interface Whole {
+interface WholeResponse {
   status: number
   headers: ResponseHeaders
   body: Buffer
 }
 
-function whole(
+function readWhole(
   gateway: Gateway,
   life: Life,
   target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
-): Promise<Whole> {
+): Promise<WholeResponse> {
   return new Promise((resolve, reject) => {
     const { watchedAnswerBytesMax } = gateway.bounds
     let status = 0
@@ -114,7 +114,7 @@ function whole(
           // More of a refusal is not read: what came of it has to do.
           if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
           resolve({ status, headers, body: Buffer.concat(chunks) })
-          upstream.abort(enoughRead())
+          upstream.abort(refusalTooLong())
           return
         }
         if (bytes <= watchedAnswerBytesMax) chunks.push(chunk)
@@ -134,7 +134,7 @@ function whole(
   })
 }
 
-function enoughRead(): GatewayError {
+function refusalTooLong(): GatewayError {
   return new GatewayError('upstream_error', 'The upstream refused at length.')
 }
 

@@ -41,12 +41,14 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const plan = { model, others, findSession }
     const planned = await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(planned), preparation))
+    const admitted = await admit(gateway, asked, () =>
+      worstCaseOf(asked, answeringModels(planned), preparation),
+    )
     await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }
 
-function answeringOf(planned: readonly ModelCandidates[]) {
+function answeringModels(planned: readonly ModelCandidates[]) {
   return planned.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )

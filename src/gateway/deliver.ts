@@ -23,7 +23,7 @@ import { meter, nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { refuse, type UpstreamRefusal } from '../stages/refuse.ts'
 import { rememberHolder } from './holders.ts'
 import type { Preparation, Prepared } from './prepare.ts'
-import { type Answer, type Attempted, Relay } from './relay.ts'
+import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { channelHeader, routeHeader } from './route-header.ts'
 
 /** Where a request may go, the model that was asked for first. */
@@ -40,35 +40,35 @@ const passedOverMax = 16
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
   const { life } = admitted
   const { planned, findSession, preparation } = route
-  let last: Last = nothingTried
+  let last: Failure = noTargetTried
   let calls = 0
   let paid = false
   const passOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) =>
-    notePassedOver(admitted, modelCandidates, candidate, reason)
+    recordPassedOver(admitted, modelCandidates, candidate, reason)
   const targets = new Targets(gateway.routing, planned, findSession, passOver)
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
     if (calls === gateway.bounds.attemptsMax) break
     const { target } = chosen
-    const tried = await attempt(gateway, admitted, chosen, preparation)
-    if (tried.kind === 'answered') return
-    if (tried.kind === 'untranslatable') {
+    const result = await attempt(gateway, admitted, chosen, preparation)
+    if (result.kind === 'answered') return
+    if (result.kind === 'untranslatable') {
       // Another format may say it. What an upstream said before stays the answer: it may pass, this will not.
-      if (last.target === null) last = { target, error: tried.error, refusal: undefined }
+      if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
     calls++
-    last = { target, error: tried.error, refusal: tried.refusal }
-    paid ||= tried.paid === 'unknown'
-    if (tried.verdict.next === 'nobody' || gateway.draining) break
-    chosen = targets.next({ next: tried.verdict.next, reached: tried.reached })
+    last = { target, error: result.error, refusal: result.refusal }
+    paid ||= result.paid === 'unknown'
+    if (result.verdict.next === 'nobody' || gateway.draining) break
+    chosen = targets.next({ next: result.verdict.next, reached: result.reached })
   }
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
-  tellRoute(admitted, target, undefined)
+  setRouteHeaders(admitted, target, undefined)
   await refuse(gateway, admitted, last.error, {
     target,
     metered: paid ? unknownMetered : nothingMetered,
@@ -76,13 +76,13 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   })
 }
 
-interface Last {
+interface Failure {
   target: Target | null
   error: GatewayError
   refusal: UpstreamRefusal | undefined
 }
 
-const nothingTried: Last = {
+const noTargetTried: Failure = {
   target: null,
   error: new GatewayError('unavailable', 'No channel could be tried.'),
   refusal: undefined,
@@ -92,17 +92,17 @@ const nothingTried: Last = {
 const leftAfterSending: Ending = { ...leftEnding, metered: unknownMetered }
 
 /** `untranslatable`: the target's format cannot express the request, so we sent nothing. */
-type Tried =
+type CallResult =
   | { kind: 'answered' }
   | { kind: 'untranslatable'; error: GatewayError }
-  | (Extract<Attempted, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
+  | (Extract<RelayResult, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
 
 function attempt(
   gateway: Gateway,
   admitted: Admitted,
   { modelCandidates, target }: Chosen,
   preparation: Preparation,
-): Promise<Tried> {
+): Promise<CallResult> {
   const { row, life, id } = admitted
   const record = newAttempt(target)
   row.attempts.push(record)
@@ -118,7 +118,7 @@ function attempt(
     return Promise.resolve({ kind: 'untranslatable', error })
   }
   row.sentAt ??= Date.now()
-  tellRoute(admitted, target, modelCandidates)
+  setRouteHeaders(admitted, target, modelCandidates)
   // A long answer is known to be one before its end, and one that is not streamed by its head.
   const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
@@ -134,24 +134,24 @@ function attempt(
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         return end(gateway, admitted, endingOf(admitted, target, modelCandidates.model, answer))
       },
-      done: (attempted) => {
+      done: (relayed) => {
         life.running = undefined
-        if (attempted.kind === 'answered') {
-          done(attempted)
+        if (relayed.kind === 'answered') {
+          done(relayed)
           return
         }
         // No client has seen any of its answer.
         row.firstTokenAt = null
-        const verdict = recordFailure(gateway, id, target, attempted.error, breakerCall)
-        done({ ...attempted, verdict, reached: record.status !== null })
+        const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
+        done({ ...relayed, verdict, reached: record.status !== null })
       },
     })
     life.running = gateway.upstreams.call(target, prepared.request, relay)
   })
 }
 
-interface Ended {
-  answer: Answer
+interface AnsweredCall {
+  answer: RelayedAnswer
   record: AttemptRecord
   breakerCall: BreakerCall
 }
@@ -160,7 +160,7 @@ function recordAnswer(
   gateway: Gateway,
   admitted: Admitted,
   target: Target,
-  { answer, record, breakerCall }: Ended,
+  { answer, record, breakerCall }: AnsweredCall,
 ): void {
   const error = answer.error ?? answer.observation.error
   if (error === undefined) breakerCall.end(outcomeOf(answer), '')
@@ -183,17 +183,17 @@ function isSlowlyRead(
 const clockMs = 10
 
 /** A client that left in the middle says nothing of the channel. */
-function outcomeOf({ streamEnd, observation }: Answer): Outcome {
+function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 
-function endingOf({ body, group }: Admitted, target: Target, model: Model, answer: Answer): Ending {
+function endingOf({ body, group }: Admitted, target: Target, model: Model, answer: RelayedAnswer): Ending {
   const { observation, streamEnd } = answer
-  const gone = streamEnd === 'client_gone'
-  const error = gone ? null : (answer.error ?? observation.error ?? null)
+  const clientGone = streamEnd === 'client_gone'
+  const error = clientGone ? null : (answer.error ?? observation.error ?? null)
   return {
     status: answer.status,
-    outcome: gone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
+    outcome: clientGone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
     error,
     observation,
     streamEnd,
@@ -202,19 +202,19 @@ function endingOf({ body, group }: Admitted, target: Target, model: Model, answe
   }
 }
 
-function notePassedOver(
+function recordPassedOver(
   { row }: Admitted,
   { fallback }: ModelCandidates,
   candidate: PassedOverCandidate,
   reason: string,
 ): void {
   if (row.attempts.length >= passedOverMax) return
-  const why = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
-  row.attempts.push(passedOver(candidate, why))
+  const label = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
+  row.attempts.push(passedOver(candidate, label))
 }
 
 /** Response headers that say which channel this answer is of. `serving`: its model, while it may still become one. */
-function tellRoute(
+function setRouteHeaders(
   { headers, request, row }: Admitted,
   target: Target | null,
   serving: ModelCandidates | undefined,
@@ -228,12 +228,12 @@ function tellRoute(
 }
 
 /** Retry-After is the time until the first credential of all may be used again. */
-function withCooldown(last: Last, calls: number, cooldownMs: number): Last {
+function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure {
   const retryAfterSeconds = Math.max(1, Math.ceil(cooldownMs / 1000))
   if (calls === 0) {
     const message = 'The upstreams of this model limit the rate of requests: try again later.'
     return {
-      ...nothingTried,
+      ...noTargetTried,
       error: new GatewayError('rate_limited', message, { fault: 'upstream', retryAfterSeconds }),
     }
   }

@@ -14,7 +14,7 @@ import type { Received } from '../stages/received.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
-import { readOtherwise, type Translatable, translate } from './translate.ts'
+import { readOtherKind, type Translatable, translate } from './translate.ts'
 
 /** What is sent to a target, and how its answer is read. */
 export interface Prepared {
@@ -81,10 +81,10 @@ export class Preparation {
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
     const reader: AnswerReader = readNative(native, options, () => {
-      const other = readOtherwise(this.#translatable(model), target, facts.keepsAnswer)
-      if (other === undefined) return reader
-      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), writtenAnew(facts.stream)])
-      return other
+      const otherReader = readOtherKind(this.#translatable(model), target, facts.keepsAnswer)
+      if (otherReader === undefined) return reader
+      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
+      return otherReader
     })
     return { request: this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked)), reader }
   }
@@ -136,7 +136,7 @@ export class Preparation {
       maxOutputTokensDefault: maxOutputTokens ?? bounds.outputTokensDefault,
       frameBytesMax: bounds.sseFrameBytesMax,
       answerSizeMax: bounds.watchedAnswerBytesMax,
-      shown: (error) => redactError(asked, error),
+      redactError: (error) => redactError(asked, error),
     }
   }
 
@@ -169,7 +169,7 @@ interface Translated {
   reader: AnswerReader
 }
 
-function writtenAnew(wantsStream: boolean): TranslationNote {
+function rewrittenNote(wantsStream: boolean): TranslationNote {
   const reason = wantsStream
     ? 'the upstream answered whole: what of it has an event of the format is streamed'
     : 'the upstream streamed unasked: its events are gathered into an answer'
@@ -201,7 +201,7 @@ export function forwardedHeaders(
   { endpoint, request }: Pick<Received, 'endpoint' | 'request'>,
 ): readonly string[] {
   const { forwardedHeaders: names, featuresHeader } = endpoint.client
-  if (names.length === 0) return nothing
+  if (names.length === 0) return noHeaders
   return names.flatMap((name) =>
     [request.headers[name] ?? []].flat().flatMap((value) => {
       const kept = name === featuresHeader ? withoutDenied(value, deniedBetas) : value
@@ -218,7 +218,7 @@ function withoutDenied(features: string, denied: ReadonlySet<string>): string {
     : features
 }
 
-const nothing: readonly string[] = []
+const noHeaders: readonly string[] = []
 
 /** More than these are not kept on the row. */
 const notesMax = 64

@@ -17,12 +17,12 @@ import { answerHeaders } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
 /** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
-export type Attempted =
+export type RelayResult =
   | { kind: 'answered' }
   | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
 
 /** What the relay tells when the answer has ended, before its last bytes go out. */
-export interface Answer {
+export interface RelayedAnswer {
   status: number
   observation: Observation
   streamEnd: StreamEnd
@@ -36,8 +36,8 @@ export interface RelayOptions {
   attempt: AttemptRecord
   bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
   /** Write the row; the last bytes wait for it. */
-  settle(answer: Answer): Promise<void>
-  done(attempted: Attempted): void
+  settle(answer: RelayedAnswer): Promise<void>
+  done(attempted: RelayResult): void
 }
 
 const refusalBytesMax = 64 * 1024
@@ -90,7 +90,7 @@ export class Relay implements Listener {
     const contentType = headerText(headers['content-type']) ?? ''
     const isStream = contentType.startsWith('text/event-stream')
     const { facts } = this.#options.admitted
-    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.otherwise()
+    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.forOtherKind()
     if (isStream) {
       this.#mode = 'stream'
       this.#watcher = this.#reader.stream()
@@ -110,11 +110,12 @@ export class Relay implements Listener {
         return
       case 'whole':
         this.#hold(chunk)
-        if (this.#length > this.#heldBytesMax()) this.#passHeld(upstream)
+        if (this.#length > this.#heldBytesMax()) this.#startPassing(upstream)
         return
       case 'passing':
-        this.#keep(chunk)
-        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax) this.#cutOff(upstream)
+        this.#keepWatched(chunk)
+        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax)
+          this.#abortTooLong(upstream)
         else this.#write(upstream, chunk)
         return
     }
@@ -143,13 +144,13 @@ export class Relay implements Listener {
     if (this.#finished) return
     const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) {
-      this.#unanswered(error, sent ? 'unknown' : 'no')
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, sent ? 'unknown' : 'no')
       return
     }
     this.#finish(
       sent ? this.#observeSoFar() : nothingSent,
-      endOf(error),
+      streamEndAfter(error),
       error,
       life.clientGone ? undefined : this.#watcher?.fail?.(error),
     )
@@ -163,13 +164,13 @@ export class Relay implements Listener {
     if (watched.terminal) {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
-      if (observation.error !== undefined && this.#mayStillBeAnother()) {
-        this.#unanswered(observation.error, 'unknown')
+      if (observation.error !== undefined && this.#canTryAnother()) {
+        this.#giveUp(observation.error, 'unknown')
         upstream.abort(observation.error)
         return
       }
       // The row is written before the client can know that the answer is whole.
-      this.#finish(observation, endingOf(observation), null, whole(watched.forward))
+      this.#finish(observation, streamEndOf(observation), null, joinChunks(watched.forward))
       // Nobody waits for what it would still say.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
@@ -181,29 +182,29 @@ export class Relay implements Listener {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
     const { error = observation.complete ? undefined : endedEarly() } = observation
-    if (error !== undefined && this.#mayStillBeAnother()) {
-      this.#unanswered(error, 'unknown')
+    if (error !== undefined && this.#canTryAnother()) {
+      this.#giveUp(error, 'unknown')
       return
     }
     if (error !== undefined) this.#noteEnd(error)
     // Half a frame is nothing to send; what the upstream said of its error is.
     const last = error === undefined || observation.error !== undefined ? rest : undefined
-    this.#finish(observation, endingOf(observation), error ?? null, last)
+    this.#finish(observation, streamEndOf(observation), error ?? null, last)
   }
 
   #endWhole(): void {
-    const { observation, body } = this.#reader.whole(this.#held())
+    const { observation, body } = this.#reader.whole(this.#joinHeld())
     if (observation.complete || this.#options.admitted.life.clientGone) {
       this.#options.admitted.row.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#unanswered(observation.error ?? notWhole(), 'unknown')
+    this.#giveUp(observation.error ?? notWhole(), 'unknown')
   }
 
   /** `upstream`: where it would go on with its refusal, which nobody reads. */
   #refuse(upstream?: UpstreamCall): void {
-    const body = this.#held()
+    const body = this.#joinHeld()
     const error = isRedirect(this.#status)
       ? redirected(this.#status)
       : this.#options.side.decodeError(this.#status, this.#headers, body)
@@ -235,11 +236,11 @@ export class Relay implements Listener {
   }
 
   /** Until the client has seen something of it, an answer can come from elsewhere. */
-  #mayStillBeAnother(): boolean {
+  #canTryAnother(): boolean {
     return !this.#begun && !this.#options.admitted.life.clientGone
   }
 
-  #unanswered(error: GatewayError, paid: 'no' | 'unknown'): void {
+  #giveUp(error: GatewayError, paid: 'no' | 'unknown'): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
@@ -322,13 +323,13 @@ export class Relay implements Listener {
     this.#length += chunk.length
   }
 
-  #held(): Buffer {
-    return whole(this.#chunks) ?? Buffer.alloc(0)
+  #joinHeld(): Buffer {
+    return joinChunks(this.#chunks) ?? Buffer.alloc(0)
   }
 
-  #passHeld(upstream: UpstreamCall): void {
+  #startPassing(upstream: UpstreamCall): void {
     if (this.#reader.contentType !== undefined) {
-      this.#cutOff(upstream)
+      this.#abortTooLong(upstream)
       return
     }
     const held = this.#chunks
@@ -338,10 +339,10 @@ export class Relay implements Listener {
   }
 
   /** The answer is too long to be gone on with. */
-  #cutOff(upstream: UpstreamCall): void {
+  #abortTooLong(upstream: UpstreamCall): void {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
+    if (this.#canTryAnother()) this.#giveUp(error, 'unknown')
     else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
     upstream.abort(error)
   }
@@ -353,14 +354,14 @@ export class Relay implements Listener {
   }
 
   /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
-  #keep(chunk: Buffer): void {
+  #keepWatched(chunk: Buffer): void {
     if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
     else this.#chunks = []
     this.#length += chunk.length
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
+    if (this.#chunks.length > 0) return this.#reader.whole(this.#joinHeld()).observation
     return observeSize(this.#length)
   }
 
@@ -372,15 +373,15 @@ export class Relay implements Listener {
   }
 }
 
-function endingOf(observation: Observation): StreamEnd {
+function streamEndOf(observation: Observation): StreamEnd {
   return observation.complete ? 'complete' : 'upstream_cut'
 }
 
-function endOf(error: GatewayError): StreamEnd {
+function streamEndAfter(error: GatewayError): StreamEnd {
   return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
 }
 
 /** The pieces as one buffer, without a copy where there is one only; undefined where there is none. */
-function whole(pieces: Buffer[]): Buffer | undefined {
+function joinChunks(pieces: Buffer[]): Buffer | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

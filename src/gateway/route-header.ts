@@ -20,7 +20,7 @@ export function routeHeader(attempts: readonly AttemptRecord[], isServed: boolea
 
 /** A channel's name as a header may have it. */
 export function channelHeader(name: string): string {
-  return visible(name)
+  return toVisibleAscii(name)
 }
 
 function itemOf(attempt: AttemptRecord, isServing: boolean): string {
@@ -38,10 +38,10 @@ function itemOf(attempt: AttemptRecord, isServing: boolean): string {
 }
 
 function quoted(text: string): string {
-  return `"${visible(text.slice(0, reasonCharactersMax)).replace(/["\\]/g, '\\$&')}"`
+  return `"${toVisibleAscii(text.slice(0, reasonCharactersMax)).replace(/["\\]/g, '\\$&')}"`
 }
 
 /** Header values and strings of structured fields are ASCII. */
-function visible(text: string): string {
+function toVisibleAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

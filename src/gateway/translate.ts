@@ -35,7 +35,7 @@ export interface Translatable {
   /** Most that an answer may hold, counted in characters and 64 for each event. */
   answerSizeMax: number
   /** An upstream's error without what the client must not see. */
-  shown(error: GatewayError): GatewayError
+  redactError(error: GatewayError): GatewayError
 }
 
 export interface Translation {
@@ -67,7 +67,7 @@ export function translate(
  * the other way round. Undefined for a request that cannot be read as one of its format, and for one whose answer has
  * more than can be written anew. `keepsAnswer`: the upstream does, under its own id.
  */
-export function readOtherwise(
+export function readOtherKind(
   wanted: Translatable,
   target: Pick<Target, 'protocol' | 'upstreamModel'>,
   keepsAnswer: boolean,
@@ -142,7 +142,7 @@ class TranslatingReader implements AnswerReader {
     })
   }
 
-  otherwise(): AnswerReader {
+  forOtherKind(): AnswerReader {
     return this
   }
 
@@ -152,7 +152,7 @@ class TranslatingReader implements AnswerReader {
     const writer = this.#writer(this.#contextOf(events))
     let text = ''
     for (const event of events) {
-      text += writer.push(event, (said) => observer.take(said))
+      text += writer.push(event, (written) => observer.take(written))
     }
     return { observation: observer.observe(), body: Buffer.from(text) }
   }
@@ -196,16 +196,17 @@ class SafeWriter {
   }
 
   /** `told` hears what was written in fact. */
-  push(event: ChatEvent, told: (event: ChatEvent) => void): string {
-    const { client, requestId, stream, shown } = this.#wanted
-    const said: ChatEvent = event.type === 'error' ? { type: 'error', error: shown(event.error) } : event
+  push(event: ChatEvent, onWritten: (event: ChatEvent) => void): string {
+    const { client, requestId, stream, redactError } = this.#wanted
+    const redacted: ChatEvent =
+      event.type === 'error' ? { type: 'error', error: redactError(event.error) } : event
     try {
-      const text = this.#writer.push(said)
-      told(said)
+      const text = this.#writer.push(redacted)
+      onWritten(redacted)
       return text
     } catch (cause) {
-      const error = said.type === 'error' ? said.error : unwritable(cause)
-      told({ type: 'error', error })
+      const error = redacted.type === 'error' ? redacted.error : unwritable(cause)
+      onWritten({ type: 'error', error })
       // Without what the format's own writer would repeat of the answer.
       return stream ? client.encodeStreamError(error, requestId).toString() : ''
     }
@@ -289,15 +290,15 @@ class TranslatingWatcher implements StreamWatcher {
     return this.#observer.observe()
   }
 
-  readonly #told = (event: ChatEvent): void => this.#observer.take(event)
+  readonly #onWritten = (event: ChatEvent): void => this.#observer.take(event)
 
   #write(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
       if (this.#observer.isOver) break
-      const said = this.#size > this.#sizeMax ? tooLarge : event
-      this.#size += sizeOf(said)
-      text += this.#writer.push(said, this.#told)
+      const bounded = this.#size > this.#sizeMax ? tooLarge : event
+      this.#size += sizeOf(bounded)
+      text += this.#writer.push(bounded, this.#onWritten)
     }
     if (this.#waiting === undefined) return text
     this.#waiting += text

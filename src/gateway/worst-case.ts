@@ -9,7 +9,7 @@ import type { Asked } from '../stages/read.ts'
 import type { Preparation } from './prepare.ts'
 
 /** A model that may answer a request. */
-export interface Answering {
+export interface AnsweringModel {
   model: Model
   /** Those of its targets that do not speak the client's format. */
   translated: readonly Candidate[]
@@ -19,7 +19,11 @@ export interface Answering {
  * The most that a request may cost, whichever of these models answers it.
  * Throws `permission_denied` where nothing bounds it.
  */
-export function worstCaseOf(asked: Asked, models: readonly Answering[], preparation: Preparation): Amount {
+export function worstCaseOf(
+  asked: Asked,
+  models: readonly AnsweringModel[],
+  preparation: Preparation,
+): Amount {
   const { facts } = asked
   if (facts.hidesCost !== undefined) {
     throw new GatewayError(
@@ -28,13 +32,13 @@ export function worstCaseOf(asked: Asked, models: readonly Answering[], preparat
       { field: facts.hidesCost },
     )
   }
-  let dearest = 0n
+  let highest = 0n
   for (const answering of models) {
     const nano = worstCaseWith(asked, answering, preparation)
     if (nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model))
-    if (nano > dearest) dearest = nano
+    if (nano > highest) highest = nano
   }
-  return { nano: dearest, advice: 'Lower max_completion_tokens' }
+  return { nano: highest, advice: 'Lower max_completion_tokens' }
 }
 
 /** False when no amount bounds what a model's answer to this request may cost: none could be held. */
@@ -44,7 +48,7 @@ export function isCostBounded(facts: RequestFacts, model: Model, { priceMultipli
 
 function worstCaseWith(
   asked: Asked,
-  { model, translated }: Answering,
+  { model, translated }: AnsweringModel,
   preparation: Preparation,
 ): bigint | undefined {
   const { body, facts, group } = asked

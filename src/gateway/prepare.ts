@@ -14,7 +14,8 @@ import type { Received } from '../stages/received.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
-import { readOtherKind, type Translatable, translate } from './translate.ts'
+import type { Translatable } from './translatable.ts'
+import { readOtherKind, translate } from './translate.ts'
 
 /** What is sent to a target, and how its answer is read. */
 export interface Prepared {

@@ -61,7 +61,7 @@ export function readOtherKind(
   }
 }
 
-/** A client that speaks the format of a signature gets it as it came. Chat Completions has no one place for signatures. */
+/** Signatures go to a client of their own format without an envelope, except in Chat Completions, which has no field for them. */
 function ownSignatures(envelope: Envelope): Envelope {
   return {
     ...envelope,

@@ -11,13 +11,13 @@ import type { Preparation } from './prepare.ts'
 /** A model that may answer a request. */
 export interface AnsweringModel {
   model: Model
-  /** Those of its targets that do not speak the client's format. */
+  /** Its targets that do not speak the client's format. */
   translated: readonly Candidate[]
 }
 
 /**
  * The most that a request may cost, whichever of these models answers it.
- * Throws `permission_denied` where nothing bounds it.
+ * Throws `permission_denied` when nothing bounds the cost.
  */
 export function worstCaseOf(
   asked: Asked,
@@ -41,7 +41,7 @@ export function worstCaseOf(
   return { nano: highest, advice: 'Lower max_completion_tokens' }
 }
 
-/** False when no amount bounds what a model's answer to this request may cost: none could be held. */
+/** False when nothing bounds the cost of a model's answer to this request, so that no amount could be held. */
 export function isCostBounded(facts: RequestFacts, model: Model, { priceMultiplier }: Group): boolean {
   return worstCaseNano({ ...facts, bodyBytes: 0 }, model, priceMultiplier) !== undefined
 }
@@ -67,7 +67,7 @@ function worstCaseWith(
   )
 }
 
-/** A smaller bound is raised to this where a format takes none below it. */
+/** Some formats take no smaller bound: a translation raises it to this one. */
 const leastOutputTokens = 16
 
 function unbounded(model: string): GatewayError {

@@ -66,7 +66,7 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
             stage.snapshot.models.get(model)?.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
           frameBytesMax: gateway.bounds.sseFrameBytesMax,
           answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
-          shown: (error) => error,
+          redactError: (error) => error,
         },
         { protocol: to, upstreamModel },
       )

@@ -32,9 +32,8 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       async handle({ stage, query }) {
         const { cursor, limit } = query
         await shipNow()
-        const scope = scopeOf(stage.identity)
         const rows = await database.reads.ask(
-          ({ sql }) => listRequests(sql, scope, filterOf(query), cursor, limit + 1),
+          ({ sql }) => listRequests(sql, scopeOf(stage.identity), filterOf(query), cursor, limit + 1),
           away,
         )
         const page = rows.slice(0, limit)

@@ -1,6 +1,4 @@
-/**
- * The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope.
- */
+/** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
 export const errorKinds = [
   'invalid_request',
   'unsupported_parameter',

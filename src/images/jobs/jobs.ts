@@ -273,9 +273,11 @@ export class ImageJobs {
     const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
     if (found === undefined || found.webhookUrl === null) return undefined
     const { webhookUrl, ...row } = found
-    const webhook = () =>
-      readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`)
-    return { job: jobOf(row), webhook }
+    return {
+      job: jobOf(row),
+      webhook: () =>
+        readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+    }
   }
 
   /** One delivery was tried. `againMs`: until the next one. */

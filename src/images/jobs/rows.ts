@@ -13,7 +13,7 @@ import type { JobRow } from './queries.ts'
 
 /** The job of a row. Throws where its JSON cannot be read. */
 export function jobOf({ quote, opened, attempts, partials, result, error, cost, ...row }: JobRow): ImageJob {
-  const read = <Value>(schema: z.ZodType<Value>, column: keyof JobRow, json: string) =>
+  const read = <Value>(schema: z.ZodType<Value>, column: KeptColumn, json: string) =>
     readKept(schema, json, `${column} of image job ${row.id}`)
   return {
     ...row,
@@ -26,3 +26,5 @@ export function jobOf({ quote, opened, attempts, partials, result, error, cost, 
     costNano: cost,
   }
 }
+
+type KeptColumn = 'quote' | 'opened' | 'attempts' | 'partials' | 'result' | 'error'

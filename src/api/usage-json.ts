@@ -11,7 +11,7 @@ export function requestJson(row: ListRow): Record<string, unknown> {
   return rowJson(row, requestColumns, ['list'])
 }
 
-/** A row with all that is kept of it. `attempts`, a number in the list, is here what each of them came to. */
+/** A row with all that we keep of it. `attempts` is a number in the list, and here the list of them. */
 export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
@@ -43,7 +43,7 @@ export function summaryJson(row: SummaryRow) {
   }
 }
 
-/** Each column at its path. A group of members is null where the row has nothing of the kind. */
+/** Each column at its path. */
 function rowJson(
   row: ListRow | DetailRow | AttemptRow,
   columns: readonly Column<never>[],
@@ -80,7 +80,7 @@ function usageOf(row: ListRow): Usage | null {
   }
 }
 
-/** Worked out anew from tokens, price and multiplier; null when that is not what the row was charged. */
+/** Computed again from tokens, price and multiplier; null where the sum is not what the row was charged. */
 function costPartsJson(row: RequestDetail) {
   const usage = usageOf(row)
   if (row.price === null || row.price_multiplier === null || row.cost_nano === null) return null

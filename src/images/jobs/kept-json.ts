@@ -7,9 +7,9 @@ import { protocolNames } from '../../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text that a job's row keeps. Another release may have written it: a new member has a default, and a word that
- * this release does not know becomes one that it knows. What is added to and written back is loose: it keeps members that
- * only a newer release knows.
+ * The JSON text that a job's row keeps. Another release may have written it. A member that an older release did not write
+ * has a default. A word that only a newer release knows becomes one that this release knows. Loose objects keep members
+ * that only a newer release knows: the row of the usage log is made from them, or they are written back.
  */
 
 const text = z.string()
@@ -45,7 +45,7 @@ export const keptQuote: z.ZodType<JobQuote> = z.object({
   stream: z.boolean(),
 })
 
-export const keptOpened: z.ZodType<OpenRecord> = z.object({
+export const keptOpened: z.ZodType<OpenRecord> = z.looseObject({
   id: text,
   tenantId: textOrNull,
   keyId: textOrNull,

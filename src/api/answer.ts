@@ -6,6 +6,7 @@ import { asGatewayError, type Call, type Ending } from '../stages/call.ts'
 import { endpointOf } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
+import { checkTags } from '../stages/labels.ts'
 import { nothingMetered } from '../stages/meter.ts'
 import { beginCall, refuse, settle } from '../stages/settle.ts'
 import { readWhole } from './call.ts'
@@ -63,6 +64,7 @@ export function ownApi(gateway: Gateway) {
         // Also what is refused for want of capacity is a row of its key.
         if (logged) await ownCall(request)
         requireCapacity(gateway)
+        if (logged) checkTags(request.headers)
         if (request.method === 'POST' && isKeyed(call) && (await repeated(request, call))) return
         await handler(request, response)
         if (logged) await settle(gateway, call, endingOf(call))

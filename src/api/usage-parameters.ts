@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import { tagList } from '../ledger/column.ts'
 import type { Position, RequestFilter } from '../ledger/queries.ts'
 
 export interface ListParameters {
@@ -9,7 +10,7 @@ export interface ListParameters {
 }
 
 /** What a client may ask of the list. Throws GatewayError `invalid_request` naming the parameter. */
-export function listParameters(query: Query): ListParameters {
+export function listParameters({ tag, ...query }: Query): ListParameters {
   const given = readQuery(query, [
     ...times,
     'model',
@@ -17,10 +18,14 @@ export function listParameters(query: Query): ListParameters {
     'outcome',
     'endpoint',
     'request_id',
+    'end_user',
+    'session',
+    'tag',
     'cursor',
     'limit',
   ])
   const { from, to, model, status, outcome, endpoint, request_id: requestId, cursor, limit } = given
+  const { end_user: endUser, session } = given
   const filter: RequestFilter = {}
   if (from !== undefined) filter.from = moment('from', from)
   if (to !== undefined) filter.to = moment('to', to)
@@ -29,6 +34,9 @@ export function listParameters(query: Query): ListParameters {
   if (outcome !== undefined) filter.outcome = oneOf('outcome', outcome, outcomes)
   if (endpoint !== undefined) filter.endpoint = endpoint
   if (requestId !== undefined) filter.requestId = id(requestId)
+  if (endUser !== undefined) filter.endUser = endUser
+  if (session !== undefined) filter.session = session
+  if (tag !== undefined) filter.tags = tagsOf(tag)
   requireOrder(filter.from, filter.to)
   return {
     filter,
@@ -83,13 +91,22 @@ function readQuery<Name extends string>(query: Query, names: readonly Name[]): P
     if (typeof value !== 'string') {
       throw new GatewayError('invalid_request', `${name}: given more than once`, { field: name })
     }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: Postgres takes no NUL, and no name has the others.
-    if (value === '' || value.length > textLengthMax || /[\x00-\x1f]/.test(value)) {
-      throw wrong(name, `1 to ${textLengthMax} characters without control characters`, value)
-    }
-    given[name] = value
+    given[name] = text(name, value)
   }
   return given
+}
+
+/** It may be given more than once: all of them are meant. */
+function tagsOf(tag: unknown): string[] {
+  const tags = (Array.isArray(tag) ? tag : [tag]).map((each) => text('tag', String(each)))
+  if (tags.length <= tagList.countMax) return tags
+  throw wrong('tag', `at most ${tagList.countMax} of them`, String(tags.length))
+}
+
+function text(name: string, value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Postgres takes no NUL, and no name has the others.
+  if (value !== '' && value.length <= textLengthMax && !/[\x00-\x1f]/.test(value)) return value
+  throw wrong(name, `1 to ${textLengthMax} characters without control characters`, value)
 }
 
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/

@@ -220,7 +220,7 @@ export const revision = pgTable('revision', {
 /**
  * The usage log: one row per client call, append-only. In the migration: RANGE partitions by day on created_at,
  * plus a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
- * The shipper writes it by binary COPY in this column order (ledger/tuple.ts).
+ * What each column means, its bound and who writes it stands in ledger/row.ts.
  */
 export const requests = pgTable(
   'requests',
@@ -268,6 +268,10 @@ export const requests = pgTable(
     folded: integer('folded').notNull().default(1),
     /** Images delivered; NULL: not an image request. */
     images: smallint('images'),
+    endUser: text('end_user'),
+    session: text('session'),
+    /** NULL: none. A trigger notes each of them in request_tags. */
+    tags: text('tags').array(),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),
@@ -284,7 +288,24 @@ export const requests = pgTable(
     index('requests_endpoint')
       .on(t.tenantId, t.endpoint, t.createdAt)
       .where(sql`${t.endpoint} <> '/v1/chat/completions'`),
+    index('requests_end_user').on(t.tenantId, t.endUser, t.createdAt).where(sql`${t.endUser} is not null`),
+    index('requests_session').on(t.tenantId, t.session, t.createdAt).where(sql`${t.session} is not null`),
   ],
+)
+
+/**
+ * The tags of requests in the order of the list: no index on an array has one. Partitioned by day, as `requests`, whose
+ * trigger writes it.
+ */
+export const requestTags = pgTable(
+  'request_tags',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    tag: text('tag').notNull(),
+    createdAt: moment('created_at').notNull(),
+    requestId: uuid('request_id').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.tag, t.createdAt, t.requestId] })],
 )
 
 /** Redacted bodies, apart from the list that people page through. STORAGE EXTERNAL, own partitions and retention. */

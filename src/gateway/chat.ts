@@ -13,6 +13,7 @@ import type { Call, Endpoint } from '../stages/call.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
 import { journey, requireModel } from '../stages/journey.ts'
+import { checkTags } from '../stages/labels.ts'
 import { isCostBounded, isMoneyLimited } from '../stages/reserve.ts'
 import { leftBeforeSending, settle } from '../stages/settle.ts'
 import { deliver } from './deliver.ts'
@@ -35,6 +36,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   requireCapacity(gateway)
   const group = groupOf(snapshot, identity.groupId)
   call.endpoint.client.checkHeaders?.(call.request.headers)
+  checkTags(call.request.headers)
   if (call.clientGone) return settle(gateway, call, leftBeforeSending)
   const { bodyBytesMax, decodedBytesMax } = gateway.bounds
   const decoded = { bytesMax: decodedBytesMax, releases: call.releases }

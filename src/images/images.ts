@@ -15,6 +15,7 @@ import { endpointOf } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { answeredBefore, answerIsJob, isKeyed } from '../stages/idempotency.ts'
 import { journey, requireModel } from '../stages/journey.ts'
+import { checkTags, endUserText } from '../stages/labels.ts'
 import { holdMoney, isMoneyLimited } from '../stages/reserve.ts'
 import { leftBeforeSending, settle } from '../stages/settle.ts'
 import { takeLimits } from '../stages/take-limits.ts'
@@ -42,6 +43,7 @@ async function serve(gateway: Gateway, call: Call): Promise<void> {
   )
   call.identity = identity
   requireCapacity(gateway)
+  checkTags(call.request.headers)
   const group = groupOf(snapshot, identity.groupId)
   const { bodyBytesMax, decodedBytesMax } = gateway.bounds
   const decoded = { bytesMax: decodedBytesMax, releases: call.releases }
@@ -91,7 +93,12 @@ async function accept(gateway: Gateway, call: Call, wish: Wish): Promise<'accept
   const amountNano = wish.limited ? worstCase(wish, body.length) : undefined
   const opened = openRecordOf(gateway, call, body)
   const job: NewJob = {
-    opened: { ...opened, stream: wanted.stream, body: null },
+    opened: {
+      ...opened,
+      stream: wanted.stream,
+      endUser: endUserText(wanted.user ?? wanted.safetyIdentifier),
+      body: null,
+    },
     // At once: the memory of redaction, and of the request, is used again.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,

@@ -109,6 +109,10 @@ export interface RequestFacts {
   hidesCost: string | undefined
   /** Where the client names its session or its user, as a JSON string; undefined where it does not. */
   session: Span | undefined
+  /** Where the client names the user that it asks for, as a JSON string. */
+  endUser?: Span | undefined
+  /** Where the client's own labels of the request stand, an object. */
+  metadata?: Span | undefined
   /** Where the turns stand: an array, or the one turn as a JSON string. */
   conversation: Span | undefined
   /** Byte ranges that a pass-through rewrite needs; private to the protocol that read them. */

@@ -7,6 +7,7 @@ import { redactBody, redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
+import { labelsOf } from './labels.ts'
 import { isMoneyLimited, reserve } from './reserve.ts'
 import { takeLimits } from './take-limits.ts'
 
@@ -93,6 +94,7 @@ export function openRecordOf(gateway: Gateway, call: Call, body: Buffer | null):
     clientAddress: call.clientAddress,
     userAgent: headerText(request.headers['user-agent'], userAgentCharactersMax),
     idempotencyKey: headerText(request.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    ...labelsOf(request.headers, body, call.facts),
     reservedAccountId: call.reservedAccountId,
     capture,
     body:

@@ -112,6 +112,16 @@ const rules: readonly { rule: string; query: string }[] = [
       FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at WHERE r.id IS NULL`,
   },
   {
+    rule: 'every request is found by its tags, and by no others',
+    query: `SELECT coalesce(r.id, t.request_id) || ' tag ' || coalesce(r.tag, t.tag) AS sample
+      FROM (
+        SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL
+      ) AS r
+      FULL JOIN request_tags t
+        ON t.tenant_id = r.tenant_id AND t.tag = r.tag AND t.created_at = r.created_at AND t.request_id = r.id
+      WHERE r.id IS NULL OR t.request_id IS NULL`,
+  },
+  {
     // A body is shipped when its request is admitted, so a running request has one before it has a row.
     rule: 'every body older than two hours has its request',
     query: `SELECT p.request_id::text AS sample

@@ -1,4 +1,4 @@
-import type { Pending, Refusal } from './reservations.ts'
+import type { Pending, Refusal } from './reservation.ts'
 
 export interface MoneyLineOptions {
   /** Ship what has ended, so that it holds nothing any more. Never rejects. */

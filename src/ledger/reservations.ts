@@ -1,55 +1,9 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { type Pot, potOf } from './budgets.ts'
+import { potOf } from './budgets.ts'
 import { MoneyLine } from './money-line.ts'
-
-/** Money that a request may cost, to be held before it is sent. */
-export interface Wish {
-  requestId: string
-  accountId: string
-  keyId: string
-  groupId: string
-  amountNano: bigint
-  /** Its client has left: it need not wait for money any more. */
-  gone(): boolean
-}
-
-export type Verdict =
-  | { kind: 'granted' }
-  /** Its client left while it waited. Nothing is held. */
-  | { kind: 'left' }
-  | Refusal
-
-/**
- * `busy`: running requests held the money for as long as it could be waited for. `insufficient`: without them there
- * would not be enough either.
- */
-export interface Refusal {
-  kind: 'busy' | 'insufficient'
-  /** The one that is fullest. */
-  pot: Pot
-  /** Nano-USD that nothing was spent of yet. */
-  leftNano: bigint
-  /** The part of it that no running request holds. Either is below 0 when more was spent than the pot has. */
-  freeNano: bigint
-}
-
-/** A wish on its way. */
-export interface Pending extends Wish {
-  /** In the order of arrival. */
-  readonly place: number
-  /** Milliseconds since the epoch: how long it waits for money that running requests hold. */
-  readonly waitsUntil: number
-  /** Asked for after what had ended by then was shipped: what is not free now is held by what runs. */
-  shipped: boolean
-  /** The request has given up waiting: what is granted to it now must be given back. */
-  abandoned: boolean
-  settle(verdict: Verdict): void
-  refuse(error: unknown): void
-  /** Called when one transaction has decided, whatever it said. */
-  answered: () => void
-}
+import type { Pending, Verdict, Wish } from './reservation.ts'
 
 export interface ReservationOptions {
   database: Pick<Database, 'money'>

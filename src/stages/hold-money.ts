@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import { type Pot, resetOf } from '../ledger/budgets.ts'
 import { usd } from '../ledger/price.ts'
-import type { Refusal } from '../ledger/reservations.ts'
+import type { Refusal } from '../ledger/reservation.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 

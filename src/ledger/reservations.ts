@@ -2,8 +2,8 @@ import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { potOf } from './budgets.ts'
-import { MoneyLine } from './money-line.ts'
 import type { Pending, Verdict, Wish } from './reservation.ts'
+import { ReservationQueue } from './reservation-queue.ts'
 
 export interface ReservationOptions {
   database: Pick<Database, 'money'>
@@ -28,14 +28,14 @@ const nanoMax = 10n ** 18n + 1n
  */
 export class Reservations {
   readonly #options: ReservationOptions
-  readonly #line: MoneyLine
+  readonly #queue: ReservationQueue
   #waiting: Pending[] = []
   #running = false
   #arrivals = 0
 
   constructor(options: ReservationOptions) {
     this.#options = options
-    this.#line = new MoneyLine({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
+    this.#queue = new ReservationQueue({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
   }
 
   /**
@@ -57,13 +57,13 @@ export class Reservations {
         refuse: reject,
         answered: () => {},
       }
-      if (!this.#line.takesBehind(pending)) this.#enqueue([pending], 'back')
+      if (!this.#queue.takesBehind(pending)) this.#enqueue([pending], 'back')
     })
   }
 
   /** A request of this process that held money has its row: whoever waits for money can be asked for again. */
   ended(): void {
-    this.#line.wake()
+    this.#queue.wake()
   }
 
   #enqueue(batch: Pending[], where: 'front' | 'back'): void {
@@ -77,7 +77,7 @@ export class Reservations {
     const { answered } = pending
     const late = setTimeout(() => {
       pending.abandoned = true
-      this.#line.leave(pending)
+      this.#queue.leave(pending)
       pending.refuse(new GatewayError('unavailable', away.unavailable, { retryAfterSeconds: 2 }))
     }, this.#options.waitMs)
     pending.answered = () => {
@@ -99,7 +99,7 @@ export class Reservations {
         void this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
       } catch (error) {
         for (const pending of batch) {
-          this.#line.leave(pending)
+          this.#queue.leave(pending)
           pending.refuse(error)
         }
       }
@@ -111,9 +111,9 @@ export class Reservations {
   #decide(pending: Pending, verdicts: Map<string, Verdict>): void {
     const verdict = verdicts.get(pending.requestId)
     if (verdict === undefined) throw new Error(`reserve_money did not answer for ${pending.requestId}`)
-    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#line.takes(pending, verdict))
+    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.takes(pending, verdict))
       return
-    this.#line.leave(pending)
+    this.#queue.leave(pending)
     pending.settle(verdict)
   }
 

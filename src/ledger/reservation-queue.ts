@@ -1,6 +1,6 @@
 import type { Pending, Refusal } from './reservation.ts'
 
-export interface MoneyLineOptions {
+export interface ReservationQueueOptions {
   /** Ship what has ended, so that it holds nothing any more. Never rejects. */
   ship(): Promise<unknown>
   /** Ask for these again, before whatever else is to be asked. */
@@ -19,10 +19,10 @@ const askAgainMs = 100
  * a request of this process has ended and is shipped, else every 100 ms. One that fits goes before one that does not:
  * nobody waits for money that is there.
  */
-export class MoneyLine {
-  readonly #options: MoneyLineOptions
+export class ReservationQueue {
+  readonly #options: ReservationQueueOptions
   /** Those that no transaction is asked for just now, by place. */
-  #line: Pending[] = []
+  #waiting: Pending[] = []
   /** Whose pot each of those that wait needs, also while it is asked for. */
   readonly #owners = new Map<Pending, string>()
   /** How many wait for a pot of this owner, and what was left of it when it was last asked. */
@@ -31,7 +31,7 @@ export class MoneyLine {
   #woken = false
   #wake = () => {}
 
-  constructor(options: MoneyLineOptions) {
+  constructor(options: ReservationQueueOptions) {
     this.#options = options
   }
 
@@ -64,7 +64,7 @@ export class MoneyLine {
   leave(pending: Pending): void {
     this.#block(pending, undefined)
     this.#owners.delete(pending)
-    this.#line = this.#line.filter((other) => other !== pending)
+    this.#waiting = this.#waiting.filter((other) => other !== pending)
   }
 
   /** Something may be free now. */
@@ -75,8 +75,8 @@ export class MoneyLine {
 
   #join(pending: Pending, owner: string | undefined): void {
     this.#block(pending, owner)
-    const behind = this.#line.findLastIndex(({ place }) => place < pending.place)
-    this.#line.splice(behind + 1, 0, pending)
+    const behind = this.#waiting.findLastIndex(({ place }) => place < pending.place)
+    this.#waiting.splice(behind + 1, 0, pending)
     if (!this.#moving) void this.#move()
   }
 
@@ -98,22 +98,22 @@ export class MoneyLine {
 
   async #move(): Promise<void> {
     this.#moving = true
-    while (this.#line.length > 0) {
+    while (this.#waiting.length > 0) {
       this.#woken = false
       // Those that join from now on may need what ends from now on.
-      const shippable = [...this.#line]
+      const shippable = [...this.#waiting]
       await this.#options.ship()
       for (const pending of shippable) pending.shipped = true
       const turn = this.#nextTurn()
       const waiting = new Set(turn)
-      this.#line = this.#line.filter((pending) => !waiting.has(pending))
+      this.#waiting = this.#waiting.filter((pending) => !waiting.has(pending))
       if (turn.length > 0) {
         const answers = turn.map(answerOf)
         this.#options.ask(turn)
         await Promise.all(answers)
       }
       const granted = turn.some((pending) => !this.#owners.has(pending))
-      if (!granted && !this.#woken && this.#line.length > 0) await this.#nap()
+      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#nap()
     }
     this.#moving = false
   }
@@ -125,12 +125,12 @@ export class MoneyLine {
   #nextTurn(): Pending[] {
     const counts = new Map<string, number>()
     const now = Date.now()
-    const gone = this.#line.filter((pending) => pending.gone())
+    const gone = this.#waiting.filter((pending) => pending.gone())
     for (const pending of gone) {
       this.leave(pending)
       pending.settle({ kind: 'left' })
     }
-    return this.#line.filter((pending) => {
+    return this.#waiting.filter((pending) => {
       if (!pending.shipped) return false
       const owner = this.#owners.get(pending) ?? ''
       const count = counts.get(owner) ?? 0

@@ -1,14 +1,14 @@
 /** What money is taken from: a tenant's balance, or a budget of a key or a group. */
-export type Pot = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
+export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
 
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
 /** As reserve_money names it: `balance`, `key day`, `group total`. Throws for any other. */
-export function potOf(name: string): Pot {
+export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }
   if ((owner === 'key' || owner === 'group') && isPeriod(period)) return { owner, period }
-  throw new Error(`no such pot: ${name}`)
+  throw new Error(`no such source of money: ${name}`)
 }
 
 /** When the period around a moment is over, in UTC; undefined for one that never is. */

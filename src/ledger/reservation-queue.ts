@@ -156,8 +156,8 @@ function answerOf(pending: Pending): Promise<void> {
   })
 }
 
-function ownerOf({ accountId, keyId, groupId }: Pending, { pot }: Refusal): string {
-  switch (pot.owner) {
+function ownerOf({ accountId, keyId, groupId }: Pending, { source }: Refusal): string {
+  switch (source.owner) {
     case 'balance':
       return accountId
     case 'key':

@@ -1,4 +1,4 @@
-import type { Pot } from './budgets.ts'
+import type { BudgetSource } from './budgets.ts'
 
 /** A request that wants money: the most that it may cost, to be held before it is sent. */
 export interface Wish {
@@ -24,7 +24,7 @@ export type Verdict =
 export interface Refusal {
   kind: 'busy' | 'insufficient'
   /** The fullest of those that cannot bear it. */
-  pot: Pot
+  source: BudgetSource
   /** What is not spent yet, in nano-USD. */
   leftNano: bigint
   /** The part of it that no running request holds. Both are below 0 when more was spent than the limit. */

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { potOf } from './budgets.ts'
+import { budgetSourceOf } from './budgets.ts'
 import type { Pending, Verdict, Wish } from './reservation.ts'
 import { ReservationQueue } from './reservation-queue.ts'
 
@@ -173,7 +173,7 @@ function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict 
   if (verdict === 'granted') return { kind: verdict }
   return {
     kind: verdict,
-    pot: potOf(pot ?? ''),
+    source: budgetSourceOf(pot ?? ''),
     leftNano: BigInt(left_nano ?? 0),
     freeNano: BigInt(free_nano ?? 0),
   }

@@ -12,19 +12,19 @@ export interface ReservationOptions {
   waitMs: number
   /** How long a request waits for money that running requests hold. */
   moneyWaitMs: number
-  /** Ship what has ended, so that it holds nothing any more. Never rejects. */
+  /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
 }
 
-/** Most reservations asked for in one transaction; the rest wait for the next. */
+/** Most requests in one transaction; the others wait for the next. */
 const batchMax = 1_000
 
-/** More than any account or budget can have, and little enough that Postgres can add it up. */
+/** More than any account or budget has, and so little that Postgres can add such amounts up. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admission of requests whose money is limited. All that arrived while the last transaction was committing go
- * into the next one (group commit, no timer); each waits only for its own. What is granted is durable.
+ * Admission of requests whose money is limited. All requests that arrive while a transaction commits go into the next one
+ * (group commit, no timer); each waits only for its own. A grant is durable.
  */
 export class Reservations {
   readonly #options: ReservationOptions
@@ -40,7 +40,7 @@ export class Reservations {
 
   /**
    * Hold money for a request in its account, where that is limited, and in all budgets of its key and group, or in none.
-   * Where running requests hold what is there, it waits for them to end, in the order of arrival.
+   * When running requests hold the money, it waits for them to end, in the order of arrival.
    * Rejects `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so the
    * request's row must be written with its account as reserved.
    */
@@ -61,7 +61,7 @@ export class Reservations {
     })
   }
 
-  /** A request of this process that held money has its row: whoever waits for money can be asked for again. */
+  /** A request of this process that held money has its row: its money may be free for those that wait. */
   ended(): void {
     this.#queue.wake()
   }
@@ -90,7 +90,7 @@ export class Reservations {
     this.#running = true
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0, batchMax)
-      // Those of this asking: who waits on may be asked again before it is over.
+      // Taken now: a request that waits on may be asked for again, with another function, before this loop ends.
       const answers = taken.map(({ answered }) => answered)
       const batch = taken.filter((pending) => !pending.abandoned)
       try {
@@ -117,7 +117,7 @@ export class Reservations {
     pending.settle(verdict)
   }
 
-  /** Never rejects: what could not be given back is released once its request has its row (sweep_reservations). */
+  /** Never rejects: sweep_reservations releases what is left, once the request has its row. */
   async #giveBack(batch: Pending[]): Promise<void> {
     if (batch.length === 0) return
     const { database, waitMs } = this.#options

@@ -2,21 +2,21 @@ import { headerText } from '../canonical/headers.ts'
 import type { Received } from '../stages/received.ts'
 import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
-/** What the head of an answer is made of. */
+/** The sources of an answer's headers. */
 interface AnswerHead {
-  /** What the client gets, where that is not what the upstream said. */
+  /** The content type for the client, if it is not the upstream's. */
   contentType: string | undefined
   /** Whether the upstream streams. */
   streams: boolean
-  /** Of an answer that is sent at once. */
+  /** The size of an answer that goes out at once. */
   wholeBytes: number | undefined
   upstream: ResponseHeaders
 }
 
-/** The only headers of an upstream that a client gets: they mean something to one of the same format, and name nobody. */
+/** The only headers of an upstream that a client gets: clients of the format use them, and they identify nobody. */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
-/** The headers of an upstream's answer as its client gets them. */
+/** The headers of an answer to a client. */
 export function answerHeaders(
   { id, headers: own, endpoint }: Pick<Received, 'id' | 'headers' | 'endpoint'>,
   { contentType, streams, wholeBytes, upstream }: AnswerHead,

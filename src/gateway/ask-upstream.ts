@@ -12,13 +12,14 @@ import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/ups
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
 
-/** More of a refusal is not read. */
+/** We read no more bytes of a refusal. */
 const refusalBytesMax = 64 * 1024
 
 /**
- * One small question to an upstream, answered whole, for a request that stands in the journal: an attempt of it, which
- * ends when the client leaves. `read` makes something of the answer; what it throws counts as the upstream's failure.
- * Rejects GatewayError when there is no answer, with what the upstream has against the question where it said so.
+ * Make one small call to an upstream for a request that is in the journal, such as fetching a kept answer. The call is an
+ * attempt of the request, and ends when the client leaves. `read` decodes the answer, which comes whole; an error that it
+ * throws counts as the upstream's failure. Rejects GatewayError when there is no answer, with the upstream's own error if it
+ * sent one.
  */
 export async function askUpstream<T>(
   gateway: Gateway,
@@ -37,7 +38,7 @@ export async function askUpstream<T>(
   if (target.credential.secret !== '') row.credentials.push(target.credential.secret)
   const side = upstreamSide(target.protocol)
   try {
-    const { status, headers, body } = await whole(
+    const { status, headers, body } = await readWhole(
       gateway,
       life,
       target,
@@ -65,8 +66,8 @@ export async function askUpstream<T>(
 }
 
 /**
- * The credential that holds the answer asked for, else one that may be used now, else any. The outcome of a small question
- * does not count for the channel's health: not every upstream answers all of them.
+ * The credential that holds the wanted answer, else one without a cooldown, else any. The outcome of a small call does not
+ * count for the channel's health: some upstreams do not support all of these calls.
  */
 function credentialFor(
   { routing }: Gateway,
@@ -77,25 +78,25 @@ function credentialFor(
   }: Pick<Candidate, 'channel' | 'pinned'> & { upstreamModel: string | null },
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
-  const rests = (credential: Credential) =>
+  const isCoolingDown = (credential: Credential) =>
     routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
-  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
+  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !isCoolingDown(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }
 
-interface Whole {
+interface WholeResponse {
   status: number
   headers: ResponseHeaders
   body: Buffer
 }
 
-function whole(
+function readWhole(
   gateway: Gateway,
   life: Life,
   target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
-): Promise<Whole> {
+): Promise<WholeResponse> {
   return new Promise((resolve, reject) => {
     const { watchedAnswerBytesMax } = gateway.bounds
     let status = 0
@@ -111,10 +112,10 @@ function whole(
       data(upstream, chunk) {
         bytes += chunk.length
         if (status !== 200 && bytes > refusalBytesMax) {
-          // More of a refusal is not read: what came of it has to do.
+          // Decode the refusal from the bytes so far.
           if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
           resolve({ status, headers, body: Buffer.concat(chunks) })
-          upstream.abort(enoughRead())
+          upstream.abort(refusalTooLong())
           return
         }
         if (bytes <= watchedAnswerBytesMax) chunks.push(chunk)
@@ -134,7 +135,7 @@ function whole(
   })
 }
 
-function enoughRead(): GatewayError {
+function refusalTooLong(): GatewayError {
   return new GatewayError('upstream_error', 'The upstream refused at length.')
 }
 

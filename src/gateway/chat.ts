@@ -20,8 +20,8 @@ import { Preparation } from './prepare.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
- * A text request, from its first byte to its row: who asks, what is asked, who may answer, what it may cost; then one
- * target after the other until the client has an answer. `plain` endpoints go the same way, without a translation.
+ * A text request from its first byte to its row: identify the caller, read the request, plan its targets, hold its cost; then
+ * call one target after the other until the client has an answer. `plain` endpoints do the same, without translation.
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
   const format = formatOf(endpoint)
@@ -41,12 +41,14 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const plan = { model, others, findSession }
     const planned = await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () => worstCaseOf(asked, answeringOf(planned), preparation))
+    const admitted = await admit(gateway, asked, () =>
+      worstCaseOf(asked, answeringModels(planned), preparation),
+    )
     await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }
 
-function answeringOf(planned: readonly ModelCandidates[]) {
+function answeringModels(planned: readonly ModelCandidates[]) {
   return planned.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )
@@ -54,12 +56,12 @@ function answeringOf(planned: readonly ModelCandidates[]) {
 
 interface Plan {
   model: Model
-  /** Protocols that may be spoken instead of the client's. */
+  /** Protocols into which we may translate. */
   others: typeof translatable
   findSession: () => Session | undefined
 }
 
-/** Where the request may go: the model that was asked for, then its fallbacks. An answer that one channel holds has none. */
+/** The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer has no fallbacks. */
 async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
   const { model } = plan
@@ -73,13 +75,13 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
     const candidates = candidatesOf(asked, plan, model, facts.model)
     return [{ model, candidates, fallback: undefined }, ...fallbacks]
   } catch (error) {
-    // No channel of its own can answer here: its fallbacks may.
+    // No channel of the model can answer on this endpoint, but a fallback may.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
     throw error
   }
 }
 
-/** None where the fallback is no more, or cannot be asked on this endpoint. */
+/** The candidates of a fallback, or the reason for none; empty when the model no longer exists. */
 function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
   const { snapshot, identity, group, facts } = asked
   const model = snapshot.models.get(fallback)
@@ -90,7 +92,7 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
   if (isMoneyLimited(asked)) {
-    // What it may cost could not be held.
+    // Without a bound we could not hold the cost.
     if (model.price === undefined) return refuse('it has no price')
     if (!isCostBounded(facts, model, group)) return refuse('its cost is not bounded')
   }
@@ -106,7 +108,7 @@ function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan,
   return planRoute(model, name, group, endpoint.protocol, { others, sessionOf: findSession })
 }
 
-/** Asked for when there is a choice, and then the same for all of the request. */
+/** Calls `find` when its result is first needed, and keeps the result. */
 function once<T>(find: () => T): () => T {
   let found: { value: T } | undefined
   return () => {

@@ -7,7 +7,7 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 const idCharactersMax = 256
-/** No vendor's id has others, and Postgres takes no NUL. */
+/** All vendors' ids have only these characters. Postgres refuses NUL. */
 const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
@@ -52,7 +52,7 @@ export async function findHolder(
   }
 }
 
-/** So that the answer can be continued or fetched. */
+/** Remember which channel and credential hold an answer, so that a later request can continue or fetch it. */
 export function rememberHolder(
   gateway: Gateway,
   { identity, facts }: Admitted,

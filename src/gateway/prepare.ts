@@ -6,25 +6,26 @@ import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Asked } from '../stages/read.ts'
-import type { Received } from '../stages/received.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
-import { readOtherwise, type Translatable, translate } from './translate.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
+import { noteTranslation } from './note-translation.ts'
+import type { Translatable } from './translatable.ts'
+import { readOtherKind, translate } from './translate.ts'
 
-/** What is sent to a target, and how its answer is read. */
+/** The request to a target, and the reader of its answer. */
 export interface Prepared {
   request: UpstreamRequest
   reader: AnswerReader
 }
 
 /**
- * A request made ready for one target after the other: the client's own bytes where both speak the same, else a
- * translation. The body is parsed only for a translation, and translated once for each format and model.
+ * Prepares a request for one target after the other: the client's own bytes for a target of the same format, otherwise a
+ * translation. Parses the body only for a translation, and translates it once for each format and model.
  */
 export class Preparation {
   readonly #gateway: Gateway
@@ -33,24 +34,24 @@ export class Preparation {
   #json: Json | undefined
   readonly #translations = new Map<string, Translated>()
 
-  /** `upstreamPath`: where the request goes, if not where the channel's protocol says. */
+  /** `upstreamPath`: the path to call in place of the protocol's own. */
   constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {
     this.#gateway = gateway
     this.#asked = asked
     this.#upstreamPath = upstreamPath
   }
 
-  /** `model`: of the catalog. Throws GatewayError where the request cannot be said in the target's format. */
+  /** `model`: of the catalog. Throws GatewayError when the target's format cannot express the request. */
   prepare(target: Target, model: Model): Prepared {
-    // What an earlier attempt noted of its translation is no longer true.
+    // The notes of an earlier attempt do not apply to this target.
     this.#asked.row.notes = null
     delete this.#asked.headers['x-tollgate-translation']
     return target.native ? this.#passThrough(target, model) : this.#translated(target, model)
   }
 
   /**
-   * Most bytes that the request has in the formats of these targets, 0 where none can say it: a translation may be
-   * larger than what the client sent, and the upstream charges for what it gets.
+   * The bytes of the largest translation for these targets; 0 if no format can express the request. A translation may be
+   * larger than the client's body, and the upstream charges for what it gets.
    */
   largestTranslation(targets: readonly Candidate[], model: Model): number {
     let largest = 0
@@ -61,7 +62,7 @@ export class Preparation {
       try {
         largest = Math.max(largest, this.#translationFor(target, model).body.length)
       } catch (error) {
-        // Nothing will be sent there. The attempt tells why.
+        // We will send nothing to this target. Its attempt records the error.
         if (!(error instanceof GatewayError)) throw error
       }
     }
@@ -81,17 +82,17 @@ export class Preparation {
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
     const reader: AnswerReader = readNative(native, options, () => {
-      const other = readOtherwise(this.#translatable(model), target, facts.keepsAnswer)
-      if (other === undefined) return reader
-      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), writtenAnew(facts.stream)])
-      return other
+      const otherReader = readOtherKind(this.#translatable(model), target, facts.keepsAnswer)
+      if (otherReader === undefined) return reader
+      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
+      return otherReader
     })
     return { request: this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked)), reader }
   }
 
   /**
-   * The request as it came, unless it repeats reasoning that other channels gave this client in our envelopes: those
-   * parts are left out, which is noted.
+   * The request unchanged, unless it repeats reasoning that other channels gave this client in our envelopes. Then those
+   * parts are removed, with a note.
    */
   #withOwnReasoning(target: Target): Pick<Asked, 'body' | 'facts'> {
     const asked = this.#asked
@@ -136,11 +137,11 @@ export class Preparation {
       maxOutputTokensDefault: maxOutputTokens ?? bounds.outputTokensDefault,
       frameBytesMax: bounds.sseFrameBytesMax,
       answerSizeMax: bounds.watchedAnswerBytesMax,
-      shown: (error) => redactError(asked, error),
+      redactError: (error) => redactError(asked, error),
     }
   }
 
-  /** Its shape has been scanned: this does not throw. */
+  /** Does not throw: an earlier scan has checked the JSON. */
   #parsed(): Json {
     if (this.#json === undefined) {
       const value: unknown = JSON.parse(this.#asked.body.toString('utf8'))
@@ -169,9 +170,9 @@ interface Translated {
   reader: AnswerReader
 }
 
-function writtenAnew(wantsStream: boolean): TranslationNote {
+function rewrittenNote(wantsStream: boolean): TranslationNote {
   const reason = wantsStream
-    ? 'the upstream answered whole: what of it has an event of the format is streamed'
+    ? 'the upstream answered whole: the parts for which the format has an event are streamed'
     : 'the upstream streamed unasked: its events are gathered into an answer'
   return { path: 'stream', action: 'emulated', reason }
 }
@@ -183,54 +184,4 @@ export function withoutForeignReasoning(body: Json): { json: Json; notes: Transl
     notes.push({ path, action: 'dropped', reason: 'reasoning that a model of another channel has sealed' })
   })
   return { json: isRecord(json) ? json : {}, notes }
-}
-
-/** Tell the row and the client what became of a request on its way to a target. */
-export function noteTranslation(
-  { row, headers }: Pick<Received, 'row' | 'headers'>,
-  target: Candidate,
-  notes: readonly TranslationNote[],
-): void {
-  row.notes = notes.slice(0, notesMax)
-  headers['x-tollgate-translation'] = summaryOf(target, notes)
-}
-
-/** What a native channel gets of the client's headers: names and values in turn. */
-export function forwardedHeaders(
-  { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
-  { endpoint, request }: Pick<Received, 'endpoint' | 'request'>,
-): readonly string[] {
-  const { forwardedHeaders: names, featuresHeader } = endpoint.client
-  if (names.length === 0) return nothing
-  return names.flatMap((name) =>
-    [request.headers[name] ?? []].flat().flatMap((value) => {
-      const kept = name === featuresHeader ? withoutDenied(value, deniedBetas) : value
-      return kept === '' ? [] : [name, kept]
-    }),
-  )
-}
-
-/** Byte for byte where nothing of it is denied. */
-function withoutDenied(features: string, denied: ReadonlySet<string>): string {
-  const listed = features.split(',').map((feature) => feature.trim())
-  return listed.some((feature) => denied.has(feature))
-    ? listed.filter((feature) => !denied.has(feature)).join(',')
-    : features
-}
-
-const nothing: readonly string[] = []
-
-/** More than these are not kept on the row. */
-const notesMax = 64
-const summaryCharactersMax = 512
-
-/** For the response header: the target's protocol and what became of which paths, losses first. */
-function summaryOf(target: Candidate, notes: readonly TranslationNote[]): string {
-  const parts = [target.protocol as string]
-  for (const action of ['dropped', 'emulated', 'clamped', 'defaulted', 'mapped'] as const) {
-    const paths = notes.filter((note) => note.action === action).map((note) => note.path)
-    if (paths.length > 0) parts.push(`${action}=${[...new Set(paths)].join(',')}`)
-  }
-  const text = redactText(parts.join('; ')).replace(/[^\x20-\x7e]/g, '?')
-  return text.length <= summaryCharactersMax ? text : `${text.slice(0, summaryCharactersMax - 3)}...`
 }

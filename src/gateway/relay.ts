@@ -2,27 +2,24 @@ import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import type { Bounds } from '../config.ts'
-import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { Admitted } from '../stages/admit.ts'
-import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
-import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { answerHeaders } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
+import { ClientAnswer } from './client-answer.ts'
 
-/** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
-export type Attempted =
+/** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
+export type RelayResult =
   | { kind: 'answered' }
   | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
 
-/** What the relay tells when the answer has ended, before its last bytes go out. */
-export interface Answer {
+/** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
+export interface RelayedAnswer {
   status: number
   observation: Observation
   streamEnd: StreamEnd
@@ -35,21 +32,22 @@ export interface RelayOptions {
   reader: AnswerReader
   attempt: AttemptRecord
   bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
-  /** Write the row; the last bytes wait for it. */
-  settle(answer: Answer): Promise<void>
-  done(attempted: Attempted): void
+  /** Write the row. The last bytes of the answer wait for it. */
+  settle(answer: RelayedAnswer): Promise<void>
+  done(attempted: RelayResult): void
 }
 
 const refusalBytesMax = 64 * 1024
 
 /**
- * Carries one upstream answer to the client as it comes, while the protocol's watcher reads it. Backpressure,
- * a client that leaves, a cut upstream and the exact end of the answer are dealt with here and nowhere else.
+ * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only this class decides
+ * what happens when the client leaves, when the upstream breaks off, and when the answer is whole.
  */
 export class Relay implements Listener {
   readonly #options: RelayOptions
   readonly #sentAt = Date.now()
   #reader: AnswerReader
+  readonly #answer: ClientAnswer
   #upstream: UpstreamCall | undefined
   #status = 0
   #headers: ResponseHeaders = {}
@@ -57,17 +55,15 @@ export class Relay implements Listener {
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
-  /** The answer was larger on its way here than it is for the upstream: it is held to the bound. */
+  /** We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the bound. */
   #decoded = false
-  #begun = false
-  /** The client has yet to take what was written. */
-  #blocked = false
   #finished = false
   #keepAliveTimer: NodeJS.Timeout | undefined
 
   constructor(options: RelayOptions) {
     this.#options = options
     this.#reader = options.reader
+    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs)
   }
 
   isWanted(): boolean {
@@ -90,7 +86,8 @@ export class Relay implements Listener {
     const contentType = headerText(headers['content-type']) ?? ''
     const isStream = contentType.startsWith('text/event-stream')
     const { facts } = this.#options.admitted
-    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.otherwise()
+    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.forOtherKind()
+    this.#answer.setHead({ status, headers, streams: isStream, contentType: this.#reader.contentType })
     if (isStream) {
       this.#mode = 'stream'
       this.#watcher = this.#reader.stream()
@@ -110,12 +107,13 @@ export class Relay implements Listener {
         return
       case 'whole':
         this.#hold(chunk)
-        if (this.#length > this.#heldBytesMax()) this.#passHeld(upstream)
+        if (this.#length > this.#heldBytesMax()) this.#startPassing(upstream)
         return
       case 'passing':
-        this.#keep(chunk)
-        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax) this.#cutOff(upstream)
-        else this.#write(upstream, chunk)
+        this.#keepWatched(chunk)
+        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax)
+          this.#abortTooLong(upstream)
+        else this.#answer.write(upstream, chunk)
         return
     }
   }
@@ -143,13 +141,13 @@ export class Relay implements Listener {
     if (this.#finished) return
     const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) {
-      this.#unanswered(error, sent ? 'unknown' : 'no')
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, sent ? 'unknown' : 'no')
       return
     }
     this.#finish(
       sent ? this.#observeSoFar() : nothingSent,
-      endOf(error),
+      streamEndAfter(error),
       error,
       life.clientGone ? undefined : this.#watcher?.fail?.(error),
     )
@@ -163,17 +161,17 @@ export class Relay implements Listener {
     if (watched.terminal) {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
-      if (observation.error !== undefined && this.#mayStillBeAnother()) {
-        this.#unanswered(observation.error, 'unknown')
+      if (observation.error !== undefined && this.#canTryAnother()) {
+        this.#giveUp(observation.error, 'unknown')
         upstream.abort(observation.error)
         return
       }
-      // The row is written before the client can know that the answer is whole.
-      this.#finish(observation, endingOf(observation), null, whole(watched.forward))
-      // Nobody waits for what it would still say.
+      // Write the row before the client can see that the answer is whole.
+      this.#finish(observation, streamEndOf(observation), null, joinChunks(watched.forward))
+      // The error ends the answer: the rest of the stream is of no use.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
-      for (const bytes of watched.forward) this.#write(upstream, bytes)
+      for (const bytes of watched.forward) this.#answer.write(upstream, bytes)
     }
   }
 
@@ -181,29 +179,29 @@ export class Relay implements Listener {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
     const { error = observation.complete ? undefined : endedEarly() } = observation
-    if (error !== undefined && this.#mayStillBeAnother()) {
-      this.#unanswered(error, 'unknown')
+    if (error !== undefined && this.#canTryAnother()) {
+      this.#giveUp(error, 'unknown')
       return
     }
     if (error !== undefined) this.#noteEnd(error)
-    // Half a frame is nothing to send; what the upstream said of its error is.
+    // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is that error.
     const last = error === undefined || observation.error !== undefined ? rest : undefined
-    this.#finish(observation, endingOf(observation), error ?? null, last)
+    this.#finish(observation, streamEndOf(observation), error ?? null, last)
   }
 
   #endWhole(): void {
-    const { observation, body } = this.#reader.whole(this.#held())
+    const { observation, body } = this.#reader.whole(this.#joinHeld())
     if (observation.complete || this.#options.admitted.life.clientGone) {
       this.#options.admitted.row.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#unanswered(observation.error ?? notWhole(), 'unknown')
+    this.#giveUp(observation.error ?? notWhole(), 'unknown')
   }
 
-  /** `upstream`: where it would go on with its refusal, which nobody reads. */
+  /** `upstream`: to abort when it sends more of the refusal than we read. */
   #refuse(upstream?: UpstreamCall): void {
-    const body = this.#held()
+    const body = this.#joinHeld()
     const error = isRedirect(this.#status)
       ? redirected(this.#status)
       : this.#options.side.decodeError(this.#status, this.#headers, body)
@@ -225,21 +223,21 @@ export class Relay implements Listener {
     upstream?.abort(error)
   }
 
-  /** The upstream's own signs of life do not pass through a translation. */
+  /** A translation drops the keep-alives of the upstream, so we send our own. */
   #keepAlive(upstream: UpstreamCall): void {
     this.#keepAliveTimer = setInterval(() => {
       if (this.#options.admitted.response.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
-      if (bytes !== undefined && bytes.length > 0) this.#write(upstream, bytes)
+      if (bytes !== undefined && bytes.length > 0) this.#answer.write(upstream, bytes)
     }, this.#options.bounds.keepAliveMs).unref()
   }
 
-  /** Until the client has seen something of it, an answer can come from elsewhere. */
-  #mayStillBeAnother(): boolean {
-    return !this.#begun && !this.#options.admitted.life.clientGone
+  /** True while the client has seen nothing of this answer: another target may still answer. */
+  #canTryAnother(): boolean {
+    return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
 
-  #unanswered(error: GatewayError, paid: 'no' | 'unknown'): void {
+  #giveUp(error: GatewayError, paid: 'no' | 'unknown'): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
@@ -257,61 +255,16 @@ export class Relay implements Listener {
     clearInterval(this.#keepAliveTimer)
     const { life } = this.#options.admitted
     const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
-    const status = this.#begun || !life.clientGone ? this.#status : 499
-    // An upstream that answers early may not have taken all of the request. Its memory must not be used for another one.
+    const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
+    // An upstream may answer before it has read the whole request. Then the request's memory must not be reused.
     if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
-      this.#sendLast(error, last)
+      this.#answer.finish(error, last)
       this.#options.done({ kind: 'answered' })
     })
   }
 
-  #sendLast(error: GatewayError | null, last: Buffer | undefined): void {
-    const { admitted } = this.#options
-    const { response, endpoint, id } = admitted
-    if (admitted.life.clientGone || response.destroyed) return
-    if (error !== null && this.#mode !== 'stream') {
-      // An answer cut in its middle has no other sign than the broken connection.
-      response.destroy()
-      return
-    }
-    const inStream = error !== null && last === undefined
-    this.#begin(last?.length)
-    finishAnswer(
-      admitted,
-      inStream ? endpoint.client.encodeStreamError(redactError(admitted, error), id) : last,
-    )
-    if (isWaitedFor(response)) cutWhenStalled(response, this.#options.bounds.clientStallMs)
-  }
-
-  #write(upstream: UpstreamCall, chunk: Buffer): void {
-    const { admitted } = this.#options
-    if (admitted.life.clientGone) return
-    this.#begin(undefined)
-    if (writeAnswer(admitted, chunk) || this.#blocked) return
-    this.#blocked = true
-    upstream.pause()
-    admitted.response.once('drain', () => {
-      this.#blocked = false
-      upstream.resume()
-    })
-    cutWhenStalled(admitted.response, this.#options.bounds.clientStallMs)
-  }
-
-  #begin(wholeBytes: number | undefined): void {
-    if (this.#begun) return
-    this.#begun = true
-    const { admitted } = this.#options
-    const headers = answerHeaders(admitted, {
-      contentType: this.#reader.contentType,
-      streams: this.#mode === 'stream',
-      wholeBytes,
-      upstream: this.#headers,
-    })
-    beginAnswer(admitted, this.#status, headers)
-  }
-
-  /** Only what goes on as it came can be passed before it is whole. */
+  /** Only an answer that goes out unchanged can be passed on before it is whole. */
   #heldBytesMax(): number {
     const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options.bounds
     return this.#reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
@@ -322,45 +275,45 @@ export class Relay implements Listener {
     this.#length += chunk.length
   }
 
-  #held(): Buffer {
-    return whole(this.#chunks) ?? Buffer.alloc(0)
+  #joinHeld(): Buffer {
+    return joinChunks(this.#chunks) ?? Buffer.alloc(0)
   }
 
-  #passHeld(upstream: UpstreamCall): void {
+  #startPassing(upstream: UpstreamCall): void {
     if (this.#reader.contentType !== undefined) {
-      this.#cutOff(upstream)
+      this.#abortTooLong(upstream)
       return
     }
     const held = this.#chunks
     this.#mode = 'passing'
     this.#options.admitted.row.firstTokenAt ??= Date.now()
-    for (const chunk of held) this.#write(upstream, chunk)
+    for (const chunk of held) this.#answer.write(upstream, chunk)
   }
 
-  /** The answer is too long to be gone on with. */
-  #cutOff(upstream: UpstreamCall): void {
+  /** The answer is longer than we translate or decode. */
+  #abortTooLong(upstream: UpstreamCall): void {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
+    if (this.#canTryAnother()) this.#giveUp(error, 'unknown')
     else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
     upstream.abort(error)
   }
 
-  /** What an answer that has no end gave until now. */
+  /** The observation of an answer that has not ended. */
   #observeSoFar(): Observation {
     if (this.#mode === 'passing') return observeSize(this.#length)
     return this.#watcher?.observe() ?? nothingObserved
   }
 
-  /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
-  #keep(chunk: Buffer): void {
+  /** The client gets an answer above the bound too, but its usage is then estimated from its size. */
+  #keepWatched(chunk: Buffer): void {
     if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
     else this.#chunks = []
     this.#length += chunk.length
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
+    if (this.#chunks.length > 0) return this.#reader.whole(this.#joinHeld()).observation
     return observeSize(this.#length)
   }
 
@@ -372,15 +325,15 @@ export class Relay implements Listener {
   }
 }
 
-function endingOf(observation: Observation): StreamEnd {
+function streamEndOf(observation: Observation): StreamEnd {
   return observation.complete ? 'complete' : 'upstream_cut'
 }
 
-function endOf(error: GatewayError): StreamEnd {
+function streamEndAfter(error: GatewayError): StreamEnd {
   return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
 }
 
-/** The pieces as one buffer, without a copy where there is one only; undefined where there is none. */
-function whole(pieces: Buffer[]): Buffer | undefined {
+/** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
+function joinChunks(pieces: Buffer[]): Buffer | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

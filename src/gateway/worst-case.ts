@@ -9,17 +9,21 @@ import type { Asked } from '../stages/read.ts'
 import type { Preparation } from './prepare.ts'
 
 /** A model that may answer a request. */
-export interface Answering {
+export interface AnsweringModel {
   model: Model
-  /** Those of its targets that do not speak the client's format. */
+  /** Its targets that do not speak the client's format. */
   translated: readonly Candidate[]
 }
 
 /**
  * The most that a request may cost, whichever of these models answers it.
- * Throws `permission_denied` where nothing bounds it.
+ * Throws `permission_denied` when nothing bounds the cost.
  */
-export function worstCaseOf(asked: Asked, models: readonly Answering[], preparation: Preparation): Amount {
+export function worstCaseOf(
+  asked: Asked,
+  models: readonly AnsweringModel[],
+  preparation: Preparation,
+): Amount {
   const { facts } = asked
   if (facts.hidesCost !== undefined) {
     throw new GatewayError(
@@ -28,23 +32,23 @@ export function worstCaseOf(asked: Asked, models: readonly Answering[], preparat
       { field: facts.hidesCost },
     )
   }
-  let dearest = 0n
+  let highest = 0n
   for (const answering of models) {
     const nano = worstCaseWith(asked, answering, preparation)
     if (nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model))
-    if (nano > dearest) dearest = nano
+    if (nano > highest) highest = nano
   }
-  return { nano: dearest, advice: 'Lower max_completion_tokens' }
+  return { nano: highest, advice: 'Lower max_completion_tokens' }
 }
 
-/** False when no amount bounds what a model's answer to this request may cost: none could be held. */
+/** False when nothing bounds the cost of a model's answer to this request, so that no amount could be held. */
 export function isCostBounded(facts: RequestFacts, model: Model, { priceMultiplier }: Group): boolean {
   return worstCaseNano({ ...facts, bodyBytes: 0 }, model, priceMultiplier) !== undefined
 }
 
 function worstCaseWith(
   asked: Asked,
-  { model, translated }: Answering,
+  { model, translated }: AnsweringModel,
   preparation: Preparation,
 ): bigint | undefined {
   const { body, facts, group } = asked
@@ -63,7 +67,7 @@ function worstCaseWith(
   )
 }
 
-/** A smaller bound is raised to this where a format takes none below it. */
+/** Some formats take no smaller bound: a translation raises it to this one. */
 const leastOutputTokens = 16
 
 function unbounded(model: string): GatewayError {

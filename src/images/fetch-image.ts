@@ -7,8 +7,8 @@ import type { ImageGateway } from './image-gateway.ts'
 import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
- * Store an image that an upstream only gave a link to, since its link will be gone before ours. The link's host is
- * held to the same rules as the channel's own; no credential goes there, and no redirect is followed.
+ * Store an image to which an upstream gave a link: its link may expire before ours. The link's host must follow the same
+ * rules as the channel's own. We send no credential there, and follow no redirect.
  * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
  */
 export function fetchImage(
@@ -46,7 +46,7 @@ export function fetchImage(
         },
         data(upstream, chunk) {
           upstream.pause()
-          // undici uses a chunk's memory again.
+          // A copy: undici reuses the memory of a chunk.
           const bytes = Buffer.from(chunk)
           work = work
             .then(() => receiver.write(bytes))

@@ -6,8 +6,8 @@ export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
 }
 
 /**
- * Wait for the end of a job. Resolves with it, or with undefined when the signal comes first. `onChange` hears of the job
- * as it is now and of each change, the end included; the same state may come again.
+ * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls `onChange` with the
+ * job as it is now and after each change, its end included; the same state may come twice.
  */
 export function followJob(
   gateway: Pick<ImageGateway, 'images'>,

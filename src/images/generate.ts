@@ -41,7 +41,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     const encodingError = side === undefined ? undefined : encodingErrorOf(side, request, target)
     if (side === undefined || encodingError !== undefined) {
       firstEncodingError ??= encodingError
-      chosen = targets.next({ next: 'unsaid', reached: true })
+      chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
     // All remaining targets are only busy: wait for one instead of failing.
@@ -78,7 +78,7 @@ function planModel(gateway: ImageGateway, job: ImageJob): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
-    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" is no more here.`, {
+    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" no longer exists here.`, {
       field: 'model',
     })
   }

@@ -12,8 +12,8 @@ import type { JobQuote, JobResult } from './jobs/job.ts'
 import type { JobEnding } from './jobs/jobs.ts'
 
 /**
- * The end of a job that made images, be it fewer than were asked for: they are delivered, and charged. What an upstream
- * made beyond that is neither.
+ * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them. The client
+ * neither gets nor pays for images beyond that number.
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
@@ -21,7 +21,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
-    // The events of a stream hold their images, unless its client wants links.
+    // The events of a stream hold the images, unless the client asked for links.
     delivery: job.quote.delivery ?? (made.gaveLinks && !job.quote.stream ? 'url' : 'b64_json'),
     images: images.map(({ image, revisedPrompt }) => ({
       ...image,
@@ -59,7 +59,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
   }
 }
 
-/** The end of a job that made nothing. What an upstream may have taken for it is the gateway's, not the client's. */
+/** The end of a job that made no images. The client pays nothing, even if an upstream charges the operator. */
 export function failedEnding(
   generation: Generation,
   cause: GatewayError,
@@ -89,7 +89,7 @@ export function failedEnding(
   }
 }
 
-/** The end of a job that its client wants no more. It costs nothing, as one that failed. */
+/** The end of a job that its client cancelled. Like a failed job, it costs nothing. */
 export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>): JobEnding {
   return {
     state: 'cancelled',
@@ -151,7 +151,7 @@ function closeOf(
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
 }
 
-/** By what was asked for, and where that was left to the upstream, by what it told. */
+/** Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. */
 function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Metered {
   const known = {
     usage: usage ?? null,

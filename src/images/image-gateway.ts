@@ -5,10 +5,10 @@ import type { JobWatch } from './jobs/watch.ts'
 import type { ImageLinks } from './storage/links.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** What image requests and their jobs need of a process, beside what every request needs. */
+/** The parts of a process that image requests and their jobs need, beside those that every request needs. */
 export interface ImageGateway extends Gateway {
   images: Images
-  /** Where clients reach us, as the operator says; undefined: at the address that each client called. */
+  /** The address where clients reach us, as the operator set it; undefined: the address that each client called. */
   publicUrl: string | undefined
 }
 
@@ -19,6 +19,6 @@ export interface Images {
   queue: Pick<JobQueue, 'add'>
   storage: ImageStorage
   links: ImageLinks
-  /** Signs what webhooks are told. */
+  /** Signs webhooks. */
   webhookKey: Buffer
 }

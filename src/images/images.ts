@@ -19,14 +19,17 @@ import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeLimits } from '../stages/take-limits.ts'
 import { requestLog } from '../telemetry/log.ts'
-import { answerAtOnce, answerStream, answerWhenDone, originFor, replayJob } from './image-answer.ts'
+import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
+import { originFor } from './job-answer.ts'
 import type { NewJob } from './jobs/jobs.ts'
+import { replayJob } from './replay-job.ts'
 
 /**
- * An image request, until it is a job: who asks, what is asked, whether anybody can make it, what it may cost. Then it
- * waits for whoever makes the images. A request that became no job has a row at once; the end of a job writes its row.
+ * An image request until it becomes a job: identify the caller, read the request, check that a target can make it, hold its
+ * cost. Then the request waits for a worker to make the images. A request that becomes no job gets its row at once; otherwise
+ * the end of the job writes the row.
  */
 export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
   return handleRequest(gateway, formatOf(endpoint), serve)
@@ -45,7 +48,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const { facts, group } = asked
   const model = requireModel(identified, facts.model)
   imageClient.checkTraits(facts, model.images, facts.model)
-  // Targets are chosen when the job is run. Now it counts that there are some, and which formats they speak.
+  // The worker chooses the target. Here we only check that there are some, and that one can encode the request.
   const targets = planImageRoute(model, facts.model, group)
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
@@ -69,8 +72,8 @@ interface JobPlan {
 }
 
 /**
- * From here on the job is the truth: it has the money, it will have the row, and it is run whatever becomes of us.
- * `left`: the client did not wait for its money, and there is no job.
+ * Turn the request into a job. From now on the job holds the money and will write the row, and workers run it even if this
+ * process dies. `left`: the client left while it waited for money, and there is no job.
  */
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
   const { images, bounds } = gateway
@@ -82,7 +85,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
   }
   const { verdict, enqueue } = await acceptOrRetry(gateway, job)
-  // Another process took this one for dead and released its reservations.
+  // Another process considered this one dead, and released its reservations.
   if (verdict === 'insufficient') throw databaseAway()
   if (verdict === 'full') throw tooManyWaiting(bounds.imageWaitingMax)
   answerIsJob(asked)
@@ -107,7 +110,7 @@ function jobOf(
   const opened = openRecordOf(gateway, asked)
   return {
     opened: { ...opened, body: null },
-    // At once: the memory of redaction, and of the request, is used again.
+    // Copied at once: redaction, and the request's body, reuse their memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,
     keyId: identity.keyId,
@@ -129,14 +132,14 @@ function jobOf(
   }
 }
 
-/** Asks again when Postgres failed at once: the same job is kept only once. Rejects `unavailable`. */
+/** Tries a second time when Postgres failed at once: accepting a job twice keeps it once. Rejects `unavailable`. */
 async function acceptOrRetry(gateway: ImageGateway, job: NewJob) {
   const { jobs } = gateway.images
   const begunAt = Date.now()
   try {
     return await jobs.accept(job)
   } catch (cause) {
-    // Postgres that lets wait is away, or overloaded: a second statement would only add to that.
+    // A slow Postgres is away or overloaded: a second statement would only add to its load.
     if (Date.now() - begunAt > gateway.bounds.admitMs / 2) throw databaseAway(cause)
   }
   return await jobs.accept(job).catch((cause: unknown) => {
@@ -146,7 +149,7 @@ async function acceptOrRetry(gateway: ImageGateway, job: NewJob) {
 
 function worstCase({ asked, model, targets }: JobPlan): bigint {
   const { count, size, quality } = asked.facts
-  // In another format a request is longer than the client's, and a vendor's own words around its tool count too.
+  // In another format the request may be longer than the client's, and the vendor's own text around its tool costs too.
   const hasMore = targets.some(({ native }) => !native)
   const amount = worstCaseImagesNano(
     { count, size, quality, bodyBytes: asked.body.length, hasMore },
@@ -163,7 +166,7 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
 
 const webhookHeader = 'x-tollgate-webhook'
 
-/** Where the client wants to hear of the end; checked again when it is called. Its links lead to where the client called. */
+/** The webhook of a request. Each delivery checks its host again. Its links begin with the origin that the client called. */
 function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhook'] {
   const header = request.headers[webhookHeader]
   if (header === undefined) return undefined
@@ -181,7 +184,7 @@ function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhoo
 function tooManyWaiting(waitingMax: number): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `${waitingMax} image generations of yours wait already, as many as may. Try again when some have been made.`,
+    `${waitingMax} image generations of this tenant are waiting, the most that may wait. Try again when some have been made.`,
     { retryAfterSeconds: retryWaitingSeconds },
   )
 }
@@ -191,7 +194,7 @@ const retryWaitingSeconds = 30
 function databaseAway(cause?: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Images are made by way of the database, which does not answer. Try again shortly.',
+    'The database, which holds image jobs, does not answer. Try again shortly.',
     { cause, retryAfterSeconds: 2 },
   )
 }

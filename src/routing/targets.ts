@@ -17,7 +17,8 @@ export interface ModelCandidates {
 }
 
 /** What we know about a candidate that was passed over. */
-export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
+export type PassedOverCandidate = Pick<Candidate, 'channel'> &
+  Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
 
 export interface Chosen {
   modelCandidates: ModelCandidates
@@ -27,10 +28,10 @@ export interface Chosen {
 }
 
 /**
- * The result of the target that was chosen before. `unsaid`: the request cannot be translated to its format. `reached`:
+ * The result of the last chosen target. `untranslatable`: its format cannot express the request. `reached`:
  * false when nothing answered.
  */
-export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
+export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
  * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
@@ -65,8 +66,8 @@ export class Targets {
   }
 
   /** The first target, or with the result of the last one the next; undefined: none is left. */
-  next(heard?: Heard): Chosen | undefined {
-    if (heard !== undefined) this.#hear(heard)
+  next(result?: TargetResult): Chosen | undefined {
+    if (result !== undefined) this.#noteResult(result)
     for (;;) {
       const chosen = this.#nextCredential()
       if (chosen !== undefined) {
@@ -75,18 +76,18 @@ export class Targets {
       }
       if (!this.#nextCandidate()) break
     }
-    if (this.#chosen?.isLastResort === true && heard?.next !== 'unsaid') return undefined
+    if (this.#chosen?.isLastResort === true && result?.next !== 'untranslatable') return undefined
     const last = this.#lastResorts.find(({ target }) => !this.#isTried(target) && !this.#isHopeless(target))
     if (last !== undefined) this.#chosen = last
     return last
   }
 
-  #hear({ next, reached }: Heard): void {
+  #noteResult({ next, reached }: TargetResult): void {
     if (this.#chosen === undefined) return
     const { target } = this.#chosen
-    this.#failed ??= { tried: new Set(), unsayable: new Set(), unreached: new Set() }
+    this.#failed ??= { tried: new Set(), untranslatable: new Set(), unreached: new Set() }
     this.#failed.tried.add(nameOf(target))
-    if (next === 'unsaid') this.#failed.unsayable.add(target.protocol)
+    if (next === 'untranslatable') this.#failed.untranslatable.add(target.protocol)
     if (!reached) this.#failed.unreached.add(target.channel.id)
     if (next !== 'credential') this.#place = undefined
   }
@@ -115,7 +116,7 @@ export class Targets {
   }
 
   #isHopeless(candidate: Candidate): boolean {
-    return this.#failed?.unsayable.has(candidate.protocol) === true || this.#isUnreached(candidate)
+    return this.#failed?.untranslatable.has(candidate.protocol) === true || this.#isUnreached(candidate)
   }
 
   #isUnreached({ channel }: Candidate): boolean {
@@ -159,7 +160,7 @@ export class Targets {
 
 const unreachedReason = 'its channel did not answer this request before'
 
-type PassOver = (modelCandidates: ModelCandidates, candidate: Passed, reason: string) => void
+type PassOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) => void
 
 /** The candidate whose credentials come next. */
 interface Place {
@@ -177,7 +178,7 @@ interface Place {
 interface Failed {
   tried: Set<string>
   /** Protocols to which the request cannot be translated. */
-  unsayable: Set<string>
+  untranslatable: Set<string>
   /** Channels that did not answer: we do not ask them for another model either. */
   unreached: Set<string>
 }

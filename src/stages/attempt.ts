@@ -2,7 +2,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
-import type { Passed } from '../routing/targets.ts'
+import type { PassedOverCandidate } from '../routing/targets.ts'
 
 /** The record of an upstream call before the call. */
 export function newAttempt({
@@ -29,7 +29,10 @@ export function newAttempt({
 }
 
 /** The record of a candidate that we do not call, with the reason. */
-export function passedOver({ channel, protocol, upstreamModel }: Passed, reason: string): AttemptRecord {
+export function passedOver(
+  { channel, protocol, upstreamModel }: PassedOverCandidate,
+  reason: string,
+): AttemptRecord {
   const known = { protocol: protocol ?? null, upstreamModel: upstreamModel ?? null }
   return { ...newAttempt({ channel, reason, ...known }), passedOver: true }
 }

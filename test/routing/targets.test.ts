@@ -4,7 +4,7 @@ import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import type { Candidate } from '../../src/routing/candidates.ts'
 import { everyCredentialOf } from '../../src/routing/credentials.ts'
 import type { Routing } from '../../src/routing/routing.ts'
-import { type Heard, type ModelCandidates, Targets } from '../../src/routing/targets.ts'
+import { type ModelCandidates, type TargetResult, Targets } from '../../src/routing/targets.ts'
 import { localRouting } from '../support/local-routing.ts'
 
 let routing: Routing
@@ -67,10 +67,10 @@ const start = (...planned: ModelCandidates[]) =>
   )
 const shut = ({ id, name }: Channel) => routing.breakers.begin(id, name).end('failure', 'x', 60_000)
 
-const failed: Heard = { next: 'channel', reached: true }
-const away: Heard = { next: 'channel', reached: false }
-const named = (targets: Targets, heard?: Heard) => {
-  const chosen = targets.next(heard)
+const failed: TargetResult = { next: 'channel', reached: true }
+const away: TargetResult = { next: 'channel', reached: false }
+const named = (targets: Targets, result?: TargetResult) => {
+  const chosen = targets.next(result)
   if (chosen === undefined) return undefined
   const { target, isLastResort } = chosen
   return `${target.channel.name} ${target.credential.secret}${isLastResort ? ', last resort' : ''}`
@@ -120,7 +120,7 @@ test('a last resort in whose format the request cannot be said leaves the others
   shut(two)
   const targets = start(ofModel([candidateOf(one, 'gemini'), candidateOf(two)]))
   expect(named(targets)).toBe('one a, last resort')
-  expect(named(targets, { next: 'unsaid', reached: true })).toBe('two a, last resort')
+  expect(named(targets, { next: 'untranslatable', reached: true })).toBe('two a, last resort')
 })
 
 test('a channel that is away is passed over for a fallback, with its reason', () => {

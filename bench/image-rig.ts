@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { startEmbedded } from '../src/db/embedded.ts'
+import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
 import { type Peer, startPeer } from './peer.ts'
@@ -104,7 +105,7 @@ async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => P
   chmodSync(dataDir, 0o755)
   const embedded = await startEmbedded({
     dataDir,
-    log: () => {},
+    log: silentLog,
     settings: countStatements
       ? {
           shared_preload_libraries: 'pg_stat_statements',

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import type { Limits, Scope } from '../src/limits/limits.ts'
 import { memoryLimits } from '../src/limits/memory.ts'
 import { openRedisLimits } from '../src/limits/redis.ts'
+import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
 
 /**
@@ -27,8 +28,7 @@ const redis = await startRedis()
 const admin = new Redis(redis.url)
 await admin.config('SET', 'appendonly', 'no')
 admin.disconnect()
-const log = { info() {}, warn() {} }
-const shared = await openRedisLimits({ url: redis.url, waitMs: 1_000, leaseMs: 30_000, log })
+const shared = await openRedisLimits({ url: redis.url, waitMs: 1_000, leaseMs: 30_000, log: silentLog })
 await measure('redis', shared)
 await shared.close()
 await redis.stop()

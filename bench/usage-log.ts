@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { startEmbedded } from '../src/db/embedded.ts'
+import { silentLog } from '../src/telemetry/relay-log.ts'
 import { parentPid, postgresCpuUs } from './process-cpu.ts'
 
 /** The database that Tollgate writes its usage log to, as the bench looks at it. */
@@ -52,7 +53,7 @@ export async function openUsageLog(serverUrl: string | undefined): Promise<Usage
 
 async function startTemporary(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
-  const embedded = await startEmbedded({ dataDir, log: () => {} })
+  const embedded = await startEmbedded({ dataDir, log: silentLog })
   return {
     url: embedded.url,
     async stop() {

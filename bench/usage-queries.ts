@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { clientSettings } from '../src/db/database.ts'
+import { clientSettings } from '../src/db/connections.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type Scope,
   summariseRequests,
 } from '../src/ledger/queries.ts'
+import { relayLog } from '../src/telemetry/relay-log.ts'
 import { percentile } from './percentile.ts'
 
 /**
@@ -26,7 +27,10 @@ async function main(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
   // Postgres never runs as root: whoever it runs as must be able to enter.
   chmodSync(dataDir, 0o755)
-  const embedded = await startEmbedded({ dataDir, log: console.log })
+  const embedded = await startEmbedded({
+    dataDir,
+    log: relayLog((_level, _fields, message) => console.log(message)),
+  })
   try {
     await prepareDatabase(embedded.url)
     const onnotice = ({ message }: postgres.Notice) => console.log(message)

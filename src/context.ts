@@ -14,8 +14,9 @@ import type { Config } from './config.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
-import { startDemoUpstream } from './demo/upstream.ts'
-import { RunningCalls } from './http/running-calls.ts'
+import { startDemo } from './demo/server.ts'
+import { RunningRequests } from './http/running-requests.ts'
+import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
 import { fileStorage } from './images/storage/files.ts'
@@ -31,13 +32,12 @@ import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { startRouting } from './routing/routing.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
-import type { Gateway } from './stages/gateway.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 
 /** What a process holds open: built once, closed once, passed as an argument. */
-export interface Context extends Gateway {
+export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
@@ -69,41 +69,40 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const say = (message: string) => log.info(message)
   const file =
     config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   const embedded =
-    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log: say }))) : undefined
+    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, bounds.databaseWaitMs, say)
+  await waitForDatabase(url, bounds.databaseWaitMs, log)
   const keeper = new SecretKeeper(
     resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
   )
 
   const generatedKeys: GeneratedKey[] = []
-  await prepareDatabase(url, async (database) => {
+  await prepareDatabase(url, async (connections) => {
     if (file !== undefined) {
-      generatedKeys.push(...(await applyGatewayFile(database, file, keeper)))
+      generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
       return
     }
-    const first = await ensureFirstKey(database, keeper)
+    const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
-    if (first !== undefined || embedded !== undefined) await applyDemo(database, keeper)
+    if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   })
 
-  const database = openDatabase(url)
-  const demo = file === undefined ? await startDemoUpstream() : undefined
-  const catalog = await Catalog.load(database, keeper, (message) => log.warn(message))
-  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn(refused)
+  const database = openDatabase(url, bounds)
+  const demo = file === undefined ? await startDemo() : undefined
+  const catalog = await Catalog.load(database, keeper, log)
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {
     keys,
     catalog,
     pollMs: bounds.revisionPollMs,
-    log: (message) => log.warn(message),
+    log,
   })
-  const partitions = keepPartitions(database, bounds, say)
+  const partitions = keepPartitions(database, bounds, log)
   const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
@@ -128,16 +127,13 @@ export async function openContext(
     database,
     instanceId,
     ...bounds,
-    waitMs: bounds.admitMs,
     answers,
-    log: (message) => log.warn(message),
+    log,
   })
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
-  // Jobs of one tenant wait for each other: nobody else is to wait with them.
-  const jobsDatabase = openDatabase(url, { applicationName: 'tollgate-images' })
   const jobs = new ImageJobs({
-    database: jobsDatabase,
+    database,
     seal: {
       seal: (text, owner) => keeper.sealJob(text, owner),
       open: (sealed, owner) => keeper.openJob(sealed, owner),
@@ -147,7 +143,7 @@ export async function openContext(
     waitingMax: bounds.imageWaitingMax,
     leaseMs: bounds.imageLeaseMs,
   })
-  const watch = new JobWatch({ jobs, database: jobsDatabase, sweepMs: watchSweepMs, log })
+  const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
     opening ??= openQueues(config, url, log).catch((error: unknown) => {
@@ -176,7 +172,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
-    heldAnswers: heldAnswers(database, (message) => log.warn(message)),
+    heldAnswers: heldAnswers(database, log),
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,
@@ -190,7 +186,7 @@ export async function openContext(
     },
     publicUrl: config.publicUrl,
     queues,
-    calls: new RunningCalls(),
+    requests: new RunningRequests(),
     draining: false,
     generatedKeys,
     async close() {
@@ -205,7 +201,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
-      await Promise.all([database.close(), jobsDatabase.close()])
+      await database.close()
       await embedded?.stop()
     },
   }
@@ -223,7 +219,7 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     commandMs: bounds.admitMs,
     waitMs: bounds.databaseWaitMs,
     lockMs: bounds.imageLeaseMs,
-    log: (message, fields) => log.warn(fields, message),
+    log,
   })
 }
 

@@ -50,7 +50,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
     config.databaseUrl === undefined
       ? await startEmbedded({
           dataDir: resolve(config.dataDir),
-          log: (message) => log.info(message),
+          log,
           settings: { max_connections: String(connections.others + config.processes * connections.each) },
         })
       : undefined

@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
+import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
 import { makeLog } from './telemetry/log.ts'
 
@@ -21,11 +23,11 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
   const fenced = (message: string) => {
-    log.fatal(message)
+    log.fatal({}, message)
     process.exit(1)
   }
   const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
-  // Before anybody can know that this process serves: who is told so may end it at once.
+  // Before this process says that it serves: whoever hears that may send a signal at once.
   const ends: End[] = []
   onSignal((reason) => void end(context, ends, reason), supervisor)
   const work = async () => {
@@ -38,9 +40,9 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context)])
     return
   }
-  const server = makeServer(context)
+  const server = makeServer(context, intakeOf(context, makeApp(context)))
   ends.push(async () => {
-    // Whoever waits to be accepted is reset when the port closes: accept them first, and refuse them in their format.
+    // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
     await setImmediate()
     await drain(context, server)
   })
@@ -76,11 +78,11 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
-  // Whatever hangs on the way out, the process ends; its journal is adopted, and its jobs are taken, by others.
+  // The process ends even when something hangs on the way out: others adopt its journal and take its jobs.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()
-  context.log.info('ended')
+  context.log.info({}, 'ended')
   // Everything is written and closed: what a library may still hold open is of no use to anybody.
   process.exit(0)
 }

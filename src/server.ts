@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execArgv } from 'node:process'
 
 /**
- * What V8 can only be told when a process starts. Chunks of streams and bodies live outside of its heap and die young,
+ * Flags that V8 takes only when a process starts. Chunks of streams and bodies live outside of its heap and die young,
  * but are given back only when the young generation is collected: let it grow to its default of 32 MB and up, and V8
  * collects the whole heap instead, several times a second. Collections this small are not worth helper threads.
  */
@@ -15,7 +15,7 @@ const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
  */
 const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 
-/** Told or not, what every serving process is started with. */
+/** Every serving process is started with these, given or not. */
 const isTold = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
 const nodeArgs = isTold ? execArgv : [...heapFlags, ...execArgv]
 

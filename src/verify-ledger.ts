@@ -1,23 +1,23 @@
 import { resolve } from 'node:path'
 import { configFromEnvironment } from './config.ts'
-import { openDatabase } from './db/database.ts'
+import { openConnections } from './db/connections.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { waitForDatabase } from './db/migrate.ts'
 import { verifyLedger } from './ledger/verify.ts'
+import { silentLog } from './telemetry/relay-log.ts'
 
 /** `npm run ledger:verify`: says of each rule of the ledger whether it holds; exits 1 when one does not. */
 async function main(): Promise<void> {
   const { config } = configFromEnvironment()
-  const quiet = () => {}
   const embedded =
     config.databaseUrl === undefined
-      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: quiet })
+      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
       : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, config.bounds.databaseWaitMs, quiet)
-  const database = openDatabase(url, { max: 1, applicationName: 'tollgate verify' })
+  await waitForDatabase(url, config.bounds.databaseWaitMs, silentLog)
+  const connections = openConnections(url, { max: 1, applicationName: 'tollgate verify' })
   try {
-    const { findings, requests, orphaned } = await verifyLedger(database.sql)
+    const { findings, requests, orphaned } = await verifyLedger(connections.sql)
     for (const { rule, differences, samples } of findings) {
       console.log(
         `${differences === 0 ? 'holds ' : 'BROKEN'}  ${rule}${differences === 0 ? '' : `: ${differences} differ`}`,
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     )
     if (broken > 0) process.exitCode = 1
   } finally {
-    await database.close()
+    await connections.end()
     await embedded?.stop()
   }
 }

@@ -14,67 +14,56 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: [],
+  db: ['canonical', 'telemetry', 'in-time.ts'],
   telemetry: ['redaction'],
   demo: ['canonical'],
-  limits: ['canonical', 'catalog'],
-  access: ['canonical', 'catalog', 'db', 'redaction', 'secret-key.ts'],
-  catalog: ['canonical', 'protocols', 'db', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction'],
-  queue: [],
-  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction'],
-  upstream: ['access', 'canonical', 'catalog', 'http', 'routing'],
-  http: [
-    'canonical',
-    'access',
-    'ledger',
-    'protocols',
-    'redaction',
-    'stages',
-    'app.ts',
-    'config.ts',
-    'context.ts',
-  ],
+  limits: ['canonical', 'catalog', 'telemetry'],
+  access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  catalog: ['canonical', 'protocols', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  queue: ['telemetry'],
+  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry'],
+  upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
+  http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts'],
   stages: [
-    'canonical',
-    'protocols',
-    'catalog',
     'access',
-    'limits',
-    'ledger',
-    'images',
+    'canonical',
+    'catalog',
     'http',
-    'upstream',
-    'queue',
+    'ledger',
+    'limits',
+    'protocols',
     'redaction',
     'routing',
-    'gateway',
+    'telemetry',
+    'upstream',
     'config.ts',
   ],
   gateway: [
-    'canonical',
-    'protocols',
-    'catalog',
     'access',
+    'canonical',
+    'catalog',
     'http',
     'ledger',
+    'protocols',
     'redaction',
     'routing',
     'stages',
     'upstream',
+    'config.ts',
   ],
   images: [
     'canonical',
-    'protocols',
     'catalog',
-    'access',
     'db',
     'http',
     'ledger',
-    'gateway',
+    'protocols',
+    'queue',
     'redaction',
     'routing',
     'stages',
+    'telemetry',
     'upstream',
   ],
   api: [
@@ -91,9 +80,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'in-time.ts',
+    'telemetry',
   ],
-  'config.ts': [],
+  'address-blocks.ts': [],
+  'bounds.ts': [],
+  'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
+  'in-time.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -106,15 +100,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'protocols',
     'queue',
     'routing',
-    'stages',
     'telemetry',
     'upstream',
     'config.ts',
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
-  'verify-ledger.ts': ['config.ts', 'db', 'ledger'],
-  'serve.ts': ['http', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
+  'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
+  'serve.ts': ['app.ts', 'http', 'stages', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
   'supervised.ts': [],
   'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
@@ -141,6 +134,25 @@ test('imports follow the arrows', () => {
   }
 })
 
+test('no file imports itself by way of others, and no part imports itself by way of other parts', () => {
+  const files = new Map(product.map(({ file, imports }) => [file, imports]))
+  expect(circleIn(files), 'files import each other in a circle').toBeUndefined()
+  const parts = new Map<string, string[]>()
+  for (const { file, imports } of product) {
+    const own = partOf(file)
+    const others = imports.filter((path) => path.startsWith('src/')).map(partOf)
+    parts.set(own, [...(parts.get(own) ?? []), ...others.filter((other) => other !== own)])
+  }
+  expect(circleIn(parts), 'parts import each other in a circle').toBeUndefined()
+})
+
+test('a file has at most 400 lines', () => {
+  for (const { file, text } of [...product, ...workers]) {
+    const lines = text.trimEnd().split('\n').length
+    expect(lines, `${file} has ${lines} lines: split it`).toBeLessThanOrEqual(400)
+  }
+})
+
 test('no protocol imports another; only protocols/index.ts names them all', () => {
   for (const { file, imports } of product) {
     const own = protocolOf(file)
@@ -157,6 +169,13 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
     if (file === 'src/server.ts') continue
     const worker = imports.find((path) => path.startsWith('workers/'))
     expect(worker, `${file} imports ${worker}: workers import src, never the other way round`).toBeUndefined()
+  }
+})
+
+test('what is shipped knows nothing of the tests', () => {
+  for (const { file, imports } of [...product, ...workers]) {
+    const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
+    expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
   }
 })
 
@@ -182,9 +201,9 @@ test('only app.ts, api/ and the entry verbs see Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
-    onlyIn(name, /^src\/db\/|\/queries\.ts$/, 'put the query into a queries.ts')
+    onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
     /^src\/(ledger\/(shipment|shipper)|queue\/postgres)\.ts$/,
@@ -203,6 +222,25 @@ test('files say in their name what they are', () => {
   }
 })
 
+/** The first circle that is found, as a path. */
+function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | undefined {
+  const done = new Set<string>()
+  const visit = (at: string, path: readonly string[]): string | undefined => {
+    if (path.includes(at)) return [...path.slice(path.indexOf(at)), at].join(' -> ')
+    if (done.has(at)) return undefined
+    for (const next of arrows.get(at) ?? []) {
+      const circle = visit(next, [...path, at])
+      if (circle !== undefined) return circle
+    }
+    done.add(at)
+    return undefined
+  }
+  for (const start of arrows.keys()) {
+    const circle = visit(start, [])
+    if (circle !== undefined) return circle
+  }
+  return undefined
+}
 test('every test file is in one tier, and what is pure is tested without processes', () => {
   const { fast, system } = tiersOf(sources)
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))

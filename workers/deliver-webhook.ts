@@ -1,10 +1,11 @@
 import { Client } from 'undici'
+import type { z } from 'zod'
+import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
-import { jobJson } from '../src/images/jobs/job-json.ts'
+import { type imageWebhook, jobJson } from '../src/images/jobs/job-json.ts'
 import type { Webhook } from '../src/images/jobs/jobs.ts'
 import { webhookHeaders } from '../src/images/jobs/webhook-secret.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
 import { checkHost, guardedLookup } from '../src/upstream/allowed-addresses.ts'
 
 export interface WebhookOptions {
@@ -12,11 +13,11 @@ export interface WebhookOptions {
 }
 
 /**
- * Tells a client of the end of its job, once for each id that the queue brings: at least once in all, each time with the
- * same `webhook-id`. What the client does not take is tried again, later each time, then given up. Nothing is followed,
- * and no address is called that a channel could not be told to call without `allow_private_address`.
+ * Sends a job's webhook to its client when the job has ended: at least once, each time with the same `webhook-id`. When the
+ * client does not accept it, the worker tries again, with growing pauses, and then gives up. It follows no redirect, and
+ * calls only the addresses that a channel without `allow_private_address` may call.
  */
-export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
+export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
     const { jobs } = gateway.images
     const due = await jobs.webhookOf(id)
@@ -32,7 +33,7 @@ export function webhookRunner(gateway: Gateway, options: WebhookOptions) {
       { job: id, tries, givesUp, cause: redactText(problem.message) },
       'a webhook was not taken',
     )
-    // The sweep brings it again when it is due.
+    // When the next try is due, the sweep queues it again.
     const againMs = Math.min(webhookBackoffMs * 2 ** (tries - 1), longestMs)
     await jobs.noteWebhook(id, givesUp ? 'failed' : 'pending', againMs)
   }
@@ -51,7 +52,7 @@ function opened(webhook: () => Webhook): Webhook | undefined {
 const longestMs = 6 * 3600 * 1000
 
 async function deliver(
-  gateway: Gateway,
+  gateway: ImageGateway,
   { allowPrivateAddresses }: WebhookOptions,
   job: ImageJob,
   { url: target, origin }: Webhook,
@@ -62,7 +63,7 @@ async function deliver(
     type: `image.generation.${job.state}`,
     timestamp: new Date(now).toISOString(),
     data: jobJson(job, null, (file) => origin + links.sign(file, now)),
-  })
+  } satisfies z.output<typeof imageWebhook>)
   const message = { id: `msg_${job.id}`, timestamp: Math.floor(now / 1000), body }
   const url = new URL(target)
   let client: Client | undefined
@@ -85,7 +86,7 @@ async function deliver(
     })
     const { statusCode } = answer
     if (statusCode >= 200 && statusCode <= 299) return undefined
-    // Whoever says that it is gone wants to hear no more.
+    // 410: the client wants no more calls.
     return { message: `answered with status ${statusCode}`, final: statusCode === 410 }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -96,7 +97,7 @@ async function deliver(
       final: true,
     }
   } finally {
-    // Its answer's body is of no interest, however long it is.
+    // We do not read the body of the answer, which may be long.
     await client?.destroy()
   }
 }

@@ -1,39 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
-import { type Generated, type Generation, generate } from '../src/images/generate.ts'
+import { generate } from '../src/images/generate.ts'
+import type { Generated, Generation } from '../src/images/generation.ts'
 import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-ending.ts'
+import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
 import type { Enqueued, JobEnding, Lease } from '../src/images/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { asGatewayError } from '../src/stages/call.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
+import { asGatewayError } from '../src/stages/ending.ts'
 
-/** What the end of a job waits for Postgres at a time. */
+/** Pause between two tries to write the end of a job to Postgres. */
 const finishRetryMs = 1_000
-/** Why a job stops: another worker has it. Nothing of it may be written any more. */
+/** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
 const leaseLost = new GatewayError('internal', 'Another worker has taken this job.')
 const cancelled = new GatewayError('invalid_request', 'The job was cancelled.')
-/** This process ends: another worker is to take the job at once. */
+/** A reason to stop a job: this process ends, and another worker should take the job at once. */
 const shuttingDown = new GatewayError('unavailable', 'The worker is shutting down.')
 
 export interface ImageRunner {
   /**
-   * Runs one image job from claim to end: what the queue calls for each id. Resolves undefined when there is nothing
-   * more to do for the id, else with how long the queue keeps it until it is run again.
+   * Runs one image job from claim to end; the queue calls it for each id. Resolves with undefined when the id needs nothing
+   * more, else with the time in ms after which the queue must run it again.
    */
   run(id: string): Promise<{ again: number } | undefined>
-  /** Put back, at once, whatever runs. */
+  /** Put all running jobs back at once. */
   stop(): void
 }
 
-export function imageRunner(gateway: Gateway): ImageRunner {
+export function imageRunner(gateway: ImageGateway): ImageRunner {
   const running = new Set<Generation>()
   let stopped = false
   return {
     async run(id) {
-      // Another worker will have it.
+      // Another worker will run it.
       if (stopped) return { again: 0 }
       const claim = await gateway.images.jobs.claim(id)
       switch (claim.verdict) {
@@ -58,14 +59,14 @@ export function imageRunner(gateway: Gateway): ImageRunner {
   }
 }
 
-/** End what runs of a job. The first reason counts. */
+/** Abort the calls of a job. The first reason counts. */
 function end(generation: Generation, reason: GatewayError): void {
   generation.ended ??= reason
   for (const call of generation.running) call.abort(reason)
 }
 
-/** What cannot be queued now is found by the sweep. */
-export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
+/** The sweep finds the jobs that cannot be queued now. */
+export function enqueue(gateway: ImageGateway, jobs: readonly Enqueued[]): void {
   if (jobs.length === 0) return
   gateway.images.queue.add(jobs).catch((error: unknown) => {
     gateway.log.warn(
@@ -76,7 +77,7 @@ export function enqueue(gateway: Gateway, jobs: readonly Enqueued[]): void {
 }
 
 async function run(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
 ): Promise<{ again: number } | undefined> {
@@ -101,8 +102,8 @@ async function run(
   }
 }
 
-/** A job that is run again makes nothing that could not be kept: whoever pays the upstream shall not pay for a full disk. */
-async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<GatewayError | undefined> {
+/** Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store. */
+async function storageTrouble({ images }: ImageGateway, job: ImageJob): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
   try {
     await images.storage.check()
@@ -112,8 +113,8 @@ async function storageTrouble({ images }: Gateway, job: ImageJob): Promise<Gatew
   }
 }
 
-/** Only what making the images threw is a reason for the job to fail; else Postgres is away, and the job is run again. */
-async function generated(gateway: Gateway, generation: Generation): Promise<Generated | GatewayError> {
+/** Only an error from making the images may fail the job. Any other error means that Postgres is away: the job runs again. */
+async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {
   try {
     return await generate(gateway, generation)
   } catch (cause) {
@@ -127,7 +128,7 @@ async function generated(gateway: Gateway, generation: Generation): Promise<Gene
   }
 }
 
-function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string): Generation {
+function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => string): Generation {
   const { jobs } = gateway.images
   const partials = [...job.partials]
   const held = (noted: boolean) => {
@@ -136,7 +137,7 @@ function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string
   let request: ImageRequest | undefined
   const generation: Generation = {
     job,
-    // Read when the job is run: one that cannot be read has to fail as such.
+    // Decoded when the job runs: a request that cannot be decoded must fail the job.
     get request() {
       request ??= imageClient.readRequest(Buffer.from(body()), gateway.bounds)
       return request
@@ -156,14 +157,14 @@ function begin(gateway: Gateway, lease: Lease, job: ImageJob, body: () => string
     },
     async notePartial(image, index) {
       partials.push({ file: image.file, index })
-      // Nobody sees this preview while Postgres is away, and the images are paid for: they are waited for all the same.
+      // While Postgres is away nobody sees this preview. The images are paid for, so the job goes on.
       held(await jobs.notePartials(lease, partials).catch(() => true))
     },
   }
   return generation
 }
 
-/** An attempt that has neither status nor end was under way when its worker died. */
+/** An attempt without an end was under way when its worker died. */
 function endedByDeath(attempt: ImageJob['attempts'][number]) {
   if (attempt.totalMs !== null || attempt.error !== null) return attempt
   return {
@@ -172,8 +173,8 @@ function endedByDeath(attempt: ImageJob['attempts'][number]) {
   }
 }
 
-/** Holds the lease as long as the job runs, and ends what runs when it is lost or its client wants it no more. */
-function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { stop(): void } {
+/** Extends the lease while the job runs; aborts the job when the lease is lost or the client cancels. */
+function keepLease(gateway: ImageGateway, lease: Lease, generation: Generation): { stop(): void } {
   const { jobs, watch } = gateway.images
   const extend = async () => {
     const verdict = await jobs.extend(lease).catch(() => 'held' as const)
@@ -182,7 +183,7 @@ function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { st
   }
   const timer = setInterval(() => void extend(), gateway.bounds.imageLeaseMs / 3)
   const unwatch = watch.watch(lease.id, (job) => {
-    // What was read before we took it tells of an older fence.
+    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed it.
     if (job.fence > lease.fence) end(generation, leaseLost)
     else if (job.cancelRequested) end(generation, cancelled)
   })
@@ -195,7 +196,7 @@ function keepLease(gateway: Gateway, lease: Lease, generation: Generation): { st
 }
 
 async function failOrRepeat(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   error: GatewayError,
@@ -223,7 +224,7 @@ async function failOrRepeat(
 const longestBackoffMs = 3_600_000
 
 async function putBack(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   delayMs: number,
@@ -231,16 +232,16 @@ async function putBack(
 ): Promise<{ again: number } | undefined> {
   const back = await gateway.images.jobs.requeue(lease, Math.ceil(delayMs), generation.attempts, why)
   if (back) return { again: delayMs }
-  // Its client has cancelled it in between, or another worker has it: then nothing is changed.
+  // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
   return await finish(gateway, lease, generation, cancelledEnding(generation))
 }
 
 /**
- * What was made is paid for: Postgres is waited for as long as the lease can be ours. `cause`: what the operator is told
- * of a failure, and the client is not.
+ * The images are paid for: try to write the end of the job as long as the lease may be ours. `cause`: the reason of a
+ * failure, for the operator only.
  */
 async function finish(
-  gateway: Gateway,
+  gateway: ImageGateway,
   lease: Lease,
   generation: Generation,
   ending: JobEnding,
@@ -252,7 +253,11 @@ async function finish(
       const done = await gateway.images.jobs.finish(lease, 'running', job, ending)
       if (done && ending.state === 'failed') {
         gateway.log.warn(
-          { job: job.id, kind: ending.error?.kind, ...(cause === undefined ? {} : { cause: told(cause) }) },
+          {
+            job: job.id,
+            kind: ending.error?.kind,
+            ...(cause === undefined ? {} : { cause: redactText(String(cause)) }),
+          },
           ending.error?.message ?? 'an image job failed',
         )
       }
@@ -265,10 +270,6 @@ async function finish(
       await sleep(finishRetryMs)
     }
   }
-}
-
-function told(cause: unknown): string {
-  return redactText(String(cause))
 }
 
 function givenUp(runs: number): GatewayError {

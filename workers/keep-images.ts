@@ -4,12 +4,12 @@ import { redactText } from '../src/redaction/redact.ts'
 import { enqueue } from './generate-image.ts'
 
 const hourMs = 3_600_000
-/** Retention deletes by the day: more often is of no use. */
+/** Retention deletes whole days, so more often would not help. */
 const removeEveryMs = hourMs
 
 /**
- * Gives to the queues what they lost, or were never given, and deletes what has been kept long enough. Any number of
- * processes may do so at once.
+ * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their retention. Any
+ * number of processes may run it at once.
  */
 export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, images, log } = context
@@ -18,13 +18,13 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
   let nextRemovalMs = 0
   let complaint = ''
   const work = async () => {
-    // A job that was just queued is on its way: only what has been waiting for longer may be lost.
+    // A job that was queued just now is under way: only a job that has waited longer may be lost.
     enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
     const due = await images.jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
     if (performance.now() < nextRemovalMs) return
     nextRemovalMs = performance.now() + removeEveryMs
-    // A clock of this machine that is wrong deletes nothing.
+    // The time of Postgres: a wrong clock of this machine must not delete images.
     const nowMs = (await images.jobs.now()).getTime()
     await images.jobs.removeBefore(new Date(nowMs - bounds.requestRetentionDays * 24 * hourMs))
     await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))

@@ -1,27 +1,24 @@
 import type { Context } from '../src/context.ts'
-import type { QueueLog } from '../src/queue/queue.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
 
-/** Deliveries are short and wait for others: many may run at once. */
+/** A delivery is short and mostly waits for the client: many may run at once. */
 const webhooksAtOnce = 16
 
 /**
- * Run the jobs of every queue in this process, until `close`, which lets those that run come to their end, or puts them
- * back when that takes too long.
+ * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when that takes too long.
  */
 export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
   const { bounds, config, log } = context
   const queues = await context.queues()
-  const say: QueueLog = (message, fields) => log.warn(fields, message)
   const images = imageRunner(context)
   const workers = [
-    queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log: say }),
+    queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log }),
     queues.work('webhooks', {
       concurrency: webhooksAtOnce,
       run: webhookRunner(context, { allowPrivateAddresses: config.webhookPrivateAddresses === 'allow' }),
-      log: say,
+      log,
     }),
   ]
   const keeping = keepImages(context, queues.webhooks)

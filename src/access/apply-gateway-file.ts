@@ -1,7 +1,7 @@
 import { applyCatalog } from '../catalog/apply.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { changeRows, holdCharges } from '../catalog/queries.ts'
-import type { Database } from '../db/database.ts'
+import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
 
@@ -11,12 +11,12 @@ import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
  * Applied again, a file changes no row. Returns the keys that were generated; their secrets are shown only here.
  */
 export function applyGatewayFile(
-  database: Database,
+  connections: Pick<Connections, 'db'>,
   file: GatewayFile,
   keeper: SecretKeeper,
   { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
 ): Promise<GeneratedKey[]> {
-  return changeRows(database, async (tx) => {
+  return changeRows(connections, async (tx) => {
     // One of its budgets may be new.
     if (hasBudgets(file)) await holdCharges(tx)
     const { groupIds, retire } = await applyCatalog(tx, file, keeper)

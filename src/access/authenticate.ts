@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isWithin } from '../address-blocks.ts'
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
-import { isWithin } from './address-blocks.ts'
 import type { Identity } from './identity.ts'
 import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
@@ -38,9 +39,7 @@ export function authenticate(
 export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim()
   if (bearer !== undefined) return bearer
-  const header = headers['x-api-key']
-  const apiKey = (Array.isArray(header) ? header[0] : header)?.trim()
-  return apiKey === '' ? undefined : apiKey
+  return headerText(headers['x-api-key'])?.trim() || undefined
 }
 
 function permit(

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { changeRows, putGroup, readGroups } from '../catalog/queries.ts'
-import type { Database } from '../db/database.ts'
+import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
@@ -10,8 +10,11 @@ import { addKey, addTenant, hasTenants } from './queries.ts'
  * Where there is no tenant at all: make tenant `default` with key `first` in group `default`, and return the key, whose
  * secret is shown only now. Undefined once there is any tenant, so also at every later start.
  */
-export function ensureFirstKey(database: Database, keeper: SecretKeeper): Promise<GeneratedKey | undefined> {
-  return changeRows(database, async (tx) => {
+export function ensureFirstKey(
+  connections: Pick<Connections, 'db'>,
+  keeper: SecretKeeper,
+): Promise<GeneratedKey | undefined> {
+  return changeRows(connections, async (tx) => {
     if (await hasTenants(tx)) return undefined
     // Not the file's: a file that is given later says nothing about this tenant and leaves it be.
     const managedBy = 'admin' as const

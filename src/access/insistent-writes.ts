@@ -1,26 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTime } from '../db/in-time.ts'
+import { causeOf } from '../canonical/error.ts'
 
-/** Writes that nobody waits for, tried until Postgres takes them: at once, and in their order once it was away. */
+/** Writes that no client waits for, tried until Postgres takes them. After an outage they are tried in their order. */
 export class InsistentWrites {
-  readonly #waitMs: number
-  readonly #log: (message: string) => void
+  readonly #onOutage: (error: string) => void
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<void>>()
-  /** What Postgres has not taken, the oldest first. */
+  /** Writes that Postgres has not taken, the oldest first. */
   readonly #untaken: Write[] = []
   #untakenBytes = 0
   #retrying: Promise<void> | undefined
 
-  /** `waitMs`: how long one try may take. `log` is told when an outage begins. */
-  constructor(waitMs: number, log: (message: string) => void) {
-    this.#waitMs = waitMs
-    this.#log = log
+  /** `onOutage` is called when an outage begins. */
+  constructor(onOutage: (error: string) => void) {
+    this.#onOutage = onOutage
   }
 
   /**
-   * Resolves when it was taken, or has been tried once. `write` may be called again: the second time must change
-   * nothing. `bytes`: the memory that it holds. Of a long outage 10000 writes, or 256 MB, are kept.
+   * Resolves when Postgres has taken it, or it has been tried once. `write` bounds its own time, and may be called
+   * again: the second time must change nothing. `bytes`: the memory that it holds. In a long outage 10000 writes, or
+   * 256 MB, are kept.
    */
   add(write: () => Promise<unknown>, bytes = 0): Promise<void> {
     const tried = this.#try(write).then((taken) => {
@@ -36,7 +35,7 @@ export class InsistentWrites {
     return tried
   }
 
-  /** Wait for what is being written, and try once more what was not taken. At most `deadlineMs`. */
+  /** Wait for running writes, and try once more what Postgres did not take. At most `deadlineMs`. */
   async end(deadlineMs: number): Promise<void> {
     this.#ended.abort()
     const written = Promise.all(this.#running).then(() => this.#retrying)
@@ -45,10 +44,10 @@ export class InsistentWrites {
 
   async #try(run: Write['run']): Promise<boolean> {
     try {
-      await inTime(run(), this.#waitMs)
+      await run()
       return true
     } catch (error) {
-      if (this.#untaken.length === 0) this.#log(String(error))
+      if (this.#untaken.length === 0) this.#onOutage(String(causeOf(error)))
       return false
     }
   }

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../canonical/error.ts'
+import type { Connections } from '../db/connections.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import type { Identity } from './identity.ts'
 import { hashKeySecret } from './key-secret.ts'
 import { readKeyByHash } from './queries.ts'
 
 /**
- * Keys by secret, from memory where possible. What is cached stays until `evict` is told that it changed
- * (revision.ts); that a secret is unknown is remembered apart and for a limited time, so that a flood of guesses
- * pushes no real key out.
+ * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it changed
+ * (revision.ts). Unknown secrets have a cache of their own and expire, so that a flood of guesses pushes no real key
+ * out.
  */
 export class Keys {
   readonly #options: KeysOptions
@@ -18,7 +18,7 @@ export class Keys {
   /** One read for all concurrent misses of a secret. */
   readonly #reads = new Map<string, Promise<Identity | undefined>>()
   #unsettledReads = 0
-  /** Raised by every eviction: what was read before it may be old and is not kept. */
+  /** Every eviction raises it: a read that began before may have an old answer, which is not kept. */
   #generation = 0
 
   constructor(options: KeysOptions) {
@@ -28,8 +28,8 @@ export class Keys {
   }
 
   /**
-   * Who has this secret; undefined: nobody. Answers at once, without a promise, when the answer is in memory.
-   * Rejects with GatewayError `unavailable` when it is not and the database does not answer in time.
+   * The key with this secret; undefined: there is none. Answers at once, without a promise, when the answer is in
+   * memory. Otherwise it rejects with GatewayError `unavailable` when Postgres does not answer in time.
    */
   lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {
     const known = this.#known.get(secret)
@@ -39,7 +39,7 @@ export class Keys {
     return this.#reads.get(secret) ?? this.#read(secret)
   }
 
-  /** Forget the keys with these ids, and that any secret was unknown: it may be one of them. */
+  /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */
   evict(keyIds: ReadonlySet<string>): void {
     this.#generation++
     this.#unknown.clear()
@@ -55,16 +55,12 @@ export class Keys {
   }
 
   #read(secret: string): Promise<Identity | undefined> {
-    if (this.#unsettledReads >= unsettledReadsMax) return Promise.reject(unavailable())
+    if (this.#unsettledReads >= unsettledReadsMax) return Promise.reject(tooMany())
+    const { pool, read: readKey, pepper } = this.#options
     const generation = this.#generation
     this.#unsettledReads++
-    const row = this.#options.read(hashKeySecret(secret, this.#options.pepper)).finally(() => {
-      this.#unsettledReads--
-    })
-    const read = inTime(row, this.#options.waitMs)
-      .catch((cause) => {
-        throw unavailable(cause)
-      })
+    const read = pool
+      .ask((connections) => readKey(connections, hashKeySecret(secret, pepper)), away)
       .then((identity) => {
         if (generation === this.#generation) {
           if (identity === undefined) this.#unknown.set(secret, true)
@@ -73,6 +69,7 @@ export class Keys {
         return identity
       })
       .finally(() => {
+        this.#unsettledReads--
         if (this.#reads.get(secret) === read) this.#reads.delete(secret)
       })
     this.#reads.set(secret, read)
@@ -81,39 +78,42 @@ export class Keys {
 }
 
 export interface KeysOptions {
+  pool: Database['keys']
   /** The key whose secret has this hash. */
-  read(secretHash: Buffer): Promise<Identity | undefined>
+  read(connections: Connections, secretHash: Buffer): Promise<Identity | undefined>
   pepper: Buffer
   cacheMax: number
   negativeMs: number
-  /** How long a caller waits for `read`. */
-  waitMs: number
 }
 
 /** The keys of a database. */
 export function keysOf(
-  database: Database,
+  database: Pick<Database, 'keys'>,
   options: { pepper: Buffer; keyCacheMax: number; keyCacheNegativeMs: number },
 ): Keys {
   return new Keys({
-    read: (secretHash) => readKeyByHash(database, secretHash),
+    pool: database.keys,
+    read: ({ db }, secretHash) => readKeyByHash(db, secretHash),
     pepper: options.pepper,
     cacheMax: options.keyCacheMax,
     negativeMs: options.keyCacheNegativeMs,
-    waitMs: 2000,
   })
 }
 
-/** No key has fewer or more characters, so none is looked up or remembered for such a secret. */
+/** No key is shorter or longer: such a secret is neither looked up nor remembered. */
 const secretCharactersMin = 16
 const secretCharactersMax = 512
 
 const unknownMax = 10_000
-/** Reads that the database has not answered; beyond this many, callers are told at once that it is away. */
+/** Look-ups that wait for Postgres. Further callers are refused at once. */
 const unsettledReadsMax = 1000
 
-const unavailable = (cause?: unknown) =>
-  new GatewayError('unavailable', 'The gateway cannot check API keys at the moment. Try again shortly.', {
-    cause,
-    retryAfterSeconds: 1,
-  })
+const away = {
+  unavailable: 'The gateway cannot check API keys at the moment. Try again shortly.',
+  retryAfterSeconds: 1,
+}
+
+function tooMany(): GatewayError {
+  const { unavailable, retryAfterSeconds } = away
+  return new GatewayError('unavailable', unavailable, { retryAfterSeconds })
+}

@@ -1,17 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
-import type { Database } from '../db/database.ts'
-import { eq, inArray, or } from '../db/drizzle.cjs'
-import { accounts, entries, keys, tenants } from '../db/schema.ts'
+import type { TypedQueries } from '../db/connections.ts'
+import { eq, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 
 export type KeyRow = typeof keys.$inferSelect
 export type NewKey = typeof keys.$inferInsert
 type Id = string
 
-export async function readKeyByHash(database: Database, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await database.db.select().from(keys).where(eq(keys.secretHash, secretHash))
+export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
+  const [row] = await db.select().from(keys).where(eq(keys.secretHash, secretHash))
   if (row === undefined) return undefined
   return {
     keyId: row.id,
@@ -30,12 +30,14 @@ export async function readKeyByHash(database: Database, secretHash: Buffer): Pro
   }
 }
 
-/** Where the catalog and the keys stand, and which keys changed after `keysSeen`. One consistent look. */
-export async function readRevision(database: Database, keysSeen: number) {
-  const [row] = await database.sql<{ catalog: string; keys: string; changed: string[] }[]>`
-    SELECT catalog, keys, ARRAY(SELECT id::text FROM keys WHERE revision > ${keysSeen}) AS changed FROM revision`
+/** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen`: all of one moment. */
+export async function readRevision(db: TypedQueries, keysSeen: number) {
+  const changed = db.select({ id: keys.id }).from(keys).where(gt(keys.revision, keysSeen))
+  const [row] = await db
+    .select({ catalog: revision.catalog, keys: revision.keys, changed: sql<string[]>`array(${changed})` })
+    .from(revision)
   if (row === undefined) throw new Error('the table revision has no row')
-  return { catalog: Number(row.catalog), keys: Number(row.keys), changed: new Set(row.changed) }
+  return { ...row, changed: new Set(row.changed) }
 }
 
 export function readTenants(tx: Transaction) {
@@ -54,7 +56,7 @@ export function readTenants(tx: Transaction) {
     .innerJoin(accounts, eq(accounts.id, tenants.id))
 }
 
-/** The file's keys, all keys of some tenants, and whoever has one of these secrets. */
+/** All keys of the file, all keys of these tenants, and all keys with one of these secrets. */
 export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[]) {
   return tx
     .select()

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { causeOf } from '../canonical/error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Keys } from './keys.ts'
 import { readRevision } from './queries.ts'
 
@@ -11,7 +13,7 @@ import { readRevision } from './queries.ts'
  * alive, without anybody noticing. Resolves after the first look, also when that failed.
  */
 export async function followRevisions(
-  database: Database,
+  database: Pick<Database, 'state' | 'listen'>,
   options: FollowOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const follower = new Follower(database, options)
@@ -23,31 +25,30 @@ interface FollowOptions {
   keys: Keys
   catalog: Catalog
   pollMs?: number
-  /** Told once when an outage begins and once when it ends. */
-  log(message: string): void
+  /** Gets a line when an outage begins and a line when it ends. */
+  log: Log
 }
 
 class Follower {
-  readonly #database: Database
+  readonly #database: Pick<Database, 'state' | 'listen'>
   readonly #options: FollowOptions
   readonly #pollMs: number
   /** A look that takes longer is given up for another one, on another connection. */
-  readonly #answerMs: number
+  readonly #withinMs: number
   #keysSeen: number | undefined
   #looking: Promise<void> | undefined
   #lookAgain = false
-  /** Statements that were given up but may still hold a connection. */
-  #unsettled = 0
+  #refreshing: Promise<void> | undefined
   #away = false
   #stopped = false
   #timer: NodeJS.Timeout | undefined
-  #subscription: Promise<(() => Promise<void>) | undefined> | undefined
+  #unlisten: (() => Promise<void>) | undefined
 
-  constructor(database: Database, options: FollowOptions) {
+  constructor(database: Pick<Database, 'state' | 'listen'>, options: FollowOptions) {
     this.#database = database
     this.#options = options
     this.#pollMs = options.pollMs ?? 400
-    this.#answerMs = Math.min(Math.max(this.#pollMs, 200), 500)
+    this.#withinMs = Math.min(Math.max(this.#pollMs, 200), 500)
   }
 
   /** Compare now, and plan the next time. Called while a comparison runs, it makes that one run once more. */
@@ -61,9 +62,7 @@ class Follower {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#looking
-    const ended = this.#subscription?.then((unlisten) => unlisten?.())
-    // With the connection gone there is nothing to unsubscribe from.
-    if (ended !== undefined) await inTime(ended, this.#answerMs).catch(() => {})
+    await this.#unlisten?.()
   }
 
   async #lookUntilCurrent() {
@@ -74,7 +73,7 @@ class Follower {
       await this.#lookOnce()
     } while (this.#lookAgain && !this.#stopped && !this.#away)
     this.#looking = undefined
-    // Counted from the beginning, so that a look given up as too late is followed by another at once.
+    // Counted from the beginning: a look that was given up is followed by another one at once.
     const restMs = Math.max(0, this.#pollMs - (performance.now() - begunMs))
     if (!this.#stopped) this.#timer = setTimeout(() => void this.look(), restMs).unref()
   }
@@ -82,58 +81,54 @@ class Follower {
   async #lookOnce() {
     const { log } = this.#options
     try {
-      if (this.#unsettled >= unsettledMax) throw new Error('the database leaves statements unanswered')
-      await inTime(this.#compare(), this.#answerMs)
-      if (this.#away) log('Keys and catalog are followed again')
+      await this.#compare()
+      if (this.#away) log.warn({}, 'Keys and catalog are followed again')
       this.#away = false
       this.#listen()
     } catch (error) {
-      if (!this.#away && !this.#stopped) log(`Keys and catalog cannot be followed: ${describe(error)}`)
+      if (!this.#away && !this.#stopped)
+        log.warn({}, `Keys and catalog cannot be followed: ${describe(error)}`)
       this.#away = true
-      this.#database.renew()
-      this.#subscription = undefined
     }
   }
 
-  /** An answer that comes too late to be waited for is still taken: seeing the same change twice does no harm. */
   async #compare() {
-    this.#unsettled++
-    try {
-      const seen = await readRevision(this.#database, this.#keysSeen ?? Number.MAX_SAFE_INTEGER)
-      this.#takeKeys(seen)
-      const { catalog } = this.#options
-      if (seen.catalog !== catalog.snapshot.revision) await catalog.refresh()
-    } finally {
-      this.#unsettled--
-    }
+    const keysSeen = this.#keysSeen ?? Number.MAX_SAFE_INTEGER
+    const seen = await this.#database.state.ask(({ db }) => readRevision(db, keysSeen), {
+      withinMs: this.#withinMs,
+    })
+    this.#takeKeys(seen)
+    const { catalog } = this.#options
+    if (seen.catalog === catalog.snapshot.revision) return
+    this.#refreshing ??= catalog.refresh().finally(() => {
+      this.#refreshing = undefined
+    })
+    // A large catalog takes its time to be read: revoked keys must not wait for it.
+    await Promise.race([this.#refreshing, sleep(this.#withinMs, undefined, { ref: false })])
+    // That one had begun before the change.
+    if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 
   #takeKeys(seen: { keys: number; changed: ReadonlySet<string> }) {
     const { keys } = this.#options
-    // The first look, or a database restored from a backup: which keys changed cannot be told.
+    // At the first look, and after a restore of the database, nobody knows which keys changed.
     if (this.#keysSeen === undefined || seen.keys < this.#keysSeen) keys.clear()
     else if (seen.keys > this.#keysSeen) keys.evict(seen.changed)
     this.#keysSeen = seen.keys
   }
 
   #listen() {
-    if (this.#subscription !== undefined || this.#stopped) return
+    if (this.#unlisten !== undefined || this.#stopped) return
     const onChange = () => {
       if (!this.#stopped) void this.look()
     }
-    this.#subscription = this.#database.listen('tollgate_revision', onChange, onChange).catch(() => {
-      // Tried again at the next look.
-      this.#subscription = undefined
-      return undefined
-    })
+    this.#unlisten = this.#database.listen('tollgate_revision', { onNotify: onChange, onListening: onChange })
   }
 }
 
-/** More statements than this are not left waiting on connections that may be dead. */
-const unsettledMax = 4
-
 /** Node's error for a host with several addresses has a code but no message. */
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.message === '' && 'code' in error ? String(error.code) : error.message
+  const cause = causeOf(error)
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
-import { inTime } from '../db/in-time.ts'
+import { inTime } from '../in-time.ts'
 import type { Pages, Queues } from '../queue/queue.ts'
 import { isAdminToken } from './admin-token.ts'
 
@@ -26,7 +26,7 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
     }
     let shown: Pages
     try {
-      shown = await inTime(reached(), answerMs)
+      shown = await inTime(reached(), answerMs, 'the queue')
     } catch {
       response
         .status(503)

@@ -1,98 +1,95 @@
 import type { Request, Response } from 'express'
-import { authenticate, tokenFrom } from '../access/authenticate.ts'
-import type { Identity } from '../access/identity.ts'
-import { requireCapacity } from '../stages/admit.ts'
-import { asGatewayError, type Call, type Ending } from '../stages/call.ts'
-import { endpointOf } from '../stages/endpoints.ts'
+import { beginAnswer, finishAnswer } from '../stages/answer.ts'
+import { end } from '../stages/end.ts'
+import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
+import { formatAt } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { refuseSafely } from '../stages/handle-request.ts'
 import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
+import { identify } from '../stages/identify.ts'
 import { nothingMetered } from '../stages/meter.ts'
-import { beginCall, refuse, settle } from '../stages/settle.ts'
-import { readWhole } from './call.ts'
+import { readWhole } from '../stages/read.ts'
+import { type Received, receive } from '../stages/received.ts'
+import { refuse } from '../stages/refuse.ts'
+import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
+import { notWhole, readJson } from './read-json.ts'
 
-type Handler = (request: Request, response: Response) => Promise<void>
-
-/**
- * Our own endpoints in front of the same ledger: every call has a row, and every error the caller's format. Only
- * successful reads of the usage log are not logged in it, or nobody could read it to the end.
- */
-export function ownApi(gateway: Gateway) {
-  const calls = new WeakMap<Request, Call>()
-
-  return {
-    answer: (path: string, handler: Handler): Handler => wrap(path, handler, true),
-    answerUnlogged: (path: string, handler: Handler): Handler => wrap(path, handler, false),
-    ownCall,
-    /** Who calls, for a handler inside `answer`. */
-    authenticate: async (request: Request): Promise<Identity> => (await ownCall(request)).identity,
-  }
-
-  /** The call behind a request, for a handler inside `answer`, and who makes it. */
-  async function ownCall(request: Request): Promise<{ call: Call; identity: Identity }> {
-    const { catalog, keys } = gateway
-    const call = calls.get(request)
-    if (call === undefined) throw new Error('ownCall is for handlers inside answer')
-    if (call.identity !== null) return { call, identity: call.identity }
-    call.token = tokenFrom(request.headers) ?? null
-    const identity = await authenticate(
-      keys,
-      catalog.snapshot,
-      request.headers,
-      call.clientAddress,
-      call.startedAt,
-    )
-    call.identity = identity
-    return { call, identity }
-  }
-
-  /** True: the request was answered before, and has been answered now. */
-  async function repeated(request: Request, call: Call): Promise<boolean> {
-    await ownCall(request)
-    await readWhole(gateway, call)
-    return await answeredBefore(gateway, call)
-  }
-
-  function wrap(path: string, handler: Handler, logged: boolean): Handler {
-    return async (request, response) => {
-      const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
-      calls.set(request, call)
-      response.setHeader('x-request-id', call.id)
-      const { requestIdHeader } = call.endpoint.client
-      if (requestIdHeader !== undefined) response.setHeader(requestIdHeader, call.id)
-      try {
-        // Also what is refused for want of capacity is a row of its key.
-        if (logged) await ownCall(request)
-        requireCapacity(gateway)
-        if (request.method === 'POST' && isKeyed(call) && (await repeated(request, call))) return
-        await handler(request, response)
-        if (logged) await settle(gateway, call, endingOf(call))
-        else forget(gateway, call)
-      } catch (cause) {
-        const error = asGatewayError(cause)
-        if (call.clientGone && error.kind !== 'internal') await settle(gateway, call, endingOf(call))
-        else {
-          const target = call.asked
-          await refuse(gateway, call, error, { target, metered: nothingMetered, refusal: undefined })
-        }
-      }
+/** A route of our own API: the same stages as a model's answer, and the same exit. */
+export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const received = receive(gateway, formatAt(endpoint.path, request.headers), request, response)
+    const { requestIdHeader = 'x-request-id' } = received.endpoint.client
+    response.setHeader('x-request-id', received.id)
+    response.setHeader(requestIdHeader, received.id)
+    try {
+      const answered = await handle(gateway, endpoint, received, request)
+      if (answered === 'answered') return
+      await end(
+        gateway,
+        received,
+        endpoint.logged === true ? endingOf(received, answered?.status) : 'unlogged',
+      )
+      if (answered !== undefined) send(received, answered)
+    } catch (cause) {
+      await refuseOwn(gateway, received, cause)
     }
   }
 }
 
-/** Of a call that was answered, unless its client had left. Neither costs anything. */
-function endingOf({ clientGone, asked }: Call): Ending {
-  return {
-    status: clientGone ? 499 : 200,
-    outcome: clientGone ? 'cancelled' : 'succeeded',
-    error: null,
-    observation: null,
-    streamEnd: clientGone ? 'client_gone' : 'complete',
-    target: asked,
-    metered: nothingMetered,
+/** `answered`: an earlier request with its Idempotency-Key was its answer, and it has its row. */
+async function handle(
+  gateway: Gateway,
+  endpoint: OwnEndpoint,
+  received: Received,
+  request: Request,
+): Promise<OwnAnswer | undefined | 'answered'> {
+  const params = textsOf(request.params)
+  const { query } = request
+  if (endpoint.guard === 'link') {
+    return await endpoint.handle({ stage: received, params, query, body: undefined })
   }
+  const stage = await identify(gateway, received)
+  if (endpoint.method === 'POST' && isKeyed(stage)) {
+    const bytes = await readWhole(gateway, stage)
+    if (bytes === undefined) throw notWhole()
+    if (await answeredBefore(gateway, stage, bytes)) return 'answered'
+  }
+  const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage)
+  return await endpoint.handle({ stage, params, query, body })
 }
 
-function forget(gateway: Gateway, call: Call): void {
-  call.settled = true
-  gateway.calls.delete(call)
+/** Express gives a list for a part of the path that may have slashes. */
+export function textsOf(params: Request['params']): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, [value].flat().join('/')]))
+}
+
+function send(received: Received, { status = 200, body, headers }: OwnAnswer): void {
+  if (received.response.destroyed) return
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
+  beginAnswer(received, status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+    ...received.headers,
+    ...headers,
+  })
+  finishAnswer(received, bytes)
+}
+
+/** The client had its answer, or had left. Neither costs anything. */
+function endingOf({ life, row }: Received, status = 200) {
+  return life.clientGone ? { ...leftEnding, target: row.asked } : answeredEnding(status, row.asked)
+}
+
+async function refuseOwn(gateway: Gateway, received: Received, cause: unknown): Promise<void> {
+  const error = asGatewayError(cause)
+  try {
+    if (received.life.clientGone && error.kind !== 'internal')
+      await end(gateway, received, endingOf(received))
+    else {
+      const target = received.row.asked
+      await refuse(gateway, received, error, { target, metered: nothingMetered, refusal: undefined })
+    }
+  } catch (failure) {
+    await refuseSafely(gateway, received, failure)
+  }
 }

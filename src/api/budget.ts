@@ -1,78 +1,103 @@
-import type { Request, Response } from 'express'
-import type { Identity } from '../access/identity.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { z } from 'zod'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
-import { type BudgetState, readBudgets, resetOf } from '../ledger/budgets.ts'
-import { type Balance, readBalance } from '../ledger/entries.ts'
+import { type BudgetState, resetOf } from '../ledger/budgets.ts'
+import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
-import { refuseParameters } from './usage-parameters.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
+
+const usdText = z.string().describe('USD, an exact decimal.')
+const nanoText = z.string().describe('Nano-USD in decimal digits.')
+
+const rest = {
+  left_usd: usdText,
+  left_nano_usd: nanoText.describe('Nano-USD that are not spent yet.'),
+  held_usd: usdText,
+  held_nano_usd: nanoText.describe('Nano-USD that running requests hold.'),
+  free_usd: usdText,
+  free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
+}
+
+const budgetAnswer = z
+  .object({
+    balance: z
+      .object(rest)
+      .nullable()
+      .describe("The tenant's; null where it has no limit, or where the key may only see its own usage."),
+    budgets: z
+      .array(
+        z.object({
+          of: z.enum(['key', 'group']),
+          period: z.enum(['day', 'month', 'total']),
+          limit_usd: usdText,
+          limit_nano_usd: nanoText,
+          spent_usd: usdText,
+          spent_nano_usd: nanoText,
+          ...rest,
+          resets_at: z.iso.datetime().nullable().describe('Null: never.'),
+        }),
+      )
+      .describe('Of the key and of its group.'),
+  })
+  .meta({ id: 'Budget' })
 
 export interface BudgetContext {
-  database: Pick<Database, 'sql' | 'renew'>
-  /** Throws, or rejects with, GatewayError. */
-  authenticate(request: Request): Identity | Promise<Identity>
+  database: Pick<Database, 'reads'>
   /** Bring what has ended into the budgets; bounded, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
   now?(): number
 }
 
-/**
- * `GET /v1/usage/budget`: what the key that asks may still spend, `{ balance, budgets }`. The balance is its tenant's,
- * null where that has no limit, or where the key may only see its own usage. Budgets are those of the key and of its
- * group. Throws `unavailable` while Postgres is away.
- */
-export function budgetRoute({ database, authenticate, shipNow, now = Date.now }: BudgetContext) {
-  return async (request: Request, response: Response): Promise<void> => {
-    const identity = await authenticate(request)
-    refuseParameters(request.query)
-    await shipNow()
-    const moment = new Date(now())
-    const { sql } = database
-    const read = Promise.all([readBalance(sql, identity.tenantId), readBudgets(sql, identity, moment)])
-    const [balance, budgets] = await inTime(read, answerMs, () => database.renew()).catch(
-      (cause: unknown) => {
-        throw new GatewayError('unavailable', 'Budgets cannot be read just now. Try again.', {
-          cause,
-          retryAfterSeconds: 5,
-        })
-      },
-    )
-    const isShown = identity.usageScope === 'tenant' && balance?.limited === true
-    response.json({
-      balance: isShown ? balanceJson(balance) : null,
-      budgets: budgets.map((budget) => budgetJson(budget, moment)),
-    })
-  }
-}
-
-const answerMs = 5_000
-
-/** `left`: what nothing was spent of. What of that running requests hold is not free until they have ended. */
-function balanceJson({ balanceNano, heldNano }: Balance) {
-  return {
-    ...amount('left', balanceNano),
-    ...amount('held', heldNano),
-    ...amount('free', balanceNano - heldNano),
-  }
+/** What the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
+export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetContext): OwnEndpoint {
+  return keyEndpoint({
+    method: 'GET',
+    path: '/v1/usage/budget',
+    summary: 'What this key may still spend',
+    query: noParameters,
+    answer: budgetAnswer,
+    async handle({ stage: { identity } }) {
+      await shipNow()
+      const moment = new Date(now())
+      const [balance, budgets] = await database.reads.ask(
+        ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
+        { withinMs: 5_000, unavailable: 'Budgets cannot be read just now. Try again.', retryAfterSeconds: 5 },
+      )
+      const isShown = identity.usageScope === 'tenant' && balance?.limited === true
+      return {
+        body: {
+          balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
+          budgets: budgets.map((budget) => budgetJson(budget, moment)),
+        },
+      }
+    },
+  })
 }
 
 function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
   return {
     of: owner,
     period,
-    ...amount('limit', limitNano),
-    ...amount('spent', spentNano),
-    ...amount('held', heldNano),
-    ...amount('left', limitNano - spentNano),
-    ...amount('free', limitNano - spentNano - heldNano),
+    limit_usd: usd(limitNano),
+    limit_nano_usd: String(limitNano),
+    spent_usd: usd(spentNano),
+    spent_nano_usd: String(spentNano),
+    ...restJson(limitNano - spentNano, heldNano),
     resets_at: resetOf(period, moment)?.toISOString() ?? null,
   }
 }
 
-/** Less than nothing is nothing: a budget may be lowered below what was spent. */
-function amount(name: string, nano: bigint) {
-  const least = nano < 0n ? 0n : nano
-  return { [`${name}_usd`]: usd(least), [`${name}_nano_usd`]: String(least) }
+/** A budget may be lowered below what was spent: then nothing is left, and never less. */
+function restJson(leftNano: bigint, heldNano: bigint) {
+  const left = leftNano < 0n ? 0n : leftNano
+  const free = leftNano < heldNano ? 0n : leftNano - heldNano
+  return {
+    left_usd: usd(left),
+    left_nano_usd: String(left),
+    held_usd: usd(heldNano),
+    held_nano_usd: String(heldNano),
+    free_usd: usd(free),
+    free_nano_usd: String(free),
+  }
 }

@@ -1,75 +1,134 @@
-import type { Request, Response } from 'express'
+import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
-import { linkerFor, sendJob } from '../images/image-answer.ts'
 import { sendFile } from '../images/image-bytes.ts'
-import type { ImageJob } from '../images/jobs/job.ts'
-import { jobJson } from '../images/jobs/job-json.ts'
+import type { ImageGateway } from '../images/image-gateway.ts'
+import { jobWithPosition, linkerFor } from '../images/job-answer.ts'
+import { type ImageJob, jobStates } from '../images/jobs/job.ts'
+import { imageJob, jobJson } from '../images/jobs/job-json.ts'
 import type { JobScope } from '../images/jobs/jobs.ts'
 import { webhookSecret } from '../images/jobs/webhook-secret.ts'
-import type { Call } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import type { OwnCall } from './call.ts'
-import { jobListParameters } from './image-parameters.ts'
+import type { Received } from '../stages/received.ts'
+import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { id, isId, oneOf, wholeNumber } from './parameter.ts'
 
-/** Image jobs after their request: looked at, followed, cancelled, and their images fetched. */
-export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
+const jobQuery = z.strictObject({
+  cursor: id('next_cursor of the page before').optional().describe('`next_cursor` of the page before.'),
+  status: oneOf(jobStates).optional(),
+  limit: wholeNumber(1, 200).default(50).describe('Jobs on a page.'),
+})
+
+const jobPage = z
+  .object({
+    data: z.array(imageJob),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'ImageJobPage' })
+
+const jobPath = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
+
+const linkQuery = z.object({
+  // A link whose parts come twice is one that we never gave: its check refuses it.
+  expires: z.string().optional().catch(undefined).describe('Seconds since the epoch.'),
+  signature: z.string().optional().catch(undefined),
+})
+
+const secretAnswer = z
+  .object({ secret: z.string().describe('`whsec_` and base64, as the Standard Webhooks have it.') })
+  .meta({ id: 'WebhookSecret' })
+
+/** Image jobs after their request: clients look at them, follow and cancel them, and fetch their images. */
+export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
   const { jobs, storage, links, webhookKey } = gateway.images
 
-  return {
-    /** `GET /v1/images/generations/{id}` */
-    async detail(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      await sendJob(gateway, call, await jobOf(request, identity))
-    },
+  return [
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/images/generations',
+      summary: 'Image jobs, newest first',
+      query: jobQuery,
+      answer: jobPage,
+      async handle({ stage, query: { cursor, status, limit } }) {
+        const found = await jobs.list(scopeOf(stage.identity), cursor, status, limit + 1)
+        const page = found.slice(0, limit)
+        const linkTo = linkerFor(gateway, stage.request)
+        return {
+          body: {
+            data: page.map((job) => jobJson(job, null, linkTo)),
+            next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+          },
+        }
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/images/generations/{id}',
+      summary: 'One image job',
+      params: jobPath,
+      answer: imageJob,
+      async handle({ stage, params }) {
+        const job = await jobOf(params.id, stage.identity)
+        return { body: await jobWithPosition(gateway, stage.request, job) }
+      },
+    }),
+    keyEndpoint({
+      method: 'DELETE',
+      path: '/v1/images/generations/{id}',
+      summary: 'Cancel an image job',
+      description: 'A job that has ended stays as it is.',
+      logged: true,
+      params: jobPath,
+      answer: imageJob,
+      async handle({ stage, params }) {
+        const job = await jobOf(params.id, stage.identity)
+        const cancelled = (await cancelJob(gateway, job.id)) ?? job
+        return { body: await jobWithPosition(gateway, stage.request, cancelled) }
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/images/generations/{id}/events',
+      summary: 'The whole job at once and after each change, until its end, as server-sent events',
+      description: "An event's name is the job's `status`, its data the job.",
+      media: 'text/event-stream',
+      params: jobPath,
+      answer: imageJob,
+      async handle({ stage, params }) {
+        await follow(gateway, stage, await jobOf(params.id, stage.identity))
+        return undefined
+      },
+    }),
+    linkEndpoint({
+      method: 'GET',
+      path: '/v1/images/files/{day}/{name}',
+      summary: 'The bytes of an image, for anybody who has its link',
+      media: 'image/*',
+      params: z.object({ day: z.string(), name: z.string() }),
+      query: linkQuery,
+      async handle({ stage, params: { day, name }, query: { expires, signature } }) {
+        const file = `${day}/${name}`
+        links.verify(file, expires, signature, Date.now())
+        await sendFile(storage, file, stage.response, gateway.bounds.clientStallMs)
+        return undefined
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/images/webhook-secret',
+      summary: "The secret that signs the webhooks of the caller's tenant",
+      answer: secretAnswer,
+      async handle({ stage }) {
+        return { body: { secret: webhookSecret(webhookKey, stage.identity.tenantId) } }
+      },
+    }),
+  ]
 
-    /** `GET /v1/images/generations`: newest first. */
-    async list(request: Request, response: Response): Promise<void> {
-      const { identity } = await ownCall(request)
-      const { before, state, limit } = jobListParameters(request.query)
-      const found = await jobs.list(scopeOf(identity), before, state, limit + 1)
-      const page = found.slice(0, limit)
-      const linkTo = linkerFor(gateway, request)
-      response.json({
-        data: page.map((job) => jobJson(job, null, linkTo)),
-        next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-      })
-    },
-
-    /** `DELETE /v1/images/generations/{id}` */
-    async cancel(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      const job = await jobOf(request, identity)
-      await sendJob(gateway, call, (await cancelJob(gateway, job.id)) ?? job)
-    },
-
-    /** `GET /v1/images/generations/{id}/events`: the whole job at once and after each change, until its end. */
-    async events(request: Request): Promise<void> {
-      const { call, identity } = await ownCall(request)
-      await follow(gateway, call, await jobOf(request, identity))
-    },
-
-    /** `GET /v1/images/files/{day}/{name}`: the bytes of an image, for who has a link. */
-    async file(request: Request, response: Response): Promise<void> {
-      const { day, name } = request.params
-      const file = `${String(day)}/${String(name)}`
-      links.verify(file, textOf(request.query.expires), textOf(request.query.signature), Date.now())
-      await sendFile(storage, file, response, gateway.bounds.clientStallMs)
-    },
-
-    /** `GET /v1/images/webhook-secret`: what the caller's tenant checks our webhooks' signatures with. */
-    async secret(request: Request, response: Response): Promise<void> {
-      const { identity } = await ownCall(request)
-      response.json({ secret: webhookSecret(webhookKey, identity.tenantId) })
-    },
-  }
-
-  async function jobOf(request: Request, identity: Identity): Promise<ImageJob> {
-    const id = String(request.params.id).toLowerCase()
-    const [job] = uuid.test(id) ? await jobs.read([id]) : []
+  async function jobOf(named: string, identity: Identity): Promise<ImageJob> {
+    const wanted = named.toLowerCase()
+    const [job] = isId(wanted) ? await jobs.read([wanted]) : []
     const { tenantId, keyId } = scopeOf(identity)
     if (job !== undefined && job.tenantId === tenantId && (keyId === null || job.keyId === keyId)) return job
     throw new GatewayError(
@@ -79,13 +138,13 @@ export function imageRoutes(gateway: Gateway, ownCall: OwnCall) {
   }
 }
 
-async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void> {
-  const { request, response } = call
+async function follow(gateway: ImageGateway, received: Received, job: ImageJob): Promise<void> {
+  const { id, request, response, life } = received
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   if (response.destroyed) return
-  call.running = { pause() {}, resume() {}, abort: () => gone.abort() }
-  const events = new EventStream(response, { 'x-request-id': call.id }, gateway.bounds)
+  life.running = { resume() {}, abort: () => gone.abort() }
+  const events = new EventStream(response, { 'x-request-id': id }, gateway.bounds)
   let newest: ImageJob | undefined
   let said = ''
   const tell = async (write: (text: string) => Promise<void>) => {
@@ -110,17 +169,11 @@ async function follow(gateway: Gateway, call: Call, job: ImageJob): Promise<void
 }
 
 /** Null for a job that does not wait; undefined when it cannot be told just now: the job is looked at again soon. */
-async function placeOf({ images }: Gateway, job: ImageJob): Promise<number | null | undefined> {
+async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 function scopeOf({ usageScope, tenantId, keyId }: Identity): JobScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

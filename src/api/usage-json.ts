@@ -1,61 +1,21 @@
 import type { Usage } from '../canonical/usage.ts'
+import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
+import { type Column, type Shown, shownOf } from '../ledger/column.ts'
 import { type CostParts, priceRequest } from '../ledger/price.ts'
-import type { RequestDetail, RequestRow, SummaryRow } from '../ledger/queries.ts'
+import type { RequestDetail, SummaryRow } from '../ledger/queries.ts'
+import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
-export function requestJson(row: RequestRow) {
-  return {
-    id: row.id,
-    created_at: row.created_at.toISOString(),
-    endpoint: row.endpoint,
-    client_protocol: row.client_protocol,
-    upstream_protocol: row.upstream_protocol,
-    requested_model: row.requested_model,
-    served_model: row.served_model,
-    channel: row.channel,
-    stream: row.stream,
-    status: row.status,
-    outcome: row.outcome,
-    error:
-      row.error_kind === null
-        ? null
-        : { kind: row.error_kind, message: row.error_message, upstream_status: row.error_upstream_status },
-    finish_reason: row.finish_reason,
-    tokens: tokensJson(usageOf(row)),
-    images: row.images,
-    usage_source: row.usage_source,
-    stream_end: row.stream_end,
-    cost_nano_usd: row.cost_nano,
-    latency_ms: { queue: row.queue_ms, first_token: row.first_token_ms, total: row.total_ms },
-    attempts: row.attempt_count,
-    notes: notesOf(row.notes),
-    upstream_request_id: row.upstream_request_id,
-    folded: row.folded,
-  }
+export function requestJson(row: ListRow): Record<string, unknown> {
+  return rowJson(row, requestColumns, ['list'])
 }
 
 /** A row with all that is kept of it. `attempts`, a number in the list, is here what each of them came to. */
 export function detailJson(row: RequestDetail) {
   return {
-    ...requestJson(row),
-    key_id: row.key_id,
-    client_address: row.client_address,
-    user_agent: row.user_agent,
-    idempotency_key: row.idempotency_key,
-    price_multiplier: row.price_multiplier,
+    ...rowJson(row, requestColumns, ['list', 'detail']),
     cost_parts_nano_usd: costPartsJson(row),
-    attempts: row.attempt_rows.map((attempt) => ({
-      channel: attempt.channel,
-      upstream_protocol: attempt.upstream_protocol,
-      upstream_model: attempt.upstream_model,
-      reason: attempt.reason,
-      passed_over: attempt.passed_over,
-      status: attempt.status,
-      error:
-        attempt.error_kind === null ? null : { kind: attempt.error_kind, message: attempt.error_message },
-      latency_ms: { first_byte: attempt.first_byte_ms, total: attempt.total_ms },
-      upstream_request_id: attempt.upstream_request_id,
-    })),
+    attempts: row.attempt_rows.map((attempt) => rowJson(attempt, attemptColumns, ['list'])),
     capture: row.payload?.capture ?? null,
     body: row.payload?.body ?? null,
   }
@@ -76,13 +36,38 @@ export function summaryJson(row: SummaryRow) {
       reasoning: Number(row.reasoning_tokens),
     },
     images: Number(row.images),
-    /** Of the priced ones alone. */
+    /** Of those whose cost is known. */
     cost_nano_usd: row.cost_nano,
     unpriced_requests: Number(row.unpriced_requests),
   }
 }
 
-function usageOf(row: RequestRow): Usage | null {
+/** Each column at its path. A group of members is null where the row has nothing of the kind. */
+function rowJson(
+  row: ListRow | DetailRow | AttemptRow,
+  columns: readonly Column<never>[],
+  shown: readonly Shown[],
+): Record<string, unknown> {
+  const values: Record<string, unknown> = { ...row }
+  const json: Record<string, unknown> = {}
+  for (const column of columns) {
+    if (!shown.includes(column.shown)) continue
+    const value = shownOf(column, values[column.name])
+    const [member = '', inner] = column.member.split('.')
+    if (inner === undefined) json[member] = value
+    else json[member] = { ...objectAt(json, member), [inner]: value }
+  }
+  if (values.error_kind === null) json.error = null
+  if ('tokens' in json && (values.input_tokens === null || values.output_tokens === null)) json.tokens = null
+  return json
+}
+
+function objectAt(json: Record<string, unknown>, member: string): object {
+  const value = json[member]
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+function usageOf(row: ListRow): Usage | null {
   if (row.input_tokens === null || row.output_tokens === null) return null
   return {
     input: row.input_tokens,
@@ -91,12 +76,6 @@ function usageOf(row: RequestRow): Usage | null {
     output: row.output_tokens,
     reasoning: row.reasoning_tokens ?? 0,
   }
-}
-
-function tokensJson(usage: Usage | null) {
-  if (usage === null) return null
-  const { input, cacheRead, cacheWrite, output, reasoning } = usage
-  return { input, cache_read: cacheRead, cache_write: cacheWrite, output, reasoning }
 }
 
 /** Worked out anew from tokens, price and multiplier; null when that is not what the row was charged. */
@@ -119,14 +98,5 @@ function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
     output: String(parts.output),
     reasoning: String(parts.reasoning),
     image: String(image),
-  }
-}
-
-function notesOf(text: string | null): unknown {
-  if (text === null) return []
-  try {
-    return JSON.parse(text)
-  } catch {
-    return []
   }
 }

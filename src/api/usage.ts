@@ -1,16 +1,16 @@
-import type { Request, Response } from 'express'
+import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
-import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
+import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
-  database: Pick<Database, 'sql' | 'renew'>
-  /** Throws, or rejects with, GatewayError. */
-  authenticate(request: Request): Identity | Promise<Identity>
+  database: Pick<Database, 'reads'>
   /** Bring the caller's own last requests into the log; bounded, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
@@ -18,84 +18,84 @@ export interface UsageContext {
 }
 
 /**
- * The usage log for the key that asks: its tenant's rows, or only its own where the key says so.
- * Handlers throw GatewayError: `invalid_request` naming the parameter, `unknown_path` for a request that is not there,
- * `unavailable` while Postgres is away.
+ * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects `unknown_path`
+ * for a request that is not there, and `unavailable` while Postgres is away.
  */
-export function usageRoutes({ database, authenticate, shipNow, now = Date.now }: UsageContext) {
-  async function scopeOf(request: Request): Promise<Scope> {
-    const identity = await authenticate(request)
-    return { tenantId: identity.tenantId, keyId: identity.usageScope === 'key' ? identity.keyId : null }
-  }
-
-  async function read<T>(query: Promise<T>): Promise<T> {
-    try {
-      return await inTime(query, answerMs)
-    } catch (cause) {
-      if (isOwnFault(cause)) throw cause
-      database.renew()
-      throw new GatewayError(
-        'unavailable',
-        'The usage log cannot be read just now. Nothing is lost: try again.',
-        {
-          cause,
-          retryAfterSeconds: 5,
-        },
-      )
-    }
-  }
-
-  return {
-    /** `GET /v1/usage/requests`: newest first, `{ data, next_cursor }`. */
-    async list(request: Request, response: Response): Promise<void> {
-      const scope = await scopeOf(request)
-      const { filter, after, limit } = listParameters(request.query)
-      await shipNow()
-      const rows = await read(listRequests(database.sql, scope, filter, after, limit + 1))
-      const page = rows.slice(0, limit)
-      const last = page.at(-1)
-      response.json({
-        data: page.map(requestJson),
-        next_cursor: rows.length > limit && last !== undefined ? cursorFor(last) : null,
-      })
-    },
-
-    /** `GET /v1/usage/requests/:id`: the row with its redacted body, attempts and cost parts. */
-    async detail(request: Request, response: Response): Promise<void> {
-      const scope = await scopeOf(request)
-      refuseParameters(request.query)
-      const id = String(request.params.id).toLowerCase()
-      const found = uuid.test(id)
-        ? await shipNow().then(() => read(findRequest(database.sql, scope, id)))
-        : undefined
-      if (found === undefined) {
-        throw new GatewayError('unknown_path', 'The usage log has no such request for this key.')
-      }
-      response.json(detailJson(found))
-    },
-
-    /** `GET /v1/usage/summary`: totals by day and model, newest day first, `{ data }`. */
-    async summary(request: Request, response: Response): Promise<void> {
-      const scope = await scopeOf(request)
-      const filter = summaryParameters(request.query, now())
-      await shipNow()
-      const rows = await read(summariseRequests(database.sql, scope, filter))
-      response.json({
-        from: filter.from.toISOString(),
-        to: filter.to.toISOString(),
-        data: rows.map(summaryJson),
-      })
-    },
-  }
+export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
+  return [
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/usage/requests',
+      summary: 'The usage log, newest first',
+      query: requestQuery,
+      answer: usagePage,
+      async handle({ stage, query }) {
+        const { cursor, limit } = query
+        await shipNow()
+        const rows = await database.reads.ask(
+          ({ sql }) => listRequests(sql, scopeOf(stage.identity), filterOf(query), cursor, limit + 1),
+          away,
+        )
+        const page = rows.slice(0, limit)
+        const last = page.at(-1)
+        return {
+          body: {
+            data: page.map(requestJson),
+            next_cursor: rows.length > limit && last !== undefined ? cursorFor(last) : null,
+          },
+        }
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/usage/requests/{id}',
+      summary: 'One request, with its redacted body, attempts and the parts of its cost',
+      params: z.object({ id: z.string().describe('The `x-request-id` of its response.') }),
+      query: noParameters,
+      answer: usageDetail,
+      async handle({ stage, params }) {
+        const id = params.id.toLowerCase()
+        const found = uuid.test(id)
+          ? await shipNow().then(() =>
+              database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), away),
+            )
+          : undefined
+        if (found === undefined) {
+          throw new GatewayError('unknown_path', 'The usage log has no such request for this key.')
+        }
+        return { body: detailJson(found) }
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/usage/summary',
+      summary: 'Totals by day and model, newest day first',
+      query: summaryQuery,
+      answer: usageSummary,
+      async handle({ stage, query }) {
+        const { model } = query
+        const span = spanOf(query, now())
+        await shipNow()
+        const filter = { ...span, ...(model === undefined ? {} : { model }) }
+        const rows = await database.reads.ask(
+          ({ sql }) => summariseRequests(sql, scopeOf(stage.identity), filter),
+          away,
+        )
+        return {
+          body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
+        }
+      },
+    }),
+  ]
 }
 
-/** A sum over some millions of rows takes as long. A Postgres that is away is found out much sooner, by others. */
-const answerMs = 20_000
+function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
+  return { tenantId, keyId: usageScope === 'key' ? keyId : null }
+}
+
+const away = {
+  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  retryAfterSeconds: 5,
+}
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** A statement that Postgres refused, other than for a shutdown (57) or want of resources (53). */
-function isOwnFault(error: unknown): boolean {
-  if (!(error instanceof Error) || error.name !== 'PostgresError') return false
-  return !('code' in error && /^5[37]/.test(String(error.code)))
-}

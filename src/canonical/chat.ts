@@ -1,9 +1,9 @@
 import type { Json } from './json.ts'
 
 /**
- * A chat as no vendor writes it: what every format's requests are read into and written from when client and upstream
- * speak differently. Lists of typed blocks, in order. Every place that came from the client's body bears its `path`
- * there, such as `messages[2].content[0]`, so that what is lost or refused can be named in the client's own words.
+ * A chat request in no vendor's format. A translation decodes the client's format into it and encodes the upstream's
+ * format from it. Turns are lists of typed blocks, in order. Each part keeps its `path` in the client's body, such as
+ * `messages[2].content[0]`, so that notes and errors name it in the client's own words.
  */
 export interface ChatRequest {
   /** The public name that the client asked for. */
@@ -13,10 +13,10 @@ export interface ChatRequest {
   turns: Turn[]
   tools: Tool[]
   toolChoice: ToolChoice | undefined
-  /** False: at most one tool call in an answer. Undefined: the format's default, which is to allow them. */
+  /** False: at most one tool call in an answer. Undefined: the format's default, which is to allow several. */
   parallelToolCalls: boolean | undefined
   maxOutputTokens: number | undefined
-  /** Number of answers asked for; 1 unless the client said otherwise. */
+  /** Number of answers that the client wants. Default 1. */
   choices: number
   temperature: number | undefined
   topP: number | undefined
@@ -27,7 +27,7 @@ export interface ChatRequest {
   /** Token id to bias. */
   logitBias: Json | undefined
   stop: readonly string[]
-  /** Asked for log probabilities; `top`: how many alternatives for each token. */
+  /** The client wants log probabilities, with `top` alternatives for each token. */
   logprobs: { top: number } | undefined
   reasoning: ReasoningWish | undefined
   /** Undefined: plain text. */
@@ -38,23 +38,23 @@ export interface ChatRequest {
   /** The client's own labels. */
   metadata: Json | undefined
   serviceTier: string | undefined
-  /** Whether the vendor may keep the answer. Undefined: not said. */
+  /** Whether the vendor may keep the answer. Undefined: the client did not say. */
   store: boolean | undefined
   cacheKey: string | undefined
-  /** Members of the body without a meaning here, each with what becomes of it when it has to be translated. */
-  others: OtherField[]
-  /** The client's own names for the members above, for notes; a member that is missing here has its canonical name. */
+  /** Members of the body that have no place above, each with what a translation does with it. */
+  unmapped: UnmappedField[]
+  /** The client's own names for the members above, for notes. A member without one has its canonical name. */
   names: Readonly<Partial<Record<ChatField, string>>>
 }
 
 /** The members of a request that a note can be about. */
-export type ChatField = Exclude<keyof ChatRequest, 'others' | 'names' | 'turns' | 'model' | 'stream'>
+export type ChatField = Exclude<keyof ChatRequest, 'unmapped' | 'names' | 'turns' | 'model' | 'stream'>
 
-export interface OtherField {
+export interface UnmappedField {
   path: string
   /**
-   * `refuse`: the meaning would change without it. `drop`: the answer is as good without it, and a note says so.
-   * `map`: the client gets what it asked for in another way, and a note says how.
+   * `refuse`: without it the answer would not be what the client asked for. `drop`: the answer is as good without it,
+   * and a note says so. `map`: the client gets what it asked for in another way, and a note says how.
    */
   verdict: 'drop' | 'refuse' | 'map'
   /** A sentence for people, without the path. */
@@ -80,7 +80,7 @@ export type Block =
 
 interface FromBody {
   path: string
-  /** A hint that everything up to here may be cached; `5m` unless said otherwise. */
+  /** A hint that the vendor may cache everything up to here, for `5m` by default. */
   cache?: { ttl: '5m' | '1h' }
 }
 
@@ -111,34 +111,34 @@ export interface AudioBlock extends FromBody {
   format: string
 }
 
-/** Where the bytes of an image or document are. `file`: kept by one vendor, meaningless to every other. */
+/** Where the bytes of an image or document are. `file`: one vendor keeps them, and no other can read them. */
 export type Source =
   | { kind: 'base64'; mediaType: string; data: string }
   | { kind: 'url'; url: string }
   | { kind: 'file'; id: string }
 
-/** What a model thought before it answered. Text may be empty: then only the seal counts. */
+/** A model's thoughts before its answer. If the text is empty, only the signature counts. */
 export interface ReasoningBlock extends FromBody {
   type: 'reasoning'
   text: string
   /** True when `text` is the vendor's summary and not the thought itself. */
   summary: boolean
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
 }
 
 /**
- * A vendor's opaque proof or encryption of reasoning. It only ever goes back to the protocol and model it came from;
- * between, it travels through a foreign client in a signed envelope.
+ * A vendor's opaque signature of its reasoning, or the reasoning in encrypted form. It goes back only to the protocol
+ * and model that made it. A client of another format carries it in an envelope that we sign.
  */
-export interface Seal {
+export interface ReasoningSignature {
   /** A name of protocols/protocol.ts. */
   protocol: string
-  /** The upstream's model name; undefined where the client speaks that protocol itself. */
+  /** The upstream's model name; undefined if the client speaks that protocol itself. */
   model: string | undefined
-  /** `signature` proves the text beside it, `encrypted` replaces it. */
+  /** `signature` proves the block's text; `encrypted` replaces it. */
   kind: 'signature' | 'encrypted'
   value: string
-  /** The vendor's id of the item, where it has one. */
+  /** The vendor's id of the item, if it has one. */
   id?: string
 }
 
@@ -154,7 +154,7 @@ export interface ToolCallBlock extends FromBody {
   /** The Responses format groups tools in namespaces. */
   namespace?: string
   kind: 'function' | 'custom'
-  /** JSON text for a function, which may not parse; free text for a custom tool. */
+  /** Of a function: JSON text, which may be broken. Of a custom tool: free text. */
   input: string
 }
 
@@ -165,7 +165,7 @@ export interface ToolResultBlock extends FromBody {
   isError: boolean
 }
 
-/** A block that only one vendor's upstreams understand, such as a server tool's call: kept for its own protocol. */
+/** A block that only one vendor's upstreams understand, such as the call of a tool that the vendor runs. */
 export interface ForeignBlock extends FromBody {
   type: 'foreign'
   /** The wire's word for it, for notes. */
@@ -186,7 +186,7 @@ export interface FunctionTool extends FromBody {
   strict: boolean | undefined
 }
 
-/** A tool that takes free text, perhaps bound by a grammar. */
+/** A tool that takes free text, which may have to obey a grammar. */
 export interface CustomTool extends FromBody {
   type: 'custom'
   name: string
@@ -196,7 +196,7 @@ export interface CustomTool extends FromBody {
   format: Json | undefined
 }
 
-/** A tool that the vendor runs itself. No other vendor has the same. */
+/** A tool that the vendor runs itself. No other vendor has it. */
 export interface HostedTool extends FromBody {
   type: 'hosted'
   /** The wire's word for it, such as `web_search`. */
@@ -207,7 +207,7 @@ export type ToolChoice =
   | { type: 'none' }
   | { type: 'auto' }
   | { type: 'required' }
-  /** `hosted`: one that only the vendor has. */
+  /** `hosted`: a tool that the vendor runs. */
   | { type: 'tool'; name: string; namespace?: string; kind: 'function' | 'custom' | 'hosted' }
   /** Only these may be called. */
   | { type: 'allowed'; mode: 'auto' | 'required'; names: readonly string[] }
@@ -215,9 +215,9 @@ export type ToolChoice =
 export interface ReasoningWish {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; undefined: the model's default. */
   effort: ReasoningEffort | undefined
-  /** Tokens it may think for, where the client counts them. */
+  /** The most tokens of reasoning, if the client gives a number. */
   budgetTokens: number | undefined
-  /** Whether the client wants to see it, and how: `auto`, `concise`, `detailed`; `none`: not at all. */
+  /** How the client wants to see the reasoning: `auto`, `concise`, `detailed`; `none`: not at all. */
   summary: string | undefined
 }
 
@@ -234,11 +234,11 @@ export type AnswerFormat =
       strict: boolean | undefined
     }
 
-/** What became of one place of a request that was translated. */
+/** What a translation did with one part of a request. */
 export interface TranslationNote {
   /** In the client's body. */
   path: string
-  /** `mapped`: said in other words; `emulated`: done by other means; only `dropped` loses something. */
+  /** `mapped`: in the other format's words; `emulated`: by other means. Only `dropped` loses something. */
   action: 'mapped' | 'defaulted' | 'clamped' | 'dropped' | 'emulated'
   reason: string
 }

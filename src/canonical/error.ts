@@ -1,35 +1,38 @@
-/** What the caller should do about it, in one word. Each protocol renders each kind in its vendor's envelope. */
-export type ErrorKind =
-  | 'invalid_request'
-  | 'unsupported_parameter'
-  | 'unauthenticated'
-  | 'permission_denied'
-  | 'insufficient_credit'
-  | 'unknown_path'
-  | 'model_not_found'
-  | 'endpoint_not_supported'
-  | 'request_too_large'
-  | 'request_in_progress'
-  | 'idempotency_mismatch'
-  | 'rate_limited'
-  | 'upstream_error'
-  | 'upstream_overloaded'
-  | 'upstream_timeout'
-  | 'content_filtered'
-  | 'unavailable'
-  | 'internal'
+/** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
+export const errorKinds = [
+  'invalid_request',
+  'unsupported_parameter',
+  'unauthenticated',
+  'permission_denied',
+  'insufficient_credit',
+  'unknown_path',
+  'model_not_found',
+  'endpoint_not_supported',
+  'request_too_large',
+  'request_in_progress',
+  'idempotency_mismatch',
+  'rate_limited',
+  'upstream_error',
+  'upstream_overloaded',
+  'upstream_timeout',
+  'content_filtered',
+  'unavailable',
+  'internal',
+] as const
+
+export type ErrorKind = (typeof errorKinds)[number]
 
 export interface GatewayErrorOptions {
   cause?: unknown
-  /** Path of the offending field in the caller's body, such as `messages[2].content`. */
+  /** Path of the bad field in the client's body, such as `messages[2].content`. */
   field?: string
   /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
   retryAfterSeconds?: number
-  /** Who has to act: decides the log level. Default `client` for kinds a client causes, else `gateway`. */
+  /** Who has to act, which decides the log level. The default follows from the kind. */
   fault?: 'client' | 'upstream' | 'gateway'
-  /** The upstream's own status, where one answered. */
+  /** The upstream's HTTP status, if it answered. */
   upstreamStatus?: number
-  /** A machine word that the caller's software acts on, such as `context_length_exceeded`, where the kind is too coarse. */
+  /** A code that the client's software acts on, such as `context_length_exceeded`. It is finer than the kind. */
   code?: string
 }
 
@@ -49,7 +52,7 @@ const clientKinds: ReadonlySet<ErrorKind> = new Set([
   'content_filtered',
 ])
 
-/** The one error a client may see. `message` is public: it says what to change and never holds a secret. */
+/** The only error that a client may see. `message` is public: it says what to change and holds no secret. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly kind: ErrorKind
@@ -70,4 +73,9 @@ export class GatewayError extends Error {
     this.upstreamStatus = options.upstreamStatus
     this.code = options.code
   }
+}
+
+/** What a log should name: the error behind the one that clients see. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof GatewayError && error.cause !== undefined ? error.cause : error
 }

@@ -1,4 +1,4 @@
-import type { Seal } from './chat.ts'
+import type { ReasoningSignature } from './chat.ts'
 import type { GatewayError } from './error.ts'
 import type { Usage } from './usage.ts'
 
@@ -7,8 +7,8 @@ import type { Usage } from './usage.ts'
  *
  *   stream = start block* (finish | error)      block = block-start block-delta* block-end
  *
- * `index` counts the blocks from 0 in the order of their start. Blocks may interleave (parallel tool calls do); an
- * encoder whose format forbids it serialises them. `error` may come at any place and ends everything.
+ * `index` counts the blocks from 0 in the order of their start. Blocks may interleave, as parallel tool calls do; an
+ * encoder whose format forbids it writes them one after the other. `error` may come anywhere and ends the answer.
  */
 export type ChatEvent = Start | BlockStart | BlockDelta | BlockEnd | Finish | Failure
 
@@ -18,7 +18,7 @@ export interface Start {
   id: string | undefined
   /** The upstream's name of the model that serves. */
   model: string | undefined
-  /** What the upstream tells of the input before it answers; undefined: nothing yet. */
+  /** Counts that the upstream sends before its answer; undefined: none yet. */
   usage: Usage | undefined
 }
 
@@ -28,7 +28,7 @@ export interface BlockStart {
   block: AnswerBlock
 }
 
-/** What kind of block begins. Its text comes in deltas, always. */
+/** The kind of block that begins. Its text always comes in deltas. */
 export type AnswerBlock =
   | { type: 'text' }
   | { type: 'reasoning'; summary: boolean }
@@ -42,11 +42,11 @@ export interface BlockDelta {
 }
 
 export type Delta =
-  /** The next piece of the block's text: of text, thought, refusal, or of a tool call's input. Never empty. */
+  /** The next piece of a text, a thought, a refusal or a tool call's input. Never empty. */
   | { type: 'text'; text: string }
-  /** The seal of a reasoning block, whole and at most once. */
-  | { type: 'seal'; seal: Seal }
-  /** A source of a text block. Offsets count UTF-16 code units of the block's text; undefined where not told. */
+  /** The whole signature of a reasoning block, at most once. */
+  | { type: 'signature'; signature: ReasoningSignature }
+  /** A source of a text block. Offsets count UTF-16 code units of the block's text, if the upstream gives any. */
   | { type: 'citation'; url: string; title: string | undefined; start?: number; end?: number }
 
 export interface BlockEnd {
@@ -54,7 +54,7 @@ export interface BlockEnd {
   index: number
 }
 
-/** `tool_calls` whenever there are calls for the client to run, whatever the upstream's own word was. */
+/** `tool_calls` if there are calls for the client to run, whatever the upstream's own word. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'
@@ -69,9 +69,9 @@ export interface Finish {
   reason: FinishReason
   /** The upstream's own word. */
   upstreamReason: string | undefined
-  /** The sequence that ended the answer, where the upstream tells it. */
+  /** The stop sequence that ended the answer, if the upstream names it. */
   stopSequence: string | undefined
-  /** Undefined: the upstream told none. */
+  /** Undefined: the upstream sent none. */
   usage: Usage | undefined
 }
 

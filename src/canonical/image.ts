@@ -1,7 +1,7 @@
 import type { Json } from './json.ts'
 import type { Usage } from './usage.ts'
 
-/** A wish for images, whatever format it came in. Undefined: the client did not say. */
+/** A request for images in no vendor's format. Undefined: the client did not say. */
 export interface ImageRequest {
   prompt: string
   /** 1 to 10. */
@@ -17,48 +17,48 @@ export interface ImageRequest {
   moderation: string | undefined
   user: string | undefined
   safetyIdentifier: string | undefined
-  /** How the client wants to get them; undefined: as the model has always given them. */
+  /** How the client wants to get the images; undefined: as the model gives them by default. */
   delivery: 'url' | 'b64_json' | undefined
   stream: boolean
-  /** Previews of each image while it is made, 0 to 3; only with `stream`. */
+  /** Previews of each image while the upstream makes it, 0 to 3; only with `stream`. */
   partialImages: number
-  /** The client's whole body, for upstreams that speak its format: every member that we do not know is in it. */
+  /** The client's whole body, for upstreams that speak its format. It has the members that we do not know, too. */
   body: Json
 }
 
-/** What a model takes of image requests. Absent lists take whatever the format knows. */
+/** What a model accepts in image requests. Without a list, it accepts all values of the format. */
 export interface ImageTraits {
   sizes?: readonly string[]
   qualities?: readonly string[]
   styles?: readonly string[]
   backgrounds?: readonly string[]
   outputFormats?: readonly string[]
-  /** Images of one request. */
+  /** Most images in one request. */
   imagesMax?: number
   partialImagesMax?: number
   promptCharactersMax?: number
 }
 
-/** Where the bytes of an image are, in an answer of an upstream. */
+/** Where an upstream's answer has the bytes of an image. */
 export type ImageSource =
   /**
-   * In a value that was taken out of the answer while it came (protocols/lift.ts): its number. Decoders see a placeholder
-   * and give it as base64; who read the answer knows its number.
+   * The number of an image that protocols/base64-extractor.ts took out of the answer. Decoders see a placeholder and
+   * return it as `base64`; the reader of the answer turns the placeholder into the number.
    */
-  | { kind: 'lifted'; index: number }
-  /** Small enough to have stayed, or a placeholder. Without the head of a `data:` URL. */
+  | { kind: 'extracted'; index: number }
+  /** An image small enough to stay in the answer, or a placeholder. Without the head of a `data:` URL. */
   | { kind: 'base64'; data: string }
-  /** To be fetched. */
+  /** The gateway has to fetch it. */
   | { kind: 'url'; url: string }
 
 /** One finished image of an answer. */
 export interface MadeImage {
   source: ImageSource
-  /** What the upstream made of the prompt. */
+  /** The prompt as the upstream rewrote it. */
   revisedPrompt: string | undefined
 }
 
-/** An upstream's whole answer. What is undefined was not told. */
+/** An upstream's whole answer. Undefined: the upstream did not say. */
 export interface ImageAnswer {
   images: MadeImage[]
   usage: Usage | undefined
@@ -69,7 +69,7 @@ export interface ImageAnswer {
   servedModel: string | undefined
 }
 
-/** What an upstream's stream tells, event by event; `completed` comes at most once for each image it is asked for. */
+/** An event of an upstream's stream. `completed` comes at most once for each image of the request. */
 export type ImageEvent =
   | { type: 'partial'; source: ImageSource; index: number }
   | { type: 'completed'; answer: ImageAnswer }

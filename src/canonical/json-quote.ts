@@ -10,8 +10,8 @@ if (endianness() !== 'LE')
  * Offset of the quote that closes the JSON string whose text begins at `from`; -1 when none does before `end`.
  * `words` are `wordsOf(bytes)`.
  *
- * For long strings. Four bytes are looked at in one step: three times as fast as a loop over bytes, or as native
- * searches where the text is full of escaped quotes, each of which ends a search.
+ * For long strings. It looks at four bytes in one step, which is three times as fast as a loop over bytes. It is also
+ * three times as fast as native searches if the text is full of escaped quotes, each of which ends a search.
  */
 export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end: number): number {
   const offset = bytes.byteOffset
@@ -37,12 +37,12 @@ export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end
   return -1
 }
 
-/** The memory that bytes lie in, four at a time; its first word begins where that memory does. */
+/** The memory under a buffer, as words of four bytes. The first word begins where the memory begins. */
 export function wordsOf(bytes: Buffer): Int32Array {
   return new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2)
 }
 
-/** The top bit of each byte that is a quote, and of some that only follow one: a borrow makes those look alike. */
+/** A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte behind a quote. */
 function quoteMarks(word: number): number {
   const zeroed = word ^ 0x22222222
   return (zeroed - 0x01010101) & ~zeroed & 0x80808080

@@ -1,4 +1,4 @@
-/** A JSON object whose members nobody has checked yet. */
+/** A JSON object with members of any type. */
 export type Json = Record<string, unknown>
 
 export function isRecord(value: unknown): value is Json {
@@ -10,12 +10,17 @@ export function recordsOf(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-/** The text, when it is one and not empty. */
+/** The value if it is a text and not empty. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The JSON object that a text holds; undefined when it holds anything else. */
+/** The value if it is a whole number of 0 or more. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** The JSON object in a text; undefined if the text is anything else. */
 export function parseObject(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -12,10 +12,10 @@ export interface Usage {
   reasoning: number
 }
 
-/** How far the counts can be trusted: told by the upstream, told in part, our own estimate, or not known. */
+/** Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere. */
 export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none'
 
-/** How the answer ended on the wire. */
+/** How the connection to the client ended. */
 export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'shutdown'
 
 /**

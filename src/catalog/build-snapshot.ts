@@ -7,9 +7,9 @@ import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from '.
 export function buildSnapshot(
   rows: CatalogRows,
   keeper: SecretKeeper,
-  log: (message: string) => void,
+  warn: (message: string) => void,
 ): Snapshot {
-  const channels = new Map(openChannels(rows, keeper, log).map((channel) => [channel.id, channel]))
+  const channels = new Map(openChannels(rows, keeper, warn).map((channel) => [channel.id, channel]))
   const prices = new Map(rows.prices.map((row) => [row.modelId, priceOf(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
   // A model that no channel offers by name, disabled ones included, is served by those that pass any name through.
@@ -67,7 +67,7 @@ function ownersOf(models: CatalogRows['models']): Map<string, string> {
   return owners
 }
 
-function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: string) => void): Channel[] {
+function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: string) => void): Channel[] {
   const credentials = Map.groupBy(rows.credentials, (row) => row.channelId)
   return rows.channels.flatMap((row) => {
     try {
@@ -86,7 +86,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, log: (message: st
       }
       return [channel]
     } catch (error) {
-      log(`Channel "${row.name}" is left out: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`Channel "${row.name}" is left out: ${error instanceof Error ? error.message : String(error)}`)
       return []
     }
   })

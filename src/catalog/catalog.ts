@@ -1,8 +1,10 @@
+import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { SecretKeeper } from '../secret-key.ts'
+import type { Log } from '../telemetry/log.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
-import type { Model, Snapshot } from './snapshot.ts'
+import type { Group, Model, Snapshot } from './snapshot.ts'
 
 /** Holds the snapshot of this process and swaps it whole. Kept fresh by `followRevisions`. */
 export class Catalog {
@@ -16,18 +18,17 @@ export class Catalog {
     this.#read = read
   }
 
-  /** `log` is told of channels that had to be left out, once for each reason. */
-  static async load(
-    database: Database,
-    keeper: SecretKeeper,
-    log: (message: string) => void,
-  ): Promise<Catalog> {
-    const told = new Set<string>()
-    const logOnce = (message: string) => {
-      if (!told.has(message)) log(message)
-      told.add(message)
+  /** Logs each channel that it has to leave out, once for each reason. */
+  static async load(database: Pick<Database, 'state'>, keeper: SecretKeeper, log: Log): Promise<Catalog> {
+    const logged = new Set<string>()
+    const warnOnce = (message: string) => {
+      if (!logged.has(message)) log.warn({}, message)
+      logged.add(message)
     }
-    const read = async () => buildSnapshot(await readCatalogRows(database), keeper, logOnce)
+    const read = async () => {
+      const rows = await database.state.ask(({ db }) => readCatalogRows(db), { withinMs: readMs })
+      return buildSnapshot(rows, keeper, warnOnce)
+    }
     return new Catalog(await read(), read)
   }
 
@@ -40,22 +41,29 @@ export class Catalog {
   async refresh(): Promise<void> {
     const ticket = ++this.#refreshesBegun
     const snapshot = await this.#read()
-    // One that began later and ended sooner has seen more.
+    // A refresh that began later and ended sooner has seen more.
     if (ticket < this.#refreshShown) return
     this.#refreshShown = ticket
     this.#snapshot = snapshot
   }
 }
 
-/** The model a client means by this name, its id or an alias: exactly that one, else whatever stands for any name. */
+/** How long Postgres may take for the whole of a large catalog. */
+const readMs = 30_000
+
+/** The model whose id or alias this is; else the model `*`, which stands for any name. */
 export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
 }
 
-/**
- * The id under which lists, channels that pass any name through, and the model list know what `findModel` found by this
- * name: the model's own, or the name itself where the model stands for any.
- */
+/** The id of the model that `findModel` found by this name: its own, or the name itself where the model is `*`. */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
+}
+
+/** The group of a key. A key whose group is gone from the catalog may do nothing. */
+export function groupOf(snapshot: Snapshot, groupId: string): Group {
+  const group = snapshot.groups.get(groupId)
+  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
+  return group
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { applyCatalog } from './apply.ts'
 import type { GatewayFile } from './gateway-file.ts'
@@ -100,8 +100,8 @@ const demoGatewayFile: GatewayFile = {
 }
 
 /** Add the demo to a database. Disables nothing, and a group `default` that is there stays as it is. */
-export async function applyDemo(database: Database, keeper: SecretKeeper): Promise<void> {
-  await changeRows(database, async (tx) => {
+export async function applyDemo(connections: Pick<Connections, 'db'>, keeper: SecretKeeper): Promise<void> {
+  await changeRows(connections, async (tx) => {
     const names = new Set((await readGroups(tx)).map((group) => group.name))
     const groups = demoGatewayFile.groups.filter((group) => !names.has(group.name))
     await applyCatalog(tx, { ...demoGatewayFile, groups }, keeper)

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Connections, TypedQueries } from '../db/connections.ts'
 import { asc, desc, eq, inArray, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
@@ -14,7 +14,7 @@ import {
   tenants,
 } from '../db/schema.ts'
 
-export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
+export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
 export type NewPrice = typeof prices.$inferInsert
@@ -25,24 +25,24 @@ type Id = string
 const readsMax = 20
 
 /**
- * All rows of one moment, with which revision that is. Disabled models and channels are left out.
- * Read again when the revision rose meanwhile, instead of in a transaction, which would pin a connection.
+ * All rows as of one revision, and its number. Disabled models and channels are left out. When the revision rises
+ * meanwhile, it reads again: a transaction would pin a connection.
  */
-export async function readCatalogRows(database: Database) {
+export async function readCatalogRows(db: TypedQueries) {
   for (let read = 1; ; read++) {
-    const before = await readCatalogRevision(database)
-    const rows = await readRows(database)
-    if ((await readCatalogRevision(database)) === before) return { revision: before, ...rows }
+    const before = await readCatalogRevision(db)
+    const rows = await readRows(db)
+    if ((await readCatalogRevision(db)) === before) return { revision: before, ...rows }
     if (read === readsMax) throw new Error('the catalog changes faster than it can be read')
   }
 }
 
-async function readCatalogRevision({ db }: Database): Promise<number> {
+async function readCatalogRevision(db: TypedQueries): Promise<number> {
   const [row] = await db.select({ catalog: revision.catalog }).from(revision)
   return row?.catalog ?? 0
 }
 
-async function readRows({ db }: Database) {
+async function readRows(db: TypedQueries) {
   return {
     models: await db.select().from(models).where(isNull(models.disabledAt)),
     prices: await newestPrices(db),
@@ -66,19 +66,23 @@ async function readRows({ db }: Database) {
 }
 
 /**
- * Change catalog and access rows in one transaction, alone: whoever else changes such a row must raise the
- * revision, and waits. What is read inside is therefore still true when it is written.
+ * Change catalog and access rows in one transaction. It locks the revision, which every change of such a row raises:
+ * other changes wait, so what the transaction has read is still true when it writes.
  */
-export function changeRows<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return database.db.transaction(async (tx) => {
+export function changeRows<T>(
+  { db }: Pick<Connections, 'db'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (tx) => {
     await tx.select().from(revision).for('update')
     return work(tx)
   })
 }
 
 /**
- * Keep everybody from charging until the end of the transaction. A budget that is new does so at the end, to count what
- * was spent: what locks accounts as well must do it before that, or it deadlocks with those that charge.
+ * Let nobody charge until the end of the transaction. A new budget takes this lock at the end of its transaction, to
+ * count what was spent. A transaction that also locks accounts must take it first: charges lock in that order, and it
+ * would deadlock with them.
  */
 export async function holdCharges(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT hold_charges()`)
@@ -92,7 +96,7 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
     .orderBy(prices.modelId, desc(prices.createdAt), desc(prices.id))
 }
 
-/** Every row, disabled ones included, for comparison with what a file wants. */
+/** Every row, disabled ones included, to compare with a file. */
 export async function readAllRows(tx: Transaction) {
   return {
     models: await tx.select().from(models),
@@ -108,7 +112,7 @@ export function readGroups(tx: Transaction) {
   return tx.select().from(groups)
 }
 
-// Statement triggers raise the revision even where no row changes: call these only with a change to make.
+// Statement triggers raise the revision even where no row changes: call these functions only with a change to make.
 
 export async function putModel(tx: Transaction, row: typeof models.$inferInsert) {
   await tx.insert(models).values(row).onConflictDoUpdate({ target: models.id, set: row })
@@ -144,14 +148,14 @@ export async function disableModels(tx: Transaction, ids: Id[]) {
   await tx.update(models).set({ disabledAt: new Date() }).where(inArray(models.id, ids))
 }
 
-/** Offers and credentials go: what is no longer used need not be kept, least of all a secret. */
+/** Deletes their offers and credentials: nobody needs them any more, and a secret should not outlive its use. */
 export async function disableChannels(tx: Transaction, ids: Id[]) {
   await tx.update(channels).set({ disabledAt: new Date() }).where(inArray(channels.id, ids))
   await tx.delete(offers).where(inArray(offers.channelId, ids))
   await tx.delete(channelCredentials).where(inArray(channelCredentials.channelId, ids))
 }
 
-/** Those of these groups that some key, disabled or not, refers to. */
+/** The groups among these that some key refers to, disabled or not. */
 export async function groupsInUse(tx: Transaction, ids: Id[]): Promise<Set<Id>> {
   const rows = await tx.selectDistinct({ id: keys.groupId }).from(keys).where(inArray(keys.groupId, ids))
   return new Set(rows.map((row) => row.id))

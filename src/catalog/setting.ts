@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { readBlock } from '../address-blocks.ts'
 import type { Budget } from './limit-columns.ts'
 import type { RateLimits } from './snapshot.ts'
 import { nanoFromUsd } from './usd.ts'
@@ -35,13 +35,6 @@ export const multiplier = decimalText.refine((text) => /^\d{1,4}(\.\d{1,9})?$/.t
 })
 
 const blockText = mustBe('an address block, such as 10.0.0.0/8')
-
-/** Undefined unless it is a block of addresses, or an address, which is a block of its own. */
-function readBlock(text: string): string | undefined {
-  if (ipaddr.isValidCIDR(text)) return text
-  if (ipaddr.isValid(text)) return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
-  return undefined
-}
 
 export const cidr = z.string().transform((text, context) => {
   const block = readBlock(text)

@@ -1,121 +1,117 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import postgres from 'postgres'
-import { arrayTypes } from './array-types.ts'
-import type { PostgresJsDatabase } from './drizzle.cjs'
-import { drizzle } from './drizzle.cjs'
-import * as schema from './schema.ts'
+import { LateError } from '../in-time.ts'
+import { openConnections } from './connections.ts'
+import { Pool, type PoolOptions } from './pool.ts'
+import { type Listener, Subscriptions } from './subscriptions.ts'
 
 /**
- * The application's way to Postgres: two small pools that connect when first used and again after an outage.
+ * The one door to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
+ *
+ * Each purpose has connections that no other can take, so that whoever asks much for one keeps nobody from another.
+ * Connections are made when first used.
  *
  * A serving process never pins a connection (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
  * 3.4.9 throws where nobody can catch it, and the process ends (https://github.com/porsager/postgres/issues/1208). What
- * must be one transaction is one statement or one SQL function. Take `sql` and `db` anew each time: see `renew`.
+ * must be one transaction is one statement or one SQL function.
  */
-export interface Database {
-  /**
-   * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number would
-   * lose digits: wrap money in BigInt(), and pass it as a string with `::bigint`. `timestamptz` is a Date.
-   */
-  sql: postgres.Sql
-  /** Typed queries, on connections of their own: drizzle changes the serializers of the client it is given. */
-  db: PostgresJsDatabase<typeof schema>
-  /**
-   * Call `onNotify` with the payload of every notification. `onListening` runs whenever the subscription begins, again
-   * after every outage: notifications of the time between are lost, so read the state anew there.
-   * Rejects when Postgres is away at the first call. Returns the function that ends the subscription.
-   */
-  listen(
-    channel: string,
-    onNotify: (payload: string) => void,
-    onListening?: () => void,
-  ): Promise<() => Promise<void>>
-  /**
-   * Go on with new connections, and end the old ones within two seconds: for whoever finds that the database does not
-   * answer as it should. At most once a second. Subscriptions end and must be made again.
-   */
-  renew(): void
-  /** How often that was done: a subscription of before is no more. */
-  readonly renewals: number
+export interface Database extends Record<Purpose, Pick<Pool, 'ask'>> {
+  /** Hear the notifications of a channel until the function that it answers is called. Never rejects. */
+  listen(channel: string, listener: Listener): () => Promise<void>
   /** Waits two seconds for running statements, then ends them. */
   close(): Promise<void>
 }
 
-/**
- * Open both pools; no connection is made yet.
- *
- * `max` connections each (default 5), one more while something listens. Connecting takes two seconds at most, then the
- * statement is rejected; a statement that was running when Postgres went away is rejected and never repeated.
- */
-export function openDatabase(
-  url: string,
-  options: { max?: number; applicationName?: string } = {},
-): Database {
-  let clients = openClients(url, options)
-  let renewals = 0
+export type Purpose =
+  /** Admission: what requests may cost is held, and given back. Entries by hand. */
+  | 'money'
+  /** Who has a secret. Anybody who can reach us can make us ask. */
+  | 'keys'
+  /** What all processes must agree on: revisions, catalog, breakers. No request waits for it. */
+  | 'state'
+  /** Answers that are kept: those of an Idempotency-Key, and which channel holds one. */
+  | 'answers'
+  /** What tenants ask for: usage log, budgets, lists. The server ends a statement that takes too long. */
+  | 'reads'
+  /** Image jobs. Those of one tenant wait for each other. */
+  | 'jobs'
+  /** Making partitions, deleting what is old. One at a time, and it may take long. */
+  | 'upkeep'
+
+export interface DatabaseBounds {
+  moneyConnections: number
+  keysConnections: number
+  stateConnections: number
+  answersConnections: number
+  readsConnections: number
+  jobsConnections: number
+  /** The server ends a tenant's query that runs for so long. */
+  readsMs: number
+  /** How long Postgres may take to admit a request, or to change a job. */
+  admitMs: number
+}
+
+/** Open it; no connection is made yet. */
+export function openDatabase(url: string, bounds: DatabaseBounds): Database {
+  const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
+  let unansweredSince: number | undefined
+
+  const pool = (purpose: Purpose, max: number, withinMs: number, options: Partial<PoolOptions> = {}) => {
+    const { statementMs } = options
+    const limits = statementMs === undefined ? {} : { statementMs }
+    return new Pool({
+      open: () => openConnections(url, { max, applicationName: `tollgate ${purpose}`, ...limits }),
+      // More than connections would be sent one behind the other, and a slow one would keep those behind it waiting.
+      atOnce: max,
+      withinMs,
+      onAnswer() {
+        unansweredSince = undefined
+      },
+      ...options,
+    })
+  }
+  const { admitMs, readsMs } = bounds
+  const others = {
+    money: pool('money', bounds.moneyConnections, admitMs),
+    // Found by an index and never kept waiting: so many behind each other cost less than as many connections.
+    keys: pool('keys', bounds.keysConnections, keysMs, { atOnce: keysAtOnce }),
+    answers: pool('answers', bounds.answersConnections, admitMs, {
+      atOnce: bounds.answersConnections * answersPerConnection,
+    }),
+    reads: pool('reads', bounds.readsConnections, readsMs, { statementMs: readsMs }),
+    jobs: pool('jobs', bounds.jobsConnections, admitMs),
+    upkeep: pool('upkeep', 1, upkeepMs, { statementMs: upkeepMs }),
+  }
+  const pools = Object.values(others)
+  const state = pool('state', bounds.stateConnections, stateMs, {
+    // Revisions are asked for several times a second: nobody finds out sooner that Postgres does not answer.
+    onSilence(begunAt, late) {
+      unansweredSince ??= begunAt
+      if (late) {
+        // Connections that the network forgot are dead in all pools.
+        subscriptions.renew()
+        for (const other of pools) other.renew()
+      }
+      const silentForMs = performance.now() - unansweredSince
+      if (silentForMs < silentMs) return
+      const cause = new LateError(`the database has answered nothing for ${Math.round(silentForMs)} ms`)
+      for (const other of pools) other.refuseAll(cause)
+    },
+  })
+
   return {
-    get sql() {
-      return clients.sql
+    ...others,
+    state,
+    listen: (channel, listener) => subscriptions.listen(channel, listener),
+    async close() {
+      await Promise.all([state, ...pools, subscriptions].map((each) => each.close()))
     },
-    get db() {
-      return clients.db
-    },
-    async listen(channel, onNotify, onListening) {
-      const { unlisten } = await clients.sql.listen(channel, onNotify, onListening)
-      return unlisten
-    },
-    renew() {
-      if (performance.now() - clients.openedAt < renewMs) return
-      const old = clients
-      clients = openClients(url, options)
-      renewals++
-      void old.end()
-    },
-    get renewals() {
-      return renewals
-    },
-    close: () => clients.end(),
   }
 }
 
-const renewMs = 1_000
-const endSeconds = 2
-
-function openClients(url: string, options: { max?: number; applicationName?: string }) {
-  const settings = clientSettings(options)
-  const sql = postgres(url, settings)
-  const client = postgres(url, settings)
-  return {
-    openedAt: performance.now(),
-    sql,
-    db: drizzle({ client, schema }),
-    /** postgres.js may wait for ever for a connection that died at the wrong moment; nobody else does. */
-    async end(): Promise<void> {
-      const ended = Promise.allSettled([
-        sql.end({ timeout: endSeconds }),
-        client.end({ timeout: endSeconds }),
-      ])
-      await Promise.race([ended, sleep((endSeconds + 1) * 1000, undefined, { ref: false })])
-    },
-  }
-}
-
-/** What every postgres.js client of ours is opened with. */
-export function clientSettings({ max = 5, applicationName = 'tollgate' }) {
-  return {
-    max,
-    connect_timeout: 2,
-    // Seconds. Ends, too, what postgres.js opens after the end of a pool, for statements that were waiting then.
-    idle_timeout: 60,
-    // Seconds. The default backs off to 20, which would prolong an outage by as much.
-    backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
-    onnotice: () => {},
-    fetch_types: false,
-    types: arrayTypes,
-    connection: {
-      application_name: applicationName,
-      // Planning anew over a partition a day takes several times longer than reading a page of the usage log.
-      plan_cache_mode: 'force_generic_plan',
-    },
-  }
-}
+const keysMs = 2_000
+const keysAtOnce = 1_000
+const stateMs = 1_000
+const upkeepMs = 60 * 60_000
+/** Each waits for one commit; a repeat waits for that of the first. */
+const answersPerConnection = 20
+/** When Postgres has answered nobody for so long, those who could wait longer are told so. */
+const silentMs = 2_000

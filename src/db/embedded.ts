@@ -14,6 +14,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Log } from '../telemetry/log.ts'
 import { findBinaries, giveTo, makeCluster, postgresUser } from './embedded-home.ts'
 import { withFileLock } from './file-lock.ts'
 import type { Postmaster } from './postmaster.ts'
@@ -37,7 +38,7 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedOptions {
   dataDir: string
-  log(message: string): void
+  log: Log
   /** Server settings, e.g. `{ fsync: 'off' }`. Only those of the process that starts Postgres count. */
   settings?: Record<string, string>
 }
@@ -70,10 +71,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       postmaster.leash?.destroy()
       postmaster = up.postmaster
       complaint = ''
-      if (postmaster.leash) options.log(`Postgres was gone and is started again on port ${postmaster.port}`)
+      if (postmaster.leash)
+        options.log.info({}, `Postgres was gone and is started again on port ${postmaster.port}`)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (message !== complaint) options.log(`Postgres is gone and does not start: ${message}`)
+      if (message !== complaint) options.log.info({}, `Postgres is gone and does not start: ${message}`)
       complaint = message
     }
   }
@@ -109,7 +111,7 @@ interface ClusterRecord {
   initialized: boolean
 }
 
-async function prepareCluster(dataDir: string, log: (message: string) => void): Promise<ClusterRecord> {
+async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord> {
   let record = readRecord(dataDir)
   if (record === undefined) {
     if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
@@ -126,7 +128,8 @@ async function prepareCluster(dataDir: string, log: (message: string) => void): 
     }
     writeRecord(dataDir, record)
     if (dirname(record.cluster) !== dataDir) {
-      log(
+      log.info(
+        {},
         `Postgres does not run as root and its user cannot enter ${dataDir}: the database is in ${record.cluster}`,
       )
     }

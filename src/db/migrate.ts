@@ -1,61 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import type { Database } from './database.ts'
-import { clientSettings, openDatabase } from './database.ts'
+import type { Log } from '../telemetry/log.ts'
+import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
+import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
 
 /**
  * Bring the database to what this version of the program needs, then run `then`, which may write the catalog.
+ * `functions`: other SQL functions than those of this version.
  *
  * Any number of processes may start at once: one works at a time, under an advisory lock, and the others find it done.
  * Throws when another process holds the lock for two minutes.
  */
 export async function prepareDatabase(
   url: string,
-  then?: (database: Database) => Promise<void>,
+  then?: (connections: Connections) => Promise<void>,
+  functions?: FunctionFolder,
 ): Promise<void> {
   // The lock belongs to a session, so there is only one, and it must not be renewed.
   const session = postgres(url, {
-    ...clientSettings({ max: 1, applicationName: 'tollgate-prepare' }),
+    ...clientSettings({ max: 1, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
     idle_timeout: 0,
   })
   try {
     await session`set lock_timeout = '120s'`
     await session`select pg_advisory_lock(${prepareLock})`
+    // Some functions of the migrations are written for Postgres 16: those of functions/ replace them unread.
+    await session`set check_function_bodies = off`
     await migrate(drizzle({ client: session }), { migrationsFolder })
+    await session`reset check_function_bodies`
+    await applyFunctions(session, functions)
     // Enough to write rows now; keepPartitions makes those of the days to come.
     await session`select ensure_partitions(1)`
-    if (then) await withDatabase(url, then)
+    if (then) await withConnections(url, then)
   } finally {
     // Ending the session releases the lock.
     await session.end({ timeout: 2 })
   }
 }
 
-/** Any fixed number: the same in all versions, used for nothing else. */
+/** Any fixed number, the same in all versions and used for nothing else. */
 const prepareLock = 7_023_911
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-async function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
-  const database = openDatabase(url, { max: 2, applicationName: 'tollgate-prepare' })
+async function withConnections(
+  url: string,
+  work: (connections: Connections) => Promise<void>,
+): Promise<void> {
+  const connections = openConnections(url, { max: 2, applicationName: 'tollgate prepare' })
   try {
-    await work(database)
+    await work(connections)
   } finally {
-    await database.close()
+    await connections.end()
   }
 }
 
 /**
- * Wait until the database answers a query, at most `waitMs`. What waiting cannot mend (password, name of the database)
- * fails at once. The Error says in one line what is wrong and where; it never holds the password.
+ * Wait until the database answers a query, at most `waitMs`. A wrong password or name of the database fails at once:
+ * waiting cannot mend it. The Error says in one line what is wrong and where; it never holds the password.
  */
-export async function waitForDatabase(
-  url: string,
-  waitMs: number,
-  log: (message: string) => void,
-): Promise<void> {
+export async function waitForDatabase(url: string, waitMs: number, log: Log): Promise<void> {
   const deadline = Date.now() + waitMs
   let complaint = ''
   for (;;) {
@@ -64,7 +70,7 @@ export async function waitForDatabase(
     const message = `cannot use the database ${describe(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
-      log(`${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
+      log.info({}, `${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
     complaint = message
     await sleep(retryMs)
   }

@@ -6,6 +6,7 @@ import {
   integer,
   jsonb,
   pgTable,
+  pgView,
   primaryKey,
   smallint,
   sql,
@@ -30,7 +31,7 @@ const limits = () => ({
 })
 
 /** Most that may be spent in a day, in a month (UTC) and in all, nano-USD; NULL: unbounded. */
-const budgets = () => ({
+const budgetColumns = () => ({
   budgetDay: nano('budget_day_nano'),
   budgetMonth: nano('budget_month_nano'),
   budgetTotal: nano('budget_total_nano'),
@@ -76,7 +77,7 @@ export const groups = pgTable('key_groups', {
   totalTokensPerMinute: integer('total_tokens_per_minute'),
   totalConcurrency: integer('total_concurrency'),
   /** Of all its keys together. */
-  ...budgets(),
+  ...budgetColumns(),
   /** Of queued images: higher first. */
   imagePriority: smallint('image_priority').notNull().default(0),
   managedBy: managedBy(),
@@ -108,7 +109,7 @@ export const keys = pgTable(
     strict: boolean('strict').notNull().default(false),
     /** NULL: its group's. */
     ...limits(),
-    ...budgets(),
+    ...budgetColumns(),
     /** NULL: whatever the group allows. */
     allowedModels: text('allowed_models').array(),
     /** NULL: from anywhere. */
@@ -350,6 +351,14 @@ export const budgetPeriods = pgTable(
   },
   (t) => [uniqueIndex('budget_periods_owner').on(t.ownerId, t.period, t.startsAt)],
 )
+
+/** The budgets that keys and groups have now. A migration made the view. */
+export const budgets = pgView('budgets', {
+  ownerId: uuid('owner_id').notNull(),
+  owner: text('owner', { enum: ['key', 'group'] }).notNull(),
+  period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
+  limit: nano('limit_nano').notNull(),
+}).existing()
 
 /** Money held for running requests of limited accounts. */
 export const reservations = pgTable(

@@ -1,65 +1,122 @@
-/** What is asked of the demo channel, whatever the wire format. */
+import { isRecord, type Json, recordsOf } from '../canonical/json.ts'
+
+/** What the demo reads of a request. It ignores all other members. */
 export interface Question {
-  model: string
-  stream: boolean
-  /** Number of answers. */
-  choices: number
-  /** The user's last text; media in it stand as words. */
-  text: string
-  /** What the tools said, when the conversation ends with their results. */
-  results: string[]
-  /** How many turns came before: makes the ids of calls differ from turn to turn. */
-  turns: number
-  tools: DemoTool[]
-  choice: DemoChoice
-  isParallel: boolean
-  format: { type: 'text' } | { type: 'object' } | { type: 'schema'; schema: unknown }
-  /** Most tokens of text. */
-  tokensMax: number
-  stop: string[]
-  /** Whether it is to think before it answers. */
-  thinks: boolean
-  /** How many thoughts of its own came back with a seal that it made. */
-  thoughtsKnown: number
-  /** About four bytes a token. */
-  promptTokens: number
+  /** One for each part of each message. */
+  turns: Turn[]
+  tools: Tool[]
+  /** An object names the one tool that must be called. */
+  toolChoice: 'auto' | 'none' | 'required' | { name: string }
+  /** JSON Schema of the answer; undefined: plain text. */
+  schema: unknown
+  wantsThought: boolean
+  outputTokensMax: number
 }
 
-export interface DemoTool {
+export interface Turn {
+  from: 'user' | 'model' | 'tool' | 'system'
+  text: string
+}
+
+export interface Tool {
   name: string
-  namespace?: string
-  kind: 'function' | 'custom'
   /** JSON Schema. */
   parameters: unknown
 }
 
-/** `only`: the tools that may be called; `isForced`: all of those are to be called, now. */
-export interface DemoChoice {
-  mode: 'auto' | 'none' | 'required'
-  only: string[] | undefined
-  isForced: boolean
-}
+/** What the demo cannot answer, and why. */
+export class Refusal extends Error {
+  readonly status: number
 
-/** How images and the like stand in a text, so that the answer shows that they arrived. */
-export function mediaWords(
-  kind: string,
-  media: { mediaType?: unknown; data?: unknown; url?: unknown },
-): string {
-  if (typeof media.data === 'string') {
-    const bytes = Buffer.from(media.data, 'base64').length
-    return `[${kind}: ${typeof media.mediaType === 'string' ? media.mediaType : 'data'}, ${bytes} bytes]`
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
   }
-  return typeof media.url === 'string' ? `[${kind}: ${media.url.slice(0, 100)}]` : `[${kind}]`
 }
 
-/** Splits a `data:` address; any other stays an address. */
-export function mediaOfUrl(url: string): { mediaType?: string; data?: string; url?: string } {
-  const found = /^data:([^;,]+);base64,(.*)$/s.exec(url)
-  return found?.[1] === undefined ? { url } : { mediaType: found[1], data: found[2] ?? '' }
+/** Under these paths, the four text formats have the same things. */
+const names = {
+  answers: ['n', 'generationConfig.candidateCount'],
+  turns: ['messages', 'input', 'contents'],
+  content: ['content', 'parts', 'output'],
+  text: ['text', 'content', 'functionResponse.response'],
+  tool: ['function.name', 'name', 'allowedFunctionNames.0'],
+  parameters: ['function.parameters', 'parameters', 'input_schema', 'parametersJsonSchema'],
+  toolChoice: ['tool_choice', 'toolConfig.functionCallingConfig'],
+  format: ['response_format', 'text.format', 'output_config.format', 'generationConfig'],
+  formatType: ['type', 'responseMimeType'],
+  schema: ['json_schema.schema', 'schema', 'responseJsonSchema', 'responseSchema'],
+  thought: ['reasoning_effort', 'thinking.type', 'generationConfig.thinkingConfig.includeThoughts'],
+  tokensMax: ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'generationConfig.maxOutputTokens'],
 }
 
-/** About four bytes a token, at least one. */
-export function tokensOf(...values: unknown[]): number {
-  const bytes = values.reduce<number>((sum, value) => sum + Buffer.byteLength(JSON.stringify(value ?? '')), 0)
-  return Math.max(1, Math.ceil(bytes / 4))
+/** Reads a body of any text format. Throws Refusal. */
+export function readQuestion(body: Json): Question {
+  if ((find(body, 'answers') ?? 1) !== 1) throw new Refusal(400, 'The demo channel gives one answer only.')
+  const turns = find(body, 'turns')
+  const tokensMax = find(body, 'tokensMax')
+  const thought = String(find(body, 'thought') ?? 'none')
+  return {
+    turns: typeof turns === 'string' ? [{ from: 'user', text: turns }] : recordsOf(turns).flatMap(turnsOf),
+    tools: recordsOf(body.tools).flatMap(toolsOf),
+    toolChoice: toolChoiceOf(find(body, 'toolChoice')),
+    schema: schemaOf(find(body, 'format')),
+    wantsThought: !['none', 'disabled', 'false'].includes(thought),
+    outputTokensMax: typeof tokensMax === 'number' ? tokensMax : Number.POSITIVE_INFINITY,
+  }
 }
+
+function find(value: unknown, name: keyof typeof names): unknown {
+  const found = names[name].map((path) => path.split('.').reduce(memberOf, value))
+  return found.find((member) => member !== undefined && member !== null)
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value[Number(name)]
+  return isRecord(value) ? value[name] : undefined
+}
+
+function turnsOf(message: Json): Turn[] {
+  const content = find(message, 'content')
+  const parts = Array.isArray(content) ? recordsOf(content) : [{ text: content }]
+  return parts.map((part) => ({ from: fromOf(message, part), text: textOf(part) }))
+}
+
+function fromOf({ role, type }: Json, part: Json): Turn['from'] {
+  const isResult = part.type === 'tool_result' || part.functionResponse !== undefined
+  if (isResult || role === 'tool' || String(type).endsWith('_call_output')) return 'tool'
+  if (role === 'system' || role === 'developer') return 'system'
+  // Items without a role are calls and reasoning in Responses; Gemini's contents without a role are the user's.
+  const isModel = role === 'assistant' || role === 'model' || (role === undefined && type !== undefined)
+  return isModel ? 'model' : 'user'
+}
+
+/** Media have no text. */
+function textOf(part: Json): string {
+  const text = find(part, 'text') ?? ''
+  if (Array.isArray(text)) return recordsOf(text).map(textOf).join(' ')
+  return typeof text === 'string' ? text : JSON.stringify(text)
+}
+
+/** Without tools that the vendor runs itself: these have no parameters. */
+function toolsOf(tool: Json): Tool[] {
+  const [name, parameters] = [find(tool, 'tool'), find(tool, 'parameters')]
+  if (typeof name === 'string' && parameters !== undefined) return [{ name, parameters }]
+  return recordsOf(tool.functionDeclarations).flatMap(toolsOf)
+}
+
+function toolChoiceOf(choice: unknown): Question['toolChoice'] {
+  const name = find(choice, 'tool')
+  if (typeof name === 'string') return { name }
+  const mode = String(isRecord(choice) ? (choice.type ?? choice.mode) : choice).toLowerCase()
+  if (mode === 'required' || mode === 'any') return 'required'
+  return mode === 'none' ? 'none' : 'auto'
+}
+
+function schemaOf(format: unknown): unknown {
+  const type = find(format, 'formatType')
+  const isAnyObject = type === 'json_object' || type === 'application/json'
+  return find(format, 'schema') ?? (isAnyObject ? anyObject : undefined)
+}
+
+const anyObject = { type: 'object', properties: { reply: { type: 'string' } } }

@@ -1,23 +1,24 @@
-import type { Call } from '../stages/call.ts'
+import { headerText } from '../canonical/headers.ts'
+import type { Received } from '../stages/received.ts'
 import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
-/** What the head of an answer is made of. */
+/** The sources of an answer's headers. */
 interface AnswerHead {
-  /** What the client gets, where that is not what the upstream said. */
+  /** The content type for the client, if it is not the upstream's. */
   contentType: string | undefined
   /** Whether the upstream streams. */
   streams: boolean
-  /** Of an answer that is sent at once. */
+  /** The size of an answer that goes out at once. */
   wholeBytes: number | undefined
   upstream: ResponseHeaders
 }
 
-/** The only headers of an upstream that a client gets: they mean something to one of the same format, and name nobody. */
+/** The only headers of an upstream that a client gets: clients of the format use them, and they identify nobody. */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
-/** The headers of an upstream's answer as its client gets them. */
+/** The headers of an answer to a client. */
 export function answerHeaders(
-  { id, headers: own, endpoint }: Pick<Call, 'id' | 'headers' | 'endpoint'>,
+  { id, headers: own, endpoint }: Pick<Received, 'id' | 'headers' | 'endpoint'>,
   { contentType, streams, wholeBytes, upstream }: AnswerHead,
 ): Record<string, string | number> {
   const headers: Record<string, string | number> = { 'x-request-id': id, ...own }
@@ -27,7 +28,7 @@ export function answerHeaders(
   else {
     for (const name of forwardedHeaders) {
       const value = headerText(upstream[name])
-      if (value !== null) headers[name] = value
+      if (value !== undefined) headers[name] = value
     }
   }
   if (contentType === undefined ? streams : contentType.startsWith('text/event-stream')) {
@@ -37,13 +38,7 @@ export function answerHeaders(
     headers['content-length'] = wholeBytes
   } else {
     const declared = headerText(upstream['content-length'])
-    if (declared !== null) headers['content-length'] = declared
+    if (declared !== undefined) headers['content-length'] = declared
   }
   return headers
-}
-
-/** The first value of a header; null where there is none. */
-export function headerText(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null
-  return typeof header === 'string' ? header : (header[0] ?? null)
 }

@@ -1,15 +1,15 @@
 import type { NativeSide, Observation, StreamWatcher, WatchOptions } from '../protocols/protocol.ts'
 
-/** Reads an upstream's answer and says what of it the client gets. */
+/** Reads an upstream's answer, and returns the bytes for the client. */
 export interface AnswerReader {
-  /** What the client gets, where that is not what the upstream said. */
+  /** The content type for the client; undefined: the upstream's. */
   readonly contentType: string | undefined
   /** For an answer that the upstream streams. */
   stream(): StreamWatcher
-  /** For an answer that came whole. Never throws: `observation.error` or not `complete` tells what is wrong. */
+  /** For an answer that came whole. Never throws: `observation.error` is set, or `complete` false, if something is wrong. */
   whole(body: Buffer): WholeAnswer
-  /** The reader for an upstream that streams unasked, or does not though it was asked: the client gets what it asked for. */
-  otherwise(): AnswerReader
+  /** The reader for an answer of the other kind than asked for, streamed or whole: the client gets the kind it asked for. */
+  forOtherKind(): AnswerReader
 }
 
 export interface WholeAnswer {
@@ -17,14 +17,14 @@ export interface WholeAnswer {
   body: Buffer
 }
 
-/** Pass-through: everything goes to the client as it came, but for an answer of the wrong kind. */
+/** Pass-through: every answer goes to the client unchanged, except an answer of the wrong kind. */
 export function readNative(
   side: NativeSide,
   options: WatchOptions,
-  otherwise: () => AnswerReader,
+  forOtherKind: () => AnswerReader,
 ): AnswerReader {
   return {
-    otherwise,
+    forOtherKind,
     contentType: undefined,
     stream: () => side.watchStream(options),
     whole: (body) => ({ observation: side.watchResponse(body), body }),

@@ -1,41 +1,46 @@
 import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf } from '../routing/credentials.ts'
-import { asGatewayError, type Call, newAttempt } from '../stages/call.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import type { Life } from '../stages/life.ts'
+import type { Received } from '../stages/received.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
 
-/** More of a refusal is not read. */
+/** We read no more bytes of a refusal. */
 const refusalBytesMax = 64 * 1024
 
 /**
- * One small question to an upstream, answered whole, for a call that stands in the journal: an attempt of it, which
- * ends with its client. `read` makes something of the answer; what it throws counts as the upstream's failure.
- * Rejects GatewayError when there is no answer, with what the upstream has against the question where it said so.
+ * Make one small call to an upstream for a request that is in the journal, such as fetching a kept answer. The call is an
+ * attempt of the request, and ends when the client leaves. `read` decodes the answer, which comes whole; an error that it
+ * throws counts as the upstream's failure. Rejects GatewayError when there is no answer, with the upstream's own error if it
+ * sent one.
  */
 export async function askUpstream<T>(
   gateway: Gateway,
-  call: Call,
+  { life, row }: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {
-  if (call.clientGone) throw clientLeft()
+  if (life.clientGone) throw clientLeft()
   const sentAt = Date.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }
   const attempt = newAttempt(target)
-  call.attempts.push(attempt)
-  call.asked = target
-  call.sentAt ??= sentAt
-  if (target.credential.secret !== '') call.credentials.add(target.credential.secret)
+  row.attempts.push(attempt)
+  row.asked = target
+  row.sentAt ??= sentAt
+  if (target.credential.secret !== '') row.credentials.push(target.credential.secret)
   const side = upstreamSide(target.protocol)
   try {
-    const { status, headers, body } = await whole(
+    const { status, headers, body } = await readWhole(
       gateway,
-      call,
+      life,
       target,
       {
         ...question,
@@ -45,24 +50,24 @@ export async function askUpstream<T>(
       (status, headers) => {
         attempt.status = status
         attempt.firstByteMs = Date.now() - sentAt
-        attempt.upstreamRequestId = textOf(headers['x-request-id'])
+        attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
       },
     )
     if (status !== 200) throw side.decodeError(status, headers, body)
     return read(body)
   } catch (cause) {
     const error = asGatewayError(cause)
-    if (!call.clientGone) attempt.error = { kind: error.kind, message: error.message }
+    if (!life.clientGone) attempt.error = { kind: error.kind, message: error.message }
     throw error
   } finally {
     attempt.totalMs = Date.now() - sentAt
-    call.running = undefined
+    life.running = undefined
   }
 }
 
 /**
- * That which holds the answer that is asked for, else one that does not rest, else any. What comes of a small question
- * says nothing of the channel: not every upstream answers all of them.
+ * The credential that holds the wanted answer, else one without a cooldown, else any. The outcome of a small call does not
+ * count for the channel's health: some upstreams do not support all of these calls.
  */
 function credentialFor(
   { routing }: Gateway,
@@ -73,25 +78,25 @@ function credentialFor(
   }: Pick<Candidate, 'channel' | 'pinned'> & { upstreamModel: string | null },
 ): Credential {
   const all = credentialsOf(channel, () => undefined)
-  const rests = (credential: Credential) =>
-    routing.rests.find(channel.id, credential, upstreamModel ?? '') !== undefined
-  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !rests(one)) ?? all[0]
+  const isCoolingDown = (credential: Credential) =>
+    routing.cooldowns.find(channel.id, credential, upstreamModel ?? '') !== undefined
+  const best = all.find(({ name }) => name === pinned) ?? all.find((one) => !isCoolingDown(one)) ?? all[0]
   return best ?? { secret: '', name: '' }
 }
 
-interface Whole {
+interface WholeResponse {
   status: number
   headers: ResponseHeaders
   body: Buffer
 }
 
-function whole(
+function readWhole(
   gateway: Gateway,
-  call: Call,
+  life: Life,
   target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
-): Promise<Whole> {
+): Promise<WholeResponse> {
   return new Promise((resolve, reject) => {
     const { watchedAnswerBytesMax } = gateway.bounds
     let status = 0
@@ -107,10 +112,10 @@ function whole(
       data(upstream, chunk) {
         bytes += chunk.length
         if (status !== 200 && bytes > refusalBytesMax) {
-          // More of a refusal is not read: what came of it has to do.
+          // Decode the refusal from the bytes so far.
           if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
           resolve({ status, headers, body: Buffer.concat(chunks) })
-          upstream.abort(enoughRead())
+          upstream.abort(refusalTooLong())
           return
         }
         if (bytes <= watchedAnswerBytesMax) chunks.push(chunk)
@@ -126,15 +131,11 @@ function whole(
       end: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
       fail: reject,
     }
-    call.running = gateway.upstreams.call(target, request, listener)
+    life.running = gateway.upstreams.call(target, request, listener)
   })
 }
 
-function textOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null
-}
-
-function enoughRead(): GatewayError {
+function refusalTooLong(): GatewayError {
   return new GatewayError('upstream_error', 'The upstream refused at length.')
 }
 

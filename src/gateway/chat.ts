@@ -1,117 +1,114 @@
-import { authenticate, tokenFrom } from '../access/authenticate.ts'
-import type { Identity } from '../access/identity.ts'
 import { mayUse } from '../access/permitted.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
-import { readBody } from '../http/body.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
-import { groupOf, planRoute } from '../routing/candidates.ts'
+import type { Model } from '../catalog/snapshot.ts'
+import { planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
-import type { Leg } from '../routing/targets.ts'
-import { admit, requireCapacity } from '../stages/admit.ts'
-import type { Call, Endpoint } from '../stages/call.ts'
+import type { ModelCandidates } from '../routing/targets.ts'
+import { admit } from '../stages/admit.ts'
+import { end } from '../stages/end.ts'
+import { leftEnding } from '../stages/ending.ts'
+import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
-import { journey, requireModel } from '../stages/journey.ts'
-import { isCostBounded, isMoneyLimited } from '../stages/reserve.ts'
-import { leftBeforeSending, settle } from '../stages/settle.ts'
+import { handleRequest } from '../stages/handle-request.ts'
+import { isMoneyLimited } from '../stages/hold-money.ts'
+import { identify } from '../stages/identify.ts'
+import { type Asked, read, requireModel } from '../stages/read.ts'
+import type { Received } from '../stages/received.ts'
 import { deliver } from './deliver.ts'
 import { holdersOf } from './holders.ts'
+import { Preparation } from './prepare.ts'
+import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
- * A chat request's journey, for every endpoint that is one: read, authenticate, decode, resolve, admit; then one
- * target after the other until the client has an answer. Whatever happens, one row is written.
+ * A text request from its first byte to its row: identify the caller, read the request, plan its targets, hold its cost; then
+ * call one target after the other until the client has an answer. `plain` endpoints do the same, without translation.
  */
-export function chat(gateway: Gateway, endpoint: Endpoint) {
-  return journey(gateway, endpoint, serve)
+export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
+  const format = formatOf(endpoint)
+  const others = endpoint.kind === 'text' ? translatable : []
+  const upstreamPath = endpoint.kind === 'plain' ? endpoint.upstreamPath : undefined
+  return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
+    const found = identify(gateway, received)
+    const identified = found instanceof Promise ? await found : found
+    format.client.checkHeaders?.(received.request.headers)
+    const asked = await read(gateway, identified, (body) => format.client.readRequest(body, gateway.bounds))
+    if (asked === 'left') return end(gateway, received, leftEnding)
+    if (asked === 'answered') return
+    const model = requireModel(identified, asked.facts.model)
+    const findSession = once(() =>
+      sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),
+    )
+    const plan = { model, others, findSession }
+    const planned = await planModels(gateway, asked, plan)
+    const preparation = new Preparation(gateway, asked, upstreamPath)
+    const admitted = await admit(gateway, asked, () =>
+      worstCaseOf(asked, answeringModels(planned), preparation),
+    )
+    await deliver(gateway, admitted, { planned, findSession, preparation })
+  })
 }
 
-async function serve(gateway: Gateway, call: Call): Promise<void> {
-  const snapshot = gateway.catalog.snapshot
-  call.token = tokenFrom(call.request.headers) ?? null
-  const found = authenticate(gateway.keys, snapshot, call.request.headers, call.clientAddress, call.startedAt)
-  const identity = found instanceof Promise ? await found : found
-  call.identity = identity
-  requireCapacity(gateway)
-  const group = groupOf(snapshot, identity.groupId)
-  call.endpoint.client.checkHeaders?.(call.request.headers)
-  if (call.clientGone) return settle(gateway, call, leftBeforeSending)
-  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
-  const decoded = { bytesMax: decodedBytesMax, releases: call.releases }
-  const body = await readBody(call.request, bodyBytesMax, decoded)
-  if (body === undefined) return settle(gateway, call, leftBeforeSending)
-  call.body = body.bytes
-  call.slabs.push(body.release)
-  const facts = call.endpoint.client.readRequest(body.bytes, gateway.bounds)
-  call.facts = facts
-  call.requestedModel = facts.model
-  if (isKeyed(call) && (await answeredBefore(gateway, call))) return
-  const model = requireModel(snapshot, identity, facts.model)
-  const findSession = once(() => sessionOf(identity.tenantId, call.request.headers, body.bytes, facts))
-  const legs = await planLegs(gateway, call, { snapshot, identity, group, model, facts, findSession })
-  const models = legs.flatMap(({ model, candidates }) =>
+function answeringModels(planned: readonly ModelCandidates[]) {
+  return planned.flatMap(({ model, candidates }) =>
     candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
   )
-  await admit(gateway, call, snapshot, { identity, group, facts, body: body.bytes, models })
-  call.price = { model, multiplier: group.priceMultiplier, clientGone: group.clientGone }
-  await deliver(gateway, call, { legs, findSession, group })
 }
 
-interface Planning {
-  snapshot: Snapshot
-  identity: Identity
-  group: Group
+interface Plan {
   model: Model
-  facts: RequestFacts
+  /** Protocols into which we may translate. */
+  others: typeof translatable
   findSession: () => Session | undefined
 }
 
-/** Where the request may go: the model that was asked for, then its fallbacks. What only one channel holds has none. */
-async function planLegs(gateway: Gateway, call: Call, planning: Planning): Promise<Leg[]> {
-  const { identity, group, model, facts, findSession: sessionOf } = planning
-  const { protocol } = call.endpoint
-  const { heldId } = facts
-  if (heldId !== undefined) {
-    const planned = planRoute(model, facts.model, group, protocol, { sessionOf })
-    const candidates = await holdersOf(gateway, identity, heldId, planned)
+/** The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer has no fallbacks. */
+async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
+  const { facts } = asked
+  const { model } = plan
+  if (facts.heldId !== undefined) {
+    const planned = candidatesOf(asked, plan, model, facts.model)
+    const candidates = await holdersOf(gateway, asked.identity, facts.heldId, planned)
     return [{ model, candidates, fallback: undefined }]
   }
-  const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(call, planning, fallback))
+  const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(asked, plan, fallback))
   try {
-    const candidates = planRoute(model, facts.model, group, protocol, { sessionOf })
+    const candidates = candidatesOf(asked, plan, model, facts.model)
     return [{ model, candidates, fallback: undefined }, ...fallbacks]
   } catch (error) {
-    // No channel of its own can answer here: its fallbacks may.
+    // No channel of the model can answer on this endpoint, but a fallback may.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
     throw error
   }
 }
 
-/** None where the fallback is no more, or cannot be asked on this endpoint. */
-function planFallback(call: Call, planning: Planning, fallback: string): Leg[] {
-  const { snapshot, identity, group, facts, findSession: sessionOf } = planning
+/** The candidates of a fallback, or the reason for none; empty when the model no longer exists. */
+function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
+  const { snapshot, identity, group, facts } = asked
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
-  const refuse = (reason: string): Leg[] => [
+  const refuse = (reason: string): ModelCandidates[] => [
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
-  if (isMoneyLimited(snapshot, identity, group)) {
-    // What it may cost could not be held.
+  if (isMoneyLimited(asked)) {
+    // Without a bound we could not hold the cost.
     if (model.price === undefined) return refuse('it has no price')
     if (!isCostBounded(facts, model, group)) return refuse('its cost is not bounded')
   }
   try {
-    const candidates = planRoute(model, fallback, group, call.endpoint.protocol, { sessionOf })
-    return [{ model, candidates, fallback }]
+    return [{ model, candidates: candidatesOf(asked, plan, model, fallback), fallback }]
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return refuse(error.kind)
   }
 }
 
-/** Asked for when there is a choice, and then the same for all of the request. */
+function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan, model: Model, name: string) {
+  return planRoute(model, name, group, endpoint.protocol, { others, sessionOf: findSession })
+}
+
+/** Calls `find` when its result is first needed, and keeps the result. */
 function once<T>(find: () => T): () => T {
   let found: { value: T } | undefined
   return () => {

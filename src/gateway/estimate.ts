@@ -1,14 +1,13 @@
 import type { Block, ChatRequest } from '../canonical/chat.ts'
+import { bytesPerToken } from '../canonical/tokens.ts'
 
-/** English text and JSON have about four bytes to a token. */
-const bytesPerToken = 4
-/** What an image of usual size costs with most vendors, and what each turn's frame does. */
+/** An image of usual size costs this much with most vendors; each turn also costs its frame. */
 const tokensPerImage = 1_000
 const tokensPerTurn = 4
-/** A page of a document is text and a picture of it; base64 hides how many there are. */
+/** A page of a document counts as text and as a picture. Base64 hides the number of pages, so this is a rough average. */
 const documentBytesPerToken = 40
 
-/** Our own guess of a request's input tokens: within a fifth for English text, farther off for code and pictures. */
+/** An estimate of a request's input tokens: within a fifth for English text, less exact for code and pictures. */
 export function estimateInputTokens(request: ChatRequest): number {
   let tokens = 0
   for (const { blocks } of request.turns) {

@@ -3,17 +3,16 @@ import { GatewayError } from '../canonical/error.ts'
 import type { Holder } from '../ledger/held-answers.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
-import type { Call } from '../stages/call.ts'
+import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 const idCharactersMax = 256
-/** No vendor's id has others, and Postgres takes no NUL. */
+/** All vendors' ids have only these characters. Postgres refuses NUL. */
 const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
- * Of the planned candidates those whose channel holds an earlier answer of this tenant, pinned to the credential that
- * made it. Throws `invalid_request` for an answer that the tenant never had here: another tenant's must look the same
- * as none.
+ * The planned candidates whose channel holds an earlier answer of this tenant, pinned to the credential that made it.
+ * Throws `invalid_request` for an answer that the tenant never had here: another tenant's answer must look like none.
  */
 export async function holdersOf(
   gateway: Gateway,
@@ -32,7 +31,7 @@ export async function holdersOf(
   )
 }
 
-/** What holds an answer of the caller's tenant. Throws `unavailable` while Postgres is away. */
+/** The channel and credential that hold an answer of this tenant. Throws `unavailable` while Postgres is away. */
 export async function findHolder(
   gateway: Gateway,
   identity: Identity,
@@ -53,14 +52,14 @@ export async function findHolder(
   }
 }
 
-/** So that the answer can be continued or fetched. */
+/** Remember which channel and credential hold an answer, so that a later request can continue or fetch it. */
 export function rememberHolder(
   gateway: Gateway,
-  { identity, facts }: Call,
+  { identity, facts }: Admitted,
   target: Target,
   answerId: string | undefined,
 ): void {
-  if (!target.native || identity === null || facts?.keepsAnswer !== true) return
+  if (!target.native || !facts.keepsAnswer) return
   if (answerId === undefined || !plainId.test(answerId)) return
   gateway.heldAnswers.remember(identity.tenantId, answerId, {
     channel: target.channel.name,

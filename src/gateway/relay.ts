@@ -1,31 +1,25 @@
 import type { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
-import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import type { Bounds } from '../config.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
-import type { Target } from '../routing/candidates.ts'
-import type { Call } from '../stages/call.ts'
-import { nothingObserved, nothingSent, weighed } from '../stages/meter.ts'
-import { shown } from '../stages/secrets.ts'
+import type { Admitted } from '../stages/admit.ts'
+import { nothingSent, observeSize } from '../stages/meter.ts'
+import type { UpstreamRefusal } from '../stages/refuse.ts'
+import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { endedEarly, isRedirect, notWhole, redirected, tooLong } from './answer-errors.ts'
-import { answerHeaders, headerText } from './answer-headers.ts'
 import type { AnswerReader } from './answer-reader.ts'
+import { ClientAnswer } from './client-answer.ts'
 
-/** How one attempt ended. `unanswered`: the client has seen nothing of it, so another target may be tried. */
-export type Attempted =
+/** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
+export type RelayResult =
   | { kind: 'answered' }
   | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
 
-/** An upstream's own error answer, for clients that speak its protocol. */
-export interface UpstreamRefusal {
-  status: number
-  contentType: string
-  body: Buffer
-}
-
-/** What the relay tells when the answer has ended, before its last bytes go out. */
-export interface Answer {
+/** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
+export interface RelayedAnswer {
   status: number
   observation: Observation
   streamEnd: StreamEnd
@@ -33,30 +27,27 @@ export interface Answer {
 }
 
 export interface RelayOptions {
-  call: Call
-  target: Target
+  admitted: Admitted
   side: UpstreamSide
   reader: AnswerReader
   attempt: AttemptRecord
-  heldAnswerBytesMax: number
-  watchedAnswerBytesMax: number
-  keepAliveMs: number
-  clientStallMs: number
-  /** Write the row; the last bytes wait for it. */
-  settle(answer: Answer): Promise<void>
-  done(attempted: Attempted): void
+  bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
+  /** Write the row. The last bytes of the answer wait for it. */
+  settle(answer: RelayedAnswer): Promise<void>
+  done(attempted: RelayResult): void
 }
 
 const refusalBytesMax = 64 * 1024
 
 /**
- * Carries one upstream answer to the client as it comes, while the protocol's watcher reads it. Backpressure,
- * a client that leaves, a cut upstream and the exact end of the answer are dealt with here and nowhere else.
+ * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only this class decides
+ * what happens when the client leaves, when the upstream breaks off, and when the answer is whole.
  */
 export class Relay implements Listener {
   readonly #options: RelayOptions
   readonly #sentAt = Date.now()
   #reader: AnswerReader
+  readonly #answer: ClientAnswer
   #upstream: UpstreamCall | undefined
   #status = 0
   #headers: ResponseHeaders = {}
@@ -64,21 +55,19 @@ export class Relay implements Listener {
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
-  /** The answer was larger on its way here than it is for the upstream: it is held to the bound. */
+  /** We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the bound. */
   #decoded = false
-  #begun = false
-  /** The client has yet to take what was written. */
-  #blocked = false
   #finished = false
   #keepAliveTimer: NodeJS.Timeout | undefined
 
   constructor(options: RelayOptions) {
     this.#options = options
     this.#reader = options.reader
+    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs)
   }
 
   isWanted(): boolean {
-    return !this.#options.call.clientGone
+    return !this.#options.admitted.life.clientGone
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
@@ -89,16 +78,16 @@ export class Relay implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = headerText(headers['x-request-id'])
+    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return
     }
     const contentType = headerText(headers['content-type']) ?? ''
     const isStream = contentType.startsWith('text/event-stream')
-    const { facts } = this.#options.call
-    if (facts?.stream === true ? contentType.includes('json') : isStream)
-      this.#reader = this.#reader.otherwise()
+    const { facts } = this.#options.admitted
+    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.forOtherKind()
+    this.#answer.setHead({ status, headers, streams: isStream, contentType: this.#reader.contentType })
     if (isStream) {
       this.#mode = 'stream'
       this.#watcher = this.#reader.stream()
@@ -118,12 +107,13 @@ export class Relay implements Listener {
         return
       case 'whole':
         this.#hold(chunk)
-        if (this.#length > this.#heldBytesMax()) this.#passHeld(upstream)
+        if (this.#length > this.#heldBytesMax()) this.#startPassing(upstream)
         return
       case 'passing':
-        this.#keep(chunk)
-        if (this.#decoded && this.#length > this.#options.watchedAnswerBytesMax) this.#cutOff(upstream)
-        else this.#write(upstream, chunk)
+        this.#keepWatched(chunk)
+        if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax)
+          this.#abortTooLong(upstream)
+        else this.#answer.write(upstream, chunk)
         return
     }
   }
@@ -149,39 +139,39 @@ export class Relay implements Listener {
 
   fail(error: GatewayError, sent: boolean): void {
     if (this.#finished) return
-    const { call } = this.#options
+    const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) {
-      this.#unanswered(error, sent ? 'unknown' : 'no')
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, sent ? 'unknown' : 'no')
       return
     }
     this.#finish(
       sent ? this.#observeSoFar() : nothingSent,
-      endOf(error),
+      streamEndAfter(error),
       error,
-      call.clientGone ? undefined : this.#watcher?.fail?.(error),
+      life.clientGone ? undefined : this.#watcher?.fail?.(error),
     )
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
-    const { call } = this.#options
+    const { row } = this.#options.admitted
     if (this.#watcher === undefined) return
     const watched = this.#watcher.push(chunk)
-    if (call.firstTokenAt === null && watched.hasContent) call.firstTokenAt = Date.now()
+    if (row.firstTokenAt === null && watched.hasContent) row.firstTokenAt = Date.now()
     if (watched.terminal) {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
-      if (observation.error !== undefined && this.#mayStillBeAnother()) {
-        this.#unanswered(observation.error, 'unknown')
+      if (observation.error !== undefined && this.#canTryAnother()) {
+        this.#giveUp(observation.error, 'unknown')
         upstream.abort(observation.error)
         return
       }
-      // The row is written before the client can know that the answer is whole.
-      this.#finish(observation, endingOf(observation), null, whole(watched.forward))
-      // Nobody waits for what it would still say.
+      // Write the row before the client can see that the answer is whole.
+      this.#finish(observation, streamEndOf(observation), null, joinChunks(watched.forward))
+      // The error ends the answer: the rest of the stream is of no use.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
-      for (const bytes of watched.forward) this.#write(upstream, bytes)
+      for (const bytes of watched.forward) this.#answer.write(upstream, bytes)
     }
   }
 
@@ -189,34 +179,34 @@ export class Relay implements Listener {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
     const { error = observation.complete ? undefined : endedEarly() } = observation
-    if (error !== undefined && this.#mayStillBeAnother()) {
-      this.#unanswered(error, 'unknown')
+    if (error !== undefined && this.#canTryAnother()) {
+      this.#giveUp(error, 'unknown')
       return
     }
     if (error !== undefined) this.#noteEnd(error)
-    // Half a frame is nothing to send; what the upstream said of its error is.
+    // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is that error.
     const last = error === undefined || observation.error !== undefined ? rest : undefined
-    this.#finish(observation, endingOf(observation), error ?? null, last)
+    this.#finish(observation, streamEndOf(observation), error ?? null, last)
   }
 
   #endWhole(): void {
-    const { observation, body } = this.#reader.whole(this.#held())
-    if (observation.complete || this.#options.call.clientGone) {
-      this.#options.call.firstTokenAt ??= Date.now()
+    const { observation, body } = this.#reader.whole(this.#joinHeld())
+    if (observation.complete || this.#options.admitted.life.clientGone) {
+      this.#options.admitted.row.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#unanswered(observation.error ?? notWhole(), 'unknown')
+    this.#giveUp(observation.error ?? notWhole(), 'unknown')
   }
 
-  /** `upstream`: where it would go on with its refusal, which nobody reads. */
+  /** `upstream`: to abort when it sends more of the refusal than we read. */
   #refuse(upstream?: UpstreamCall): void {
-    const body = this.#held()
+    const body = this.#joinHeld()
     const error = isRedirect(this.#status)
       ? redirected(this.#status)
       : this.#options.side.decodeError(this.#status, this.#headers, body)
     this.#noteEnd(error)
-    if (this.#options.call.clientGone) {
+    if (this.#options.admitted.life.clientGone) {
       this.#finish(nothingSent, 'complete', error, undefined)
       upstream?.abort(error)
       return
@@ -233,21 +223,21 @@ export class Relay implements Listener {
     upstream?.abort(error)
   }
 
-  /** The upstream's own signs of life do not pass through a translation. */
+  /** A translation drops the keep-alives of the upstream, so we send our own. */
   #keepAlive(upstream: UpstreamCall): void {
     this.#keepAliveTimer = setInterval(() => {
-      if (this.#options.call.response.writableNeedDrain) return
+      if (this.#options.admitted.response.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
-      if (bytes !== undefined && bytes.length > 0) this.#write(upstream, bytes)
-    }, this.#options.keepAliveMs).unref()
+      if (bytes !== undefined && bytes.length > 0) this.#answer.write(upstream, bytes)
+    }, this.#options.bounds.keepAliveMs).unref()
   }
 
-  /** Until the client has seen something of it, an answer can come from elsewhere. */
-  #mayStillBeAnother(): boolean {
-    return !this.#begun && !this.#options.call.clientGone
+  /** True while the client has seen nothing of this answer: another target may still answer. */
+  #canTryAnother(): boolean {
+    return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
 
-  #unanswered(error: GatewayError, paid: 'no' | 'unknown'): void {
+  #giveUp(error: GatewayError, paid: 'no' | 'unknown'): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
@@ -263,62 +253,20 @@ export class Relay implements Listener {
   ): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
-    const { call } = this.#options
-    const end = call.clientGone ? 'client_gone' : call.shuttingDown && error !== null ? 'shutdown' : streamEnd
-    const status = this.#begun || !call.clientGone ? this.#status : 499
-    // What an upstream that answers too early has not taken of the request must not become that of somebody else.
-    if (this.#upstream?.hasRequest !== true) call.slabs.length = 0
+    const { life } = this.#options.admitted
+    const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
+    const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
+    // An upstream may answer before it has read the whole request. Then the request's memory must not be reused.
+    if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
-      this.#sendLast(error, last)
+      this.#answer.finish(error, last)
       this.#options.done({ kind: 'answered' })
     })
   }
 
-  #sendLast(error: GatewayError | null, last: Buffer | undefined): void {
-    const { call } = this.#options
-    if (call.clientGone || call.response.destroyed) return
-    if (error !== null && this.#mode !== 'stream') {
-      // An answer cut in its middle has no other sign than the broken connection.
-      call.response.destroy()
-      return
-    }
-    const inStream = error !== null && last === undefined
-    this.#begin(last?.length)
-    if (inStream) call.response.end(call.endpoint.client.encodeStreamError(shown(call, error), call.id))
-    else call.response.end(last)
-    if (isWaitedFor(call.response)) cutWhenStalled(call.response, this.#options.clientStallMs)
-  }
-
-  #write(upstream: UpstreamCall, chunk: Buffer): void {
-    const { call } = this.#options
-    if (call.clientGone) return
-    this.#begin(undefined)
-    if (call.response.write(chunk) || this.#blocked) return
-    this.#blocked = true
-    upstream.pause()
-    call.response.once('drain', () => {
-      this.#blocked = false
-      upstream.resume()
-    })
-    cutWhenStalled(call.response, this.#options.clientStallMs)
-  }
-
-  #begin(wholeBytes: number | undefined): void {
-    if (this.#begun) return
-    this.#begun = true
-    const { call } = this.#options
-    const headers = answerHeaders(call, {
-      contentType: this.#reader.contentType,
-      streams: this.#mode === 'stream',
-      wholeBytes,
-      upstream: this.#headers,
-    })
-    call.response.writeHead(this.#status, headers)
-  }
-
-  /** Only what goes on as it came can be passed before it is whole. */
+  /** Only an answer that goes out unchanged can be passed on before it is whole. */
   #heldBytesMax(): number {
-    const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options
+    const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options.bounds
     return this.#reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
   }
 
@@ -327,64 +275,65 @@ export class Relay implements Listener {
     this.#length += chunk.length
   }
 
-  #held(): Buffer {
-    return whole(this.#chunks) ?? Buffer.alloc(0)
+  #joinHeld(): Buffer {
+    return joinChunks(this.#chunks) ?? Buffer.alloc(0)
   }
 
-  #passHeld(upstream: UpstreamCall): void {
+  #startPassing(upstream: UpstreamCall): void {
     if (this.#reader.contentType !== undefined) {
-      this.#cutOff(upstream)
+      this.#abortTooLong(upstream)
       return
     }
     const held = this.#chunks
     this.#mode = 'passing'
-    this.#options.call.firstTokenAt ??= Date.now()
-    for (const chunk of held) this.#write(upstream, chunk)
+    this.#options.admitted.row.firstTokenAt ??= Date.now()
+    for (const chunk of held) this.#answer.write(upstream, chunk)
   }
 
-  /** The answer is too long to be gone on with. */
-  #cutOff(upstream: UpstreamCall): void {
-    const error = tooLong(this.#options.watchedAnswerBytesMax)
+  /** The answer is longer than we translate or decode. */
+  #abortTooLong(upstream: UpstreamCall): void {
+    const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
-    if (this.#mayStillBeAnother()) this.#unanswered(error, 'unknown')
+    if (this.#canTryAnother()) this.#giveUp(error, 'unknown')
     else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
     upstream.abort(error)
   }
 
-  /** What an answer that has no end gave until now. */
+  /** The observation of an answer that has not ended. */
   #observeSoFar(): Observation {
-    if (this.#mode === 'passing') return weighed(this.#length)
+    if (this.#mode === 'passing') return observeSize(this.#length)
     return this.#watcher?.observe() ?? nothingObserved
   }
 
-  /** An answer beyond what is watched is still delivered; its usage is then estimated from its size. */
-  #keep(chunk: Buffer): void {
-    if (this.#length <= this.#options.watchedAnswerBytesMax) this.#chunks.push(chunk)
+  /** The client gets an answer above the bound too, but its usage is then estimated from its size. */
+  #keepWatched(chunk: Buffer): void {
+    if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
     else this.#chunks = []
     this.#length += chunk.length
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#reader.whole(this.#held()).observation
-    return weighed(this.#length)
+    if (this.#chunks.length > 0) return this.#reader.whole(this.#joinHeld()).observation
+    return observeSize(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {
-    const { attempt, call } = this.#options
+    const { attempt, admitted } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
-    if (error !== null && !call.clientGone) attempt.error = { kind: error.kind, message: error.message }
+    if (error !== null && !admitted.life.clientGone)
+      attempt.error = { kind: error.kind, message: error.message }
   }
 }
 
-function endingOf(observation: Observation): StreamEnd {
+function streamEndOf(observation: Observation): StreamEnd {
   return observation.complete ? 'complete' : 'upstream_cut'
 }
 
-function endOf(error: GatewayError): StreamEnd {
+function streamEndAfter(error: GatewayError): StreamEnd {
   return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
 }
 
-/** The pieces as one buffer, without a copy where there is one only; undefined where there is none. */
-function whole(pieces: Buffer[]): Buffer | undefined {
+/** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
+function joinChunks(pieces: Buffer[]): Buffer | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

@@ -1,42 +1,13 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
-import { isRecord, type Json } from '../canonical/json.ts'
-import { SseDecoder } from '../protocols/decode-sse.ts'
+import type { Json } from '../canonical/json.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import { EventObserver } from '../protocols/observe.ts'
-import type {
-  AnswerContext,
-  ClientSide,
-  DecodeAnswerContext,
-  StreamWatcher,
-  UpstreamSide,
-} from '../protocols/protocol.ts'
+import type { AnswerContext } from '../protocols/protocol.ts'
 import type { Target } from '../routing/candidates.ts'
-import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
-
-/** What a client wants translated, and how its answer is to be written. */
-export interface Translatable {
-  client: ClientSide
-  /** The client's body, parsed. */
-  body: Json
-  requestId: string
-  model: string
-  /** Whether the client wants its answer streamed. */
-  stream: boolean
-  createdAtSeconds: number
-  inputTokensEstimate: number
-  envelope: Envelope
-  /** What is lost is refused instead. */
-  strict: boolean
-  maxOutputTokensDefault: number
-  frameBytesMax: number
-  /** Most that an answer may hold, counted in characters and 64 for each event. */
-  answerSizeMax: number
-  /** An upstream's error without what the client must not see. */
-  shown(error: GatewayError): GatewayError
-}
+import type { AnswerReader } from './answer-reader.ts'
+import type { Translatable } from './translatable.ts'
+import { TranslatingReader } from './translating-reader.ts'
 
 export interface Translation {
   body: Json
@@ -45,8 +16,8 @@ export interface Translation {
 }
 
 /**
- * A request in the words of a target that speaks another format, and a reader that turns its answer back.
- * Throws GatewayError `invalid_request` or `unsupported_parameter`, naming the client's own path.
+ * Translate a request into the format of a target. The reader translates the answer back.
+ * Throws GatewayError `invalid_request` or `unsupported_parameter`, which names the path in the client's request.
  */
 export function translate(
   wanted: Translatable,
@@ -63,11 +34,11 @@ export function translate(
 }
 
 /**
- * The reader of a target that speaks the client's own format, but answers with a stream where none was asked for, or
- * the other way round. Undefined for a request that cannot be read as one of its format, and for one whose answer has
- * more than can be written anew. `keepsAnswer`: the upstream does, under its own id.
+ * A reader for a target of the client's own format that streams unasked, or does not stream although we asked: it rewrites
+ * the answer as the other kind. Undefined when the request does not decode, or when its answer has parts that a rewrite
+ * would lose (several choices, logprobs). `keepsAnswer`: the upstream keeps the answer, under its own id.
  */
-export function readOtherwise(
+export function readOtherKind(
   wanted: Translatable,
   target: Pick<Target, 'protocol' | 'upstreamModel'>,
   keepsAnswer: boolean,
@@ -76,7 +47,7 @@ export function readOtherwise(
     const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
     if (request.choices > 1 || request.logprobs !== undefined) return undefined
     const { upstreamModel } = target
-    const answer = { ...wanted, envelope: ownSeals(wanted.envelope), request }
+    const answer = { ...wanted, envelope: ownSignatures(wanted.envelope), request }
     return new TranslatingReader(
       wanted,
       upstreamSide(target.protocol),
@@ -90,11 +61,11 @@ export function readOtherwise(
   }
 }
 
-/** Seals go to the client as they came where it speaks the format that made them. Chat has no one place for them. */
-function ownSeals(envelope: Envelope): Envelope {
+/** Signatures go to a client of their own format without an envelope, except in Chat Completions, which has no field for them. */
+function ownSignatures(envelope: Envelope): Envelope {
   return {
     ...envelope,
-    wrap: (seal) => (seal.protocol === 'openai-chat' ? envelope.wrap(seal) : seal.value),
+    wrap: (signature) => (signature.protocol === 'openai-chat' ? envelope.wrap(signature) : signature.value),
   }
 }
 
@@ -106,236 +77,4 @@ function refuseLosses(notes: readonly TranslationNote[]): void {
     `${lost.path}: would be dropped (${lost.reason}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
     { field: lost.path },
   )
-}
-
-class TranslatingReader implements AnswerReader {
-  readonly contentType: string
-  readonly #wanted: Translatable
-  readonly #side: UpstreamSide
-  readonly #decoding: DecodeAnswerContext
-  readonly #answer: AnswerContext
-  readonly #keepsAnswer: boolean
-
-  constructor(
-    wanted: Translatable,
-    side: UpstreamSide,
-    decoding: DecodeAnswerContext,
-    answer: AnswerContext,
-    keepsAnswer = false,
-  ) {
-    this.#wanted = wanted
-    this.#keepsAnswer = keepsAnswer
-    this.#side = side
-    this.#decoding = decoding
-    this.#answer = answer
-    this.contentType = wanted.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
-  }
-
-  stream(): StreamWatcher {
-    const decoder = new SseDecoder(this.#side.decodeStream(this.#decoding), this.#wanted.frameBytesMax)
-    const { client, stream } = this.#wanted
-    return new TranslatingWatcher({
-      decoder,
-      writer: this.#writer(),
-      keepAlive: stream ? client.keepAlive : '',
-      sizeMax: this.#wanted.answerSizeMax,
-    })
-  }
-
-  otherwise(): AnswerReader {
-    return this
-  }
-
-  whole(body: Buffer): WholeAnswer {
-    const observer = new EventObserver()
-    const events = this.#eventsOf(body)
-    const writer = this.#writer(this.#contextOf(events))
-    let text = ''
-    for (const event of events) {
-      text += writer.push(event, (said) => observer.take(said))
-    }
-    return { observation: observer.observe(), body: Buffer.from(text) }
-  }
-
-  #eventsOf(body: Buffer): ChatEvent[] {
-    try {
-      const answer: unknown = JSON.parse(body.toString('utf8'))
-      if (isRecord(answer)) return this.#side.decodeResponse(answer, this.#decoding)
-    } catch (error) {
-      if (error instanceof GatewayError) return [{ type: 'error', error }]
-    }
-    return []
-  }
-
-  #writer(answer = this.#answer): SafeWriter {
-    const { client, stream } = this.#wanted
-    const writer = stream
-      ? client.encodeStream(answer)
-      : new WholeWriter(client, (events) => this.#contextOf(events))
-    return new SafeWriter(writer, this.#wanted)
-  }
-
-  #contextOf([first]: readonly ChatEvent[]): AnswerContext {
-    const heldId = this.#keepsAnswer && first?.type === 'start' ? first.id : undefined
-    return heldId === undefined ? this.#answer : { ...this.#answer, heldId }
-  }
-}
-
-interface Writer {
-  push(event: ChatEvent): string
-}
-
-/** Never throws: what cannot be written is an error of the upstream's, and no error shows what it must not. */
-class SafeWriter {
-  readonly #writer: Writer
-  readonly #wanted: Translatable
-
-  constructor(writer: Writer, wanted: Translatable) {
-    this.#writer = writer
-    this.#wanted = wanted
-  }
-
-  /** `told` hears what was written in fact. */
-  push(event: ChatEvent, told: (event: ChatEvent) => void): string {
-    const { client, requestId, stream, shown } = this.#wanted
-    const said: ChatEvent = event.type === 'error' ? { type: 'error', error: shown(event.error) } : event
-    try {
-      const text = this.#writer.push(said)
-      told(said)
-      return text
-    } catch (cause) {
-      const error = said.type === 'error' ? said.error : unwritable(cause)
-      told({ type: 'error', error })
-      // Without what the format's own writer would repeat of the answer.
-      return stream ? client.encodeStreamError(error, requestId).toString() : ''
-    }
-  }
-}
-
-/** JSON that is nested beyond what JSON.stringify bears, for one. */
-function unwritable(cause: unknown): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    'The upstream answered with something that cannot be translated.',
-    {
-      cause,
-    },
-  )
-}
-
-/** Writes nothing until the answer is whole. */
-class WholeWriter implements Writer {
-  readonly #client: ClientSide
-  readonly #contextOf: (events: readonly ChatEvent[]) => AnswerContext
-  readonly #events: ChatEvent[] = []
-
-  constructor(client: ClientSide, contextOf: (events: readonly ChatEvent[]) => AnswerContext) {
-    this.#client = client
-    this.#contextOf = contextOf
-  }
-
-  push(event: ChatEvent): string {
-    this.#events.push(event)
-    if (event.type !== 'finish') return ''
-    return JSON.stringify(this.#client.encodeResponse(this.#events, this.#contextOf(this.#events)))
-  }
-}
-
-/** Turns a stream into the client's own while it comes: one write for each chunk of the upstream. */
-class TranslatingWatcher implements StreamWatcher {
-  readonly #decoder: SseDecoder
-  readonly #writer: SafeWriter
-  readonly #keepAlive: string
-  readonly #sizeMax: number
-  readonly #observer = new EventObserver()
-  #size = 0
-  #bytes = 0
-  /** What is written before the first content waits: until then another channel may still answer. */
-  #waiting: string | undefined = ''
-
-  constructor(parts: { decoder: SseDecoder; writer: SafeWriter; keepAlive: string; sizeMax: number }) {
-    this.#decoder = parts.decoder
-    this.#writer = parts.writer
-    this.#keepAlive = parts.keepAlive
-    this.#sizeMax = parts.sizeMax
-  }
-
-  push(chunk: Buffer) {
-    this.#bytes += chunk.length
-    // What decoders hold until it is whole has not been weighed yet.
-    const isTooLarge = this.#bytes > heldFactor * this.#sizeMax
-    const text = this.#write(isTooLarge ? [tooLarge] : this.#decoder.push(chunk))
-    const { hasContent, isOver } = this.#observer
-    return { forward: text === '' ? [] : [Buffer.from(text)], hasContent, terminal: isOver }
-  }
-
-  end(): Buffer | undefined {
-    const text = this.#write(this.#decoder.end())
-    return text === '' ? undefined : Buffer.from(text)
-  }
-
-  fail(error: GatewayError): Buffer {
-    return Buffer.from(this.#write([{ type: 'error', error }]))
-  }
-
-  /** From now on the client hears of this channel only. */
-  keepAlive(): Buffer {
-    const waited = this.#waiting ?? ''
-    this.#waiting = undefined
-    return Buffer.from(this.#keepAlive === '' ? '' : waited + this.#keepAlive)
-  }
-
-  observe() {
-    return this.#observer.observe()
-  }
-
-  readonly #told = (event: ChatEvent): void => this.#observer.take(event)
-
-  #write(events: readonly ChatEvent[]): string {
-    let text = ''
-    for (const event of events) {
-      if (this.#observer.isOver) break
-      const said = this.#size > this.#sizeMax ? tooLarge : event
-      this.#size += sizeOf(said)
-      text += this.#writer.push(said, this.#told)
-    }
-    if (this.#waiting === undefined) return text
-    this.#waiting += text
-    if (!this.#observer.hasContent && !this.#observer.isOver) return ''
-    const waited = this.#waiting
-    this.#waiting = undefined
-    return waited
-  }
-}
-
-/** Encoders keep of an answer what its format repeats at the end. */
-const eventSize = 64
-/** Frames of streams are this much larger than what they tell, at most, in any answer that is worth its bytes. */
-const heldFactor = 4
-
-function sizeOf(event: ChatEvent): number {
-  if (event.type === 'block-start') return eventSize + lengthOf(event.block)
-  return event.type === 'block-delta' ? eventSize + deltaLength(event.delta) : eventSize
-}
-
-function lengthOf(block: AnswerBlock): number {
-  return block.type === 'tool-call' ? block.id.length + block.name.length : 0
-}
-
-function deltaLength(delta: Delta): number {
-  switch (delta.type) {
-    case 'text':
-      return delta.text.length
-    case 'seal':
-      return delta.seal.value.length
-    case 'citation':
-      return delta.url.length + (delta.title?.length ?? 0)
-  }
-}
-
-const tooLarge: ChatEvent = {
-  type: 'error',
-  error: new GatewayError('upstream_error', 'The upstream answered with more than this gateway translates.', {
-    fault: 'gateway',
-  }),
 }

@@ -2,57 +2,58 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 
-/** Bodies above this are joined in a slab that is used again: each would else cost the collector a large buffer. */
+/** A larger body goes into a slab that we reuse: a new large buffer costs the garbage collector much. */
 const slabFromBytes = 16 * 1024
 const slabBytes = 1024 * 1024
-const slabsKept = 32
+const freeSlabsMax = 32
 
-/** A request's raw bytes. Call `release` once nothing reads them any more. */
+/** A request's raw bytes. Call `release` when nothing reads them any more. */
 export interface Body {
   bytes: Buffer
   release(): void
 }
 
-/** Memory for one body. Run what is added to `releases` once nothing reads it any more. */
+/** Memory for one body. Run the function that it adds to `releases` when nothing reads the memory any more. */
 export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   if (!fitsSlab(bytes)) return Buffer.allocUnsafe(bytes)
   const slab = takeSlab()
-  releases.push(() => giveSlab(slab))
+  releases.push(() => keepSlab(slab))
   return slab.subarray(0, bytes)
 }
 
-/** A few kilobytes become megabytes where they are decoded: what that comes to in all, for all requests of a process. */
+/** Bounds the decoded bodies of all requests of a process together: a few encoded kilobytes can become megabytes. */
 export interface DecodedBound {
-  /** Of bodies that are being decoded, or are held decoded. */
+  /** Most bytes of decoded bodies that the process holds, those being decoded included. */
   bytesMax: number
-  /** Gets what to run once nothing holds the body any more. */
+  /** `readBody` adds a function here. Run it when nothing holds the body any more. */
   releases: (() => void)[]
 }
 
-const kept: Buffer[] = []
-/** Of this process, now. */
+const freeSlabs: Buffer[] = []
+/** Bytes of decoded bodies that this process holds now, those being decoded included. */
 let decodedBytes = 0
 const nothingToRelease = () => {}
 
-/** Requests whose clients send the body only when they are asked for it, and the responses to ask with. */
-const askedFor = new WeakMap<IncomingMessage, ServerResponse>()
+/** Requests whose client waits for a `100 Continue` before it sends the body, with the response that sends it. */
+const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * For a server's `checkContinue`: what `handle` answers without a look at the body is final, and the body never comes.
+ * For a server's `checkContinue` event. `readBody` asks the client for its body. A client that gets its answer earlier
+ * sends no body.
  * https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
  */
 export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   return (request: IncomingMessage, response: ServerResponse): void => {
-    askedFor.set(request, response)
+    awaitingContinue.set(request, response)
     handle(request, response)
   }
 }
 
 /**
- * Collect a request's body, decoded where it came encoded. Rejects `request_too_large` beyond `bytesMax`, encoded or
- * decoded, at once where the length is declared; `invalid_request` for an encoding that cannot be undone; `unavailable`
- * where decoded bodies take all of `decoded`, absent: they are not counted; undefined when the client went away before
- * the end.
+ * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left before the end.
+ * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
+ * length; `invalid_request` for an unknown encoding or a damaged body; `unavailable` when the decoded bodies of all requests
+ * exceed `decoded`. Without `decoded`, they are not counted.
  */
 export function readBody(
   request: IncomingMessage,
@@ -73,20 +74,20 @@ async function readEncoded(
 ): Promise<Body | undefined> {
   const body = await readBytes(request, bytesMax)
   if (body === undefined) return undefined
-  let held = 0
-  const giveBack = once(() => {
-    decodedBytes -= held
+  let ownBytes = 0
+  const releaseDecoded = once(() => {
+    decodedBytes -= ownBytes
   })
   try {
     const bytes = await decodeWhole(encoding, body.bytes, bytesMax, (more) => {
-      held += more
+      ownBytes += more
       decodedBytes += more
       if (decodedBytes > decoded.bytesMax) throw tooManyDecoded(decoded.bytesMax)
     })
-    decoded.releases.push(giveBack)
+    decoded.releases.push(releaseDecoded)
     return { bytes, release: nothingToRelease }
   } catch (cause) {
-    giveBack()
+    releaseDecoded()
     if (cause instanceof GatewayError) throw cause
     throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
   } finally {
@@ -97,15 +98,15 @@ async function readEncoded(
 function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
-  // Whoever is gone already tells nothing any more, also where all had come: nobody can read it now.
+  // A destroyed request emits no more events, even when its whole body had arrived.
   if (request.destroyed) return Promise.resolve(undefined)
-  if (request.headers.expect !== undefined) askFor(request)
+  if (request.headers.expect !== undefined) sendContinue(request)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    const give = once(() => {
-      if (slab !== undefined) giveSlab(slab)
+    const returnSlab = once(() => {
+      if (slab !== undefined) keepSlab(slab)
     })
     request.on('data', (chunk: Buffer) => {
       if (slab === undefined) chunks.push(chunk)
@@ -114,17 +115,17 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | u
       if (length <= bytesMax) return
       request.removeAllListeners('data')
       request.resume()
-      give()
+      returnSlab()
       reject(tooLarge(bytesMax))
     })
     request.on('end', () => {
-      if (slab !== undefined) return resolve({ bytes: slab.subarray(0, length), release: give })
+      if (slab !== undefined) return resolve({ bytes: slab.subarray(0, length), release: returnSlab })
       const only = chunks.length === 1 ? chunks[0] : undefined
       resolve({ bytes: only ?? Buffer.concat(chunks, length), release: nothingToRelease })
     })
     const gone = () => {
       if (request.readableEnded) return
-      give()
+      returnSlab()
       resolve(undefined)
     }
     request.on('error', gone)
@@ -132,24 +133,24 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | u
   })
 }
 
-function askFor(request: IncomingMessage): void {
-  const response = askedFor.get(request)
+function sendContinue(request: IncomingMessage): void {
+  const response = awaitingContinue.get(request)
   if (response === undefined || response.destroyed) return
-  askedFor.delete(request)
+  awaitingContinue.delete(request)
   response.writeContinue()
 }
 
-/** False for NaN: an undeclared length. */
+/** False for an undeclared length, which is NaN. */
 function fitsSlab(bytes: number): boolean {
   return bytes > slabFromBytes && bytes <= slabBytes
 }
 
 function takeSlab(): Buffer {
-  return kept.pop() ?? Buffer.allocUnsafeSlow(slabBytes)
+  return freeSlabs.pop() ?? Buffer.allocUnsafeSlow(slabBytes)
 }
 
-function giveSlab(slab: Buffer): void {
-  if (kept.length < slabsKept) kept.push(slab)
+function keepSlab(slab: Buffer): void {
+  if (freeSlabs.length < freeSlabsMax) freeSlabs.push(slab)
 }
 
 function once(action: () => void): () => void {

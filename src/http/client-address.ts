@@ -3,21 +3,22 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { isWithin } from '../access/address-blocks.ts'
+import proxyaddr from 'proxy-addr'
+import { isWithin } from '../address-blocks.ts'
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection. */
 interface Peer {
-  /** IPv4 where it is one, whatever socket it came to. Empty: it had left before it could be asked. */
+  /** IPv4 where it is IPv4, also on an IPv6 socket. Empty: the connection had ended before we read its address. */
   address: string
-  /** A proxy of the operator's: what it says of its client is believed. */
+  /** The trusted proxies, when the peer is one of them: then we believe its `x-forwarded-*` headers. */
   proxies: readonly string[] | undefined
-  /** Nobody between us can read along: TLS, or the same machine. */
+  /** The connection is TLS, or stays on this machine: nobody between us can read it. */
   confidential: boolean
 }
 
 const peers = new WeakMap<Duplex, Peer>()
 
-/** Look at a connection once, when it is made. `trustedProxies`: CIDR blocks. */
+/** Remember the peer of a new connection: a socket that has ended tells no address. `trustedProxies`: CIDR blocks. */
 export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   const peer = peerOf(socket)
   if (peer.address !== '' && isWithin(peer.address, trustedProxies)) peer.proxies = trustedProxies
@@ -30,48 +31,52 @@ export function peerAddressOf(socket: Duplex): string {
 }
 
 /**
- * The address of the client: behind trusted proxies the last hop of `x-forwarded-for` that is none of them, else the
- * connection's. `forwarded` (RFC 7239) is not read: proxies that write the one header pass the other on as it came.
+ * The address of the client: behind trusted proxies the last hop of `x-forwarded-for` that is not one of them, else the
+ * connection's. We do not read `forwarded` (RFC 7239): a proxy that writes one of the two headers passes the other on as
+ * the client sent it.
  */
-export function clientAddressOf({ socket, headers }: IncomingMessage): string {
-  const { address, proxies } = known(socket)
+export function clientAddressOf(request: IncomingMessage): string {
+  const { address, proxies } = known(request.socket)
   if (proxies === undefined) return address
-  let nearest = address
-  for (const hop of hopsOf(headers['x-forwarded-for']).reverse()) {
-    const at = hopAddress(hop)
-    // What stands left of a hop that says nothing was said by nobody known.
-    if (at === undefined) break
-    nearest = at
-    if (!isWithin(at, proxies)) break
-  }
-  return nearest
+  // Not proxyaddr.compile: it refuses `0.0.0.0/0`, and takes no hop with a port.
+  const hops = proxyaddr.all(request, (hop, index) => index === 0 || isWithin(hopAddress(hop) ?? '', proxies))
+  // A hop that is no address breaks the chain: we cannot know which proxy wrote the hops before it.
+  return (
+    hops
+      .slice(1)
+      .map(hopAddress)
+      .findLast((at) => at !== undefined) ?? address
+  )
 }
 
-/** False: what the request brought, its key among it, went over some network as plain text. */
+/** False: the request, its key included, crossed some network as plain text. */
 export function cameSafely({ socket, headers }: IncomingMessage): boolean {
   const { proxies, confidential } = known(socket)
-  const told = proxies === undefined ? [] : hopsOf(headers['x-forwarded-proto'])
-  return told.length === 0 ? confidential : told.every((scheme) => scheme.toLowerCase() === 'https')
+  const schemes = proxies === undefined ? [] : valuesOf(headers['x-forwarded-proto'])
+  return schemes.length === 0 ? confidential : schemes.every((scheme) => scheme.toLowerCase() === 'https')
 }
 
-/** Scheme and host that the client called, without a slash behind them. */
+/**
+ * Scheme and host that the client called, without a slash at the end. Of several hosts or schemes we cannot know which
+ * one the client used: the request's own host counts then, and plain HTTP.
+ */
 export function calledOrigin(request: IncomingMessage): string {
   const { socket, headers } = request
   const { proxies } = known(socket)
   const direct = isEncrypted(socket) ? 'https' : 'http'
   const host = headers.host ?? 'localhost'
   if (proxies === undefined) return `${direct}://${withoutEmptyPort(host)}`
-  const [scheme, ...hops] = hopsOf(headers['x-forwarded-proto'])
-  const told = hopsOf(headers['x-forwarded-host'])
-  const [toldHost, ...others] = told
-  const isOne = toldHost !== undefined && others.length === 0 && hostSyntax.test(toldHost)
-  const isHttps = scheme === undefined ? direct === 'https' : hops.length === 0 && /^https$/i.test(scheme)
-  return `${isHttps ? 'https' : 'http'}://${withoutEmptyPort(isOne ? toldHost : host)}`
+  const [scheme, ...otherSchemes] = valuesOf(headers['x-forwarded-proto'])
+  const [forwardedHost, ...otherHosts] = valuesOf(headers['x-forwarded-host'])
+  const isOne = forwardedHost !== undefined && otherHosts.length === 0 && hostSyntax.test(forwardedHost)
+  const isHttps =
+    scheme === undefined ? direct === 'https' : otherSchemes.length === 0 && /^https$/i.test(scheme)
+  return `${isHttps ? 'https' : 'http'}://${withoutEmptyPort(isOne ? forwardedHost : host)}`
 }
 
 const withoutEmptyPort = (host: string) => host.replace(/:$/, '')
 
-/** https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. A port may be empty. */
+/** https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. The port may be empty. */
 export const hostSyntax = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{0,5})?$/i
 
 function known(socket: Duplex): Peer {
@@ -88,22 +93,24 @@ function isEncrypted(socket: Duplex): boolean {
   return socket instanceof TLSSocket
 }
 
-/** IPv4 addresses that arrive on an IPv6 socket (`::ffff:192.0.2.1`) are IPv4 addresses; a zone is none of our business. */
+/** An IPv4-mapped address (`::ffff:192.0.2.1`) becomes IPv4, and an address loses its zone (`%eth0`). Empty: no address. */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : ''
 }
 
-function hopsOf(header: string | string[] | undefined): string[] {
+/** The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads `x-forwarded-for` only. */
+function valuesOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '')
-  return text.split(',').flatMap((hop) => hop.trim() || [])
+  return text.split(',').flatMap((value) => value.trim() || [])
 }
 
-/** Of `192.0.2.1`, `192.0.2.1:1234`, `2001:db8::1`, or `[2001:db8::1]:1234`. */
+/** The address in `192.0.2.1`, `192.0.2.1:1234`, `2001:db8::1` or `[2001:db8::1]:1234`. */
 function hopAddress(hop: string): string | undefined {
-  const inBrackets = /^\[([^\]]*)\](:\d+)?$/.exec(hop)?.[1]
-  const address = inBrackets ?? hop.replace(/^([\d.]+):\d+$/, '$1')
-  // The library takes numbers for addresses too.
+  const text = hop.trim()
+  const inBrackets = /^\[([^\]]*)\](:\d+)?$/.exec(text)?.[1]
+  const address = inBrackets ?? text.replace(/^([\d.]+):\d+$/, '$1')
+  // ipaddr.js reads plain numbers as addresses too.
   if (!/[.:]/.test(address)) return undefined
   return plainAddress(address) || undefined
 }

@@ -1,59 +1,63 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
-import type { OpenRecord } from '../ledger/record.ts'
-import { clientSide } from '../protocols/index.ts'
-import type { RenderedError } from '../protocols/protocol.ts'
-import { type Call, closeRecordOf, refusalOf } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import { newestCallOn, settle } from '../stages/settle.ts'
+import type { Bounds } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { peerAddressOf } from './client-address.ts'
+import type { BegunRequest, Intake } from './intake.ts'
 
-/** Of one request. Node's parser refuses more. */
+/** The parts of a process that client errors need. */
+interface Refuser {
+  intake: Intake
+  bounds: Pick<Bounds, 'headerBytesMax' | 'headerReadMs' | 'requestReadMs'>
+  log: Log
+}
+
+/** Most headers of one request. Node's parser refuses more. */
 export const headersMax = 1000
 
-/** For a client to take the answer to a tunnel, and to end its side of the connection. */
+/** Time for a client to read the answer to `CONNECT` and to close its side of the connection. */
 const lingerMs = 5_000
 
-/** Of Node's parser: the connection's end, where more of a request had to come. */
+/** Node's error code for a connection that ended in the middle of a request. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
- * Bytes that are no HTTP request, headers too large, or a request that did not arrive in time: a row, an answer, the
- * end of the connection. Where a call had begun, the row and the answer are that call's.
+ * For a server's `clientError` event: bytes that are no HTTP request, headers too large, or a request that did not arrive in
+ * time. Writes a row, sends an answer and closes the connection. When a request had begun, they are its row and its answer.
  */
-export function refuseUnparsed(gateway: Gateway) {
+export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
-    // A connection that broke, or on which nothing ever came, asked for nothing more.
+    // The connection broke, or never sent a byte: there is no request.
     if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
       socket.destroy()
       return
     }
-    if (error.code === endedEarly && unreadOn(socket)?.settled === false) {
-      // The client ended its side in the middle of a request. The call finds its client gone, and writes its row.
+    if (error.code === endedEarly && unreadRequestOn(refuser, socket)?.life.ended === false) {
+      // The client closed its side in the middle of a request, whose handler sees the closed connection and writes the row.
       socket.destroy()
       return
     }
-    refuseAndLog(gateway, socket, explain(error.code, socket, gateway), statusOf(error.code))
+    refuseAndLog(refuser, socket, explain(error.code, socket, refuser), statusOf(error.code))
   }
 }
 
 /**
- * `CONNECT`: what would follow it is no HTTP. A row, an answer, the end of the connection. Node has let go of it: here it
- * is read on, and ended where its client does not end it. Node would not bring what is still being answered on it to its
- * end either: that connection ends at once, and the call before finds its client gone.
+ * For a server's `connect` event: bytes after a `CONNECT` request are no HTTP. Writes a row, sends an answer and closes the
+ * connection. Node no longer handles the socket, so we read it, and destroy it when the client does not close its side.
+ * Node cannot finish an answer to an earlier request on it either: the connection then closes at once, and the earlier
+ * request ends as one whose client left.
  */
-export function refuseTunnel(gateway: Gateway) {
+export function refuseTunnel(refuser: Refuser) {
   return (_request: IncomingMessage, socket: Duplex): void => {
     socket.on('error', () => {})
     socket.resume()
     const lingering = setTimeout(() => socket.destroy(), lingerMs).unref()
     socket.once('close', () => clearTimeout(lingering))
-    if (newestCallOn(socket) !== undefined) socket.destroy()
+    if (refuser.intake.newestOn(socket) !== undefined) socket.destroy()
     refuseAndLog(
-      gateway,
+      refuser,
       socket,
       new GatewayError('invalid_request', 'This is no proxy: CONNECT is not served.'),
       400,
@@ -61,7 +65,7 @@ export function refuseTunnel(gateway: Gateway) {
   }
 }
 
-/** Anything else is a connection that broke, in TLS or below it. */
+/** Any other code means that the connection broke, in TLS or below it. */
 function isOfRequest(code: string | undefined): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' || code?.startsWith('HPE_') === true
 }
@@ -71,52 +75,48 @@ function isSilent(socket: Duplex): boolean {
 }
 
 function refuseAndLog(
-  gateway: Gateway,
+  refuser: Refuser,
   socket: Duplex,
   refusal: GatewayError,
   status: number | undefined,
 ): void {
-  refuseOn(gateway, socket, refusal, status).catch((cause: unknown) => {
-    gateway.log.error({ cause: String(cause) }, 'a refused connection has no row')
+  refuseSocket(refuser, socket, refusal, status).catch((cause: unknown) => {
+    refuser.log.error({ cause: String(cause) }, 'a refused connection has no row')
     socket.destroy()
   })
 }
 
-async function refuseOn(
-  gateway: Gateway,
+async function refuseSocket(
+  refuser: Refuser,
   socket: Duplex,
   refusal: GatewayError,
-  ownStatus: number | undefined,
+  status: number | undefined,
 ): Promise<void> {
-  const call = newestCallOn(socket)
-  const unread = unreadOn(socket)
-  if (unread?.settled === true) {
-    // It was answered before it had come whole, or is about to be, and has its row.
-    endBehind(unread.response, socket, '')
+  const { intake } = refuser
+  const newest = intake.newestOn(socket)
+  const unread = unreadRequestOn(refuser, socket)
+  if (unread?.life.ended === true) {
+    // The request has its row: its answer went out, or will, before its body had come whole.
+    answerAfter(unread.response, socket, '')
     return
   }
-  const id = unread?.id ?? randomUUIDv7()
-  const rendered = (unread?.endpoint.client ?? clientSide('openai-chat')).encodeError(refusal, id)
-  const status = ownStatus ?? rendered.status
-  const ending = refusalOf(refusal, status)
-  if (unread !== undefined) await settle(gateway, unread, ending)
-  else await gateway.ledger.refuseUnknown(nobodysRecord(id, socket), closeRecordOf(nothingRead, ending))
-  const bytes = answerBytes(status, rendered)
-  const response = call?.response
+  const client = { address: peerAddressOf(socket) || null, begun: unread }
+  const bytes = answerBytes(await intake.refuseUnread(refusal, client, status))
+  const response = newest?.response
   if (response === undefined) socket.end(bytes)
-  else if (unread === undefined) endBehind(response, socket, bytes)
+  else if (unread === undefined) answerAfter(response, socket, bytes)
   else if (response.socket !== null && !response.headersSent) socket.end(bytes)
-  // In the middle of an answer these bytes would be read as part of it.
+  // In the middle of an answer, the client would read these bytes as a part of it.
   else socket.destroy()
 }
 
-/** A request before this one is still being answered: its client gets that answer whole. */
-function endBehind(response: ServerResponse, socket: Duplex, bytes: string): void {
+/** Send `bytes` after the answer that is still being sent, so that the client gets that answer whole. */
+function answerAfter(response: ServerResponse, socket: Duplex, bytes: string): void {
   if (response.writableFinished || response.destroyed) {
     socket.destroy()
     return
   }
-  // What comes now is no request any more.
+  // No request follows: leave further bytes unread.
   socket.pause()
   response.once('close', () => {
     if (socket.writable) socket.end(bytes)
@@ -124,43 +124,14 @@ function endBehind(response: ServerResponse, socket: Duplex, bytes: string): voi
   })
 }
 
-/** The call whose request has begun and has not come whole. */
-function unreadOn(socket: Duplex): Call | undefined {
-  const call = newestCallOn(socket)
-  return call?.request.complete === false ? call : undefined
+/** The request on this connection whose body has not come whole. */
+function unreadRequestOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
+  const newest = intake.newestOn(socket)
+  return newest?.request.complete === false ? newest : undefined
 }
 
-function nobodysRecord(id: string, socket: Duplex): OpenRecord {
-  return {
-    id,
-    tenantId: null,
-    keyId: null,
-    groupId: null,
-    endpoint: '(unreadable)',
-    clientProtocol: null,
-    requestedModel: null,
-    stream: false,
-    clientAddress: peerAddressOf(socket) || null,
-    userAgent: null,
-    idempotencyKey: null,
-    reservedAccountId: null,
-    capture: 'none',
-    body: null,
-  }
-}
-
-const nothingRead = {
-  identity: null,
-  sentAt: null,
-  firstTokenAt: null,
-  attempts: [],
-  notes: null,
-  get startedAt() {
-    return Date.now()
-  },
-}
-
-function answerBytes(status: number, rendered: RenderedError): string {
+function answerBytes(rendered: Awaited<ReturnType<Intake['refuseUnread']>>): string {
+  const { status } = rendered
   const body = JSON.stringify(rendered.body)
   const headers = {
     ...rendered.headers,
@@ -172,7 +143,8 @@ function answerBytes(status: number, rendered: RenderedError): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
 }
 
-function explain(code: string | undefined, socket: Duplex, { bounds }: Gateway): GatewayError {
+function explain(code: string | undefined, socket: Duplex, refuser: Refuser): GatewayError {
+  const { bounds } = refuser
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new GatewayError(
       'request_too_large',
@@ -182,7 +154,7 @@ function explain(code: string | undefined, socket: Duplex, { bounds }: Gateway):
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError(
       'invalid_request',
-      unreadOn(socket) === undefined
+      unreadRequestOn(refuser, socket) === undefined
         ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
         : `The request did not arrive within ${bounds.requestReadMs} ms.`,
     )

@@ -1,27 +1,41 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../canonical/error.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import type { RunningRequests } from './running-requests.ts'
 
-const lookMs = 50
-/** For calls that were told to end at the deadline to write their rows. */
+const pollMs = 50
+/** Time for requests that the deadline ended to write their rows. */
 const settleMs = 2_000
-/** For the connections that wait to be taken, of which there may always be a next. */
-const takeMs = 1_000
+/** Longest time for accepting pending connections: new ones may keep coming. */
+const acceptMs = 1_000
+
+/** The parts of a process that the drain needs. */
+interface Work {
+  /** The drain sets it: no new work begins. */
+  draining: boolean
+  requests: RunningRequests<RunningRequest>
+  bounds: { drainOnShutdownMs: number }
+}
+
+interface RunningRequest {
+  place: number
+  shuttingDown: boolean
+  running: { abort(reason: GatewayError): void } | undefined
+}
 
 /**
- * End the work of this process: no new requests, running ones finish, at the deadline what still runs is ended with
- * its format's own error. Resolves when every row is written.
+ * End the work of this process. It takes no new requests and lets running ones finish. At the deadline it ends the remaining
+ * ones with an error in their format. Resolves when every row is written.
  */
-export async function drain(gateway: Gateway, server: Server): Promise<void> {
-  gateway.draining = true
-  await takeWaiting(server)
+export async function drain(work: Work, server: Server): Promise<void> {
+  work.draining = true
+  await acceptPending(server)
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
-  await emptied(gateway, gateway.bounds.drainOnShutdownMs)
-  for (const call of gateway.calls.all()) {
-    call.shuttingDown = true
-    call.running?.abort(
+  await waitUntilEmpty(work, work.bounds.drainOnShutdownMs)
+  for (const request of work.requests.all()) {
+    request.shuttingDown = true
+    request.running?.abort(
       new GatewayError(
         'unavailable',
         'This gateway process is shutting down; the answer is cut here. Try again.',
@@ -29,31 +43,31 @@ export async function drain(gateway: Gateway, server: Server): Promise<void> {
       ),
     )
   }
-  await emptied(gateway, settleMs)
+  await waitUntilEmpty(work, settleMs)
   server.closeIdleConnections()
   await Promise.race([closed, sleep(settleMs, undefined, { ref: false })])
   server.closeAllConnections()
 }
 
-async function emptied(gateway: Gateway, waitMs: number): Promise<void> {
+async function waitUntilEmpty({ requests }: Work, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs
-  while (gateway.calls.size > 0 && performance.now() < deadline) await sleep(lookMs)
+  while (requests.size > 0 && performance.now() < deadline) await sleep(pollMs)
 }
 
 /**
- * A port that closes resets the connections that the kernel has made and nobody has taken. A turn of the event loop
- * takes one, or none before the next turn: https://github.com/libuv/libuv/pull/3696
+ * Closing a port resets the connections that the kernel has made and we have not accepted. One turn of the event loop
+ * accepts one connection, or none: https://github.com/libuv/libuv/pull/3696
  */
-async function takeWaiting(server: Server): Promise<void> {
-  const deadline = performance.now() + takeMs
+async function acceptPending(server: Server): Promise<void> {
+  const deadline = performance.now() + acceptMs
   let turnsWithout = 0
-  const taken = () => {
+  const onConnection = () => {
     turnsWithout = 0
   }
-  server.on('connection', taken)
+  server.on('connection', onConnection)
   while (turnsWithout < 2 && performance.now() < deadline) {
     turnsWithout++
     await turn()
   }
-  server.off('connection', taken)
+  server.off('connection', onConnection)
 }

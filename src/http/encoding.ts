@@ -9,14 +9,14 @@ import {
   type Zlib,
 } from 'node:zlib'
 
-/** An encoding of bodies that can be undone. */
+/** A content encoding that we can decode. */
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 export type Decoder = Transform & Zlib
 
 export const encodings: readonly Encoding[] = ['gzip', 'deflate', 'br', 'zstd']
 
-/** What a `content-encoding` says. `unknown`: an encoding of no name here, or several on top of each other. */
+/** The encoding in a `content-encoding` header. `unknown`: one that we cannot decode, or several at once. */
 export function encodingOf(header: string | string[] | undefined): Encoding | 'identity' | 'unknown' {
   if (header === undefined) return 'identity'
   const name = String(header).trim().toLowerCase()
@@ -27,8 +27,8 @@ export function encodingOf(header: string | string[] | undefined): Encoding | 'i
 }
 
 /**
- * A stream that undoes an encoding, and says how many bytes it could use. `first`: the first of them. `chunkSize`: bytes
- * that it gives at a time.
+ * A stream that decodes; its `bytesWritten` counts the bytes of input that it used. `first`: the first bytes of input.
+ * `chunkSize`: bytes of output at a time.
  */
 export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 1024): Decoder {
   switch (encoding) {
@@ -44,9 +44,9 @@ export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 
 }
 
 /**
- * Undo the encoding of a whole body. `count` hears of bytes as they come out, and ends it by throwing. Rejects with what
- * that threw, a RangeError beyond `bytesMax`, and another Error for what is damaged, cut off, or has something behind
- * its end.
+ * Decode a whole body. `count` is called with the size of each decoded piece; when it throws, decoding stops. Rejects with
+ * the error of `count`, with a RangeError beyond `bytesMax`, and with another Error when the body is damaged, cut off, or
+ * followed by more bytes.
  */
 export function decodeWhole(
   encoding: Encoding,
@@ -79,10 +79,10 @@ export function decodeWhole(
 
 const chunkBytes = 64 * 1024
 
-/** What a frame may demand of memory: https://www.rfc-editor.org/rfc/rfc9659 */
+/** Bounds the memory that a frame may ask for: https://www.rfc-editor.org/rfc/rfc9659 */
 const zstdBounds = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
-/** `deflate` is the format of zlib, which some take for the bare one inside of it. */
+/** `deflate` means the zlib format, but some clients send raw deflate data instead. */
 function isZlib(bytes: Buffer): boolean {
   return ((bytes[0] ?? 0) & 0x0f) === 8
 }

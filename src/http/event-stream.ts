@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 
-/** Server-sent events to a client that may be slow or gone. Calls wait for those before them. */
+/** Sends server-sent events, in the order of the calls, to a client that may be slow or gone. */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #stallMs: number
   readonly #keepAlive: NodeJS.Timeout
   #work: Promise<void> = Promise.resolve()
-  /** Calls that are not done. */
+  /** Events that still wait to be sent. */
   #waiting = 0
 
   /**
-   * Sends the headers. `keepAliveMs`: a comment is sent that often, for proxies that take silence for death.
+   * Sends the headers, then a comment every `keepAliveMs`, because proxies close silent connections.
    * `clientStallMs`: see `writeTo`.
    */
   constructor(
@@ -28,15 +28,15 @@ export class EventStream {
     })
     response.flushHeaders()
     this.#keepAlive = setInterval(() => {
-      // Behind what waits already it would only pile up.
+      // A comment would only queue behind the events that wait.
       if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
     response.once('close', () => clearInterval(this.#keepAlive))
   }
 
   /**
-   * `write` resolves when more may be written; nothing is written to a client that is gone. An event that rejects cuts
-   * the stream: half of it may be out. Never rejects.
+   * Send one event. Its `write` resolves when it may write more. A client that is gone gets nothing. An event that rejects
+   * may have sent half of itself, so it ends the connection. Never rejects.
    */
   send(event: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
     this.#waiting++
@@ -51,7 +51,7 @@ export class EventStream {
     return this.#work
   }
 
-  /** Behind all that was sent. */
+  /** End the stream after all events that were sent before. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive)
     await this.#work
@@ -61,7 +61,10 @@ export class EventStream {
   readonly #write = (text: string): Promise<void> => writeTo(this.#response, text, this.#stallMs)
 }
 
-/** Resolves when more may be written, or the client is gone. One that takes nothing for `stallMs` is cut off. */
+/**
+ * Write, and resolve when more may be written or the client is gone. Closes the connection when the client has read nothing
+ * for `stallMs`.
+ */
 export async function writeTo(
   response: ServerResponse,
   bytes: string | Buffer,
@@ -84,7 +87,7 @@ export async function writeTo(
   })
 }
 
-/** Ends an answer. A client that does not take what is left of it within `stallMs` is cut off. */
+/** End an answer. Closes the connection when the client has not read the rest within `stallMs`. */
 export function endAnswer(response: ServerResponse, stallMs: number): void {
   if (response.destroyed) return
   const late = setTimeout(() => response.destroy(), stallMs)

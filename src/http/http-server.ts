@@ -2,30 +2,39 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { makeApp } from '../app.ts'
-import type { Context } from '../context.ts'
+import type { Bounds, Config } from '../config.ts'
+import type { Log } from '../telemetry/log.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
 import { headersMax, refuseTunnel, refuseUnparsed } from './client-errors.ts'
-import { closedDoor, door } from './request-guard.ts'
+import type { Intake } from './intake.ts'
+import { refuseAll, requestGuard } from './request-guard.ts'
 import { followCertificate, readCertificate } from './tls.ts'
 
-/** The server of this process's app: HTTPS where there is a certificate. Throws an Error for the operator. */
-export function makeServer(context: Context): Server {
-  const { bounds, config } = context
+/** The parts of a process that the server needs. */
+export interface ServerContext {
+  bounds: Bounds
+  config: Pick<Config, 'plainHttp' | 'tlsCert' | 'tlsKey' | 'trustedProxies'>
+  log: Log
+}
+
+/** The server of this process: HTTPS when a certificate is configured. Throws an Error for the operator. */
+export function makeServer(context: ServerContext, intake: Intake): Server {
+  const { bounds, config, log } = context
+  const refuser = { intake, bounds, log }
   const options: ServerOptions = {
     maxHeaderSize: bounds.headerBytesMax,
     requestTimeout: bounds.requestReadMs,
     headersTimeout: Math.min(bounds.headerReadMs, bounds.requestReadMs),
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout: 75_000,
-    // TCP's own, for clients that are gone without a word while their answer is thought of.
+    // TCP keep-alive finds clients that vanished without closing the connection while the upstream works.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
-    // Who sends none gets an answer in its own format, and a row.
+    // The request guard refuses a request without a host in the client's format, with a row.
     requireHostHeader: false,
   }
-  const listener = door(context, makeApp(context))
+  const listener = requestGuard(intake, config.plainHttp === 'allow')
   const { tlsCert, tlsKey, trustedProxies = [] } = config
   const server =
     tlsCert === undefined || tlsKey === undefined
@@ -33,14 +42,14 @@ export function makeServer(context: Context): Server {
       : secureServer(context, options, listener, { tlsCert, tlsKey })
   server.maxHeadersCount = headersMax
   server.maxConnections = bounds.connectionsMax
-  server.on('drop', tellOfDrops(context))
+  server.on('drop', logDrops(context))
   server.once('listening', () => {
-    server.on('error', (error) => context.log.error({ cause: String(error) }, 'the port has failed'))
+    server.on('error', (error) => log.error({ cause: String(error) }, 'the port has failed'))
   })
-  server.on('clientError', refuseUnparsed(context))
-  server.on('connect', refuseTunnel(context))
+  server.on('clientError', refuseUnparsed(refuser))
+  server.on('connect', refuseTunnel(refuser))
   server.on('checkContinue', handleContinue(listener))
-  server.on('checkExpectation', closedDoor(context, unknownExpectation))
+  server.on('checkExpectation', refuseAll(intake, unknownExpectation))
   return server
 }
 
@@ -62,7 +71,7 @@ export function listen(server: Server, options: ListenOptions & { port: number }
   })
 }
 
-const dropsToldMs = 10_000
+const dropLogIntervalMs = 10_000
 
 function plainServer(
   options: ServerOptions,
@@ -75,7 +84,7 @@ function plainServer(
 }
 
 function secureServer(
-  { bounds, config, log }: Context,
+  { bounds, config, log }: ServerContext,
   options: ServerOptions,
   listener: RequestListener,
   files: { tlsCert: string; tlsKey: string },
@@ -91,7 +100,7 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // Who does not get through the handshake has asked for nothing: no row, and no plain answer to what may be anything.
+  // A failed handshake is no request, so it has no row. Its bytes may be anything, so it gets no plain-text answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)
@@ -99,14 +108,14 @@ function secureServer(
   return server
 }
 
-function tellOfDrops({ bounds, log }: Context): () => void {
+function logDrops({ bounds, log }: ServerContext): () => void {
   let dropped = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   return () => {
     dropped++
     const now = performance.now()
-    if (now - toldAt < dropsToldMs) return
-    toldAt = now
+    if (now - loggedAt < dropLogIntervalMs) return
+    loggedAt = now
     log.warn(
       { dropped, connectionsMax: bounds.connectionsMax },
       'connections are dropped: as many are open as may be',

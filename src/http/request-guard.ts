@@ -1,49 +1,38 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
-import type { Config } from '../config.ts'
-import { redactText } from '../redaction/redact.ts'
-import { endpointOf } from '../stages/endpoints.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import { beginCall, refuse } from '../stages/settle.ts'
 import { cameSafely, hostSyntax } from './client-address.ts'
-
-interface House extends Gateway {
-  config: Pick<Config, 'plainHttp'>
-}
+import type { Intake } from './intake.ts'
 
 /**
- * What every request passes before anything of it is used: refused is what came unprotected, and what two readers
- * could understand as two different requests. Such a request gets a row, an error in the caller's format, and the end
- * of its connection. Its key is neither looked up nor kept.
+ * Checks every request before we use any of it. Refuses a request that came over plain HTTP, and one that two HTTP parsers
+ * could read as two different requests. A refused request gets a row and an error in the caller's format, and its connection
+ * closes. We neither look its key up nor keep it. `allowsPlain`: accept plain HTTP.
  */
-export function door(gateway: House, app: RequestListener): RequestListener {
-  const allowsPlain = gateway.config.plainHttp === 'allow'
+export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
-    // What follows a request that was refused is not read any more, even when it came along with it.
-    if (shut.has(request.socket)) return
-    // It is answered in this protocol, but the parser has dropped what came behind it: nothing may come after that.
+    // Ignore requests that follow a refused one on its connection.
+    if (closingSockets.has(request.socket)) return
+    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes behind it, so the connection must close.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const refusal = refusalOf(request, allowsPlain)
-    if (refusal === undefined) app(request, response)
-    else turnAway(gateway, request, response, refusal)
+    const violation = violationIn(request, allowsPlain)
+    if (violation === undefined) intake.serve(request, response)
+    else refuse(intake, request, response, violation)
   }
 }
 
-/** Refuses every request that it hears of, with what `explain` says of it. */
-export function closedDoor(gateway: Gateway, explain: (request: IncomingMessage) => string): RequestListener {
-  return (request, response) => turnAway(gateway, request, response, badRequest(explain(request)))
+/** A listener that refuses every request, with the message of `explain`. */
+export function refuseAll(intake: Intake, explain: (request: IncomingMessage) => string): RequestListener {
+  return (request, response) => refuse(intake, request, response, badRequest(explain(request)))
 }
 
-/** Connections that end with the answer they are getting. */
-const shut = new WeakSet<Duplex>()
+/** Connections that close after the answer they are getting now. */
+const closingSockets = new WeakSet<Duplex>()
 
-const pathCharactersMax = 128
-
-/** Answered over plain HTTP as well: they have no secrets, and who watches processes has no certificate. */
+/** Paths that we also answer over plain HTTP: they show no secrets, and a health check has no certificate. */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** Headers that come once, or not at all: a second one is another body, another host or another key to some reader. */
+/** Headers that may come only once: some parsers take the second one for another body, host or key. */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -54,10 +43,10 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Headers that mean one thing: of two that differ one reader takes the first and another the last. */
+/** Headers that may repeat only with the same value: of two values, some parsers take the first and some the last. */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
-function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
+function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
   const { headers } = request
   const url = request.url ?? ''
   if (!allowsPlain && !cameSafely(request) && !openPaths.has(url)) {
@@ -67,7 +56,7 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
     )
   }
   if (request.httpVersionMajor !== 1) return badRequest('Send HTTP/1.1.')
-  // Two slashes begin the name of a host, for some readers.
+  // Some parsers read a host name behind two slashes.
   if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
     return badRequest(
       'The target of the request must be a path that begins with one slash, such as /v1/models.',
@@ -83,15 +72,15 @@ function refusalOf(request: IncomingMessage, allowsPlain: boolean): GatewayError
       'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
     )
   }
-  const twice = headerGivenTwice(request)
-  return twice === undefined ? undefined : badRequest(twice)
+  const repeated = repeatedHeaderProblem(request)
+  return repeated === undefined ? undefined : badRequest(repeated)
 }
 
-/** A message about it. One that says the same twice is made one. */
-function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | undefined {
+/** A message about a repeated header; undefined when there is none. Joins repeats with the same value into one header. */
+function repeatedHeaderProblem({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
-  // As many names as headers: none of them came twice.
+  // As many names as headers: no header came twice.
   if (names * 2 === rawHeaders.length) return undefined
   const seen = new Map<string, string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -103,29 +92,20 @@ function headerGivenTwice({ headers, rawHeaders }: IncomingMessage): string | un
     seen.set(name, value)
     if (before === undefined) continue
     if (!mayAgree || before !== value) return `The header "${name}" came more than once. Send it once.`
-    // Node joins those that it does not know.
+    // Node joins the values of headers that it does not know.
     headers[name] = value
   }
   return undefined
 }
 
-function turnAway(
-  gateway: Gateway,
+function refuse(
+  intake: Intake,
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: GatewayError,
+  violation: GatewayError,
 ): void {
-  shut.add(request.socket)
-  const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
-  const call = beginCall(gateway, endpointOf(path, request.headers), request, response)
-  call.headers.connection = 'close'
-  refuse(gateway, call, refusal).catch((cause: unknown) => {
-    gateway.log.error(
-      { request: call.id, cause: redactText(String(cause)) },
-      'a request could not be refused',
-    )
-    response.destroy()
-  })
+  closingSockets.add(request.socket)
+  intake.refuse(request, response, violation)
 }
 
 function badRequest(message: string): GatewayError {

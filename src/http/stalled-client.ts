@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Cut a client off that takes nothing of what waits for it for `stallMs`, or up to twice as long. Call it when something
- * begins to wait: from then on Node's own timer of the socket looks on, which whatever moves there winds up again.
+ * Close the connection when the client has read nothing for `stallMs`. Call this when bytes begin to wait for the client.
+ * Node's socket timer restarts with every byte, so the real limit lies between one and two times `stallMs`.
  */
 export function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   if (response.listenerCount('timeout') > 0) return
   response.setTimeout(stallMs, () => {
-    // Silence alone is no stall: the upstream may think for longer.
+    // Without bytes to read the client is not stalled: the upstream may need longer for its answer.
     if (isWaitedFor(response)) response.destroy()
   })
 }
 
-/** Whether the client has yet to take something of its answer. */
+/** True while bytes of the answer wait for the client to read them. */
 export function isWaitedFor({ socket }: ServerResponse): boolean {
   return socket !== null && socket.writableLength > 0
 }

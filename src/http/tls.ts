@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server } from 'node:tls'
-import type { GatewayLog } from '../stages/gateway.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Paths of PEM files. */
 interface CertificateFiles {
@@ -19,38 +19,38 @@ interface Certificate {
 /** Throws an Error for the operator that names the variable. */
 export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certificate {
   const certificate = { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) }
-  check(certificate)
+  checkCertificate(certificate)
   return certificate
 }
 
 /**
- * Have the server use the files' new contents for new connections, once they change to a pair that belongs together;
- * what is open stays open. They are read again rather than watched: a file that is a link into another directory, as
- * those of certbot and Kubernetes are, changes without anything that a watcher would hear. Clear the timer to end it.
+ * Use a changed certificate for new connections, once the two files hold a certificate and its own key. Open connections
+ * stay open. It polls the files instead of watching them: certbot and Kubernetes give links into another directory, whose
+ * changes a watcher does not see. Clear the timer to stop.
  */
 export function followCertificate(
   server: Server,
   files: CertificateFiles,
   first: Certificate,
-  log: GatewayLog,
+  log: Log,
 ): NodeJS.Timeout {
   log.info({ validTo: validToOf(first.cert) }, 'HTTPS only')
   let seen = first
   let reading = false
-  const look = async () => {
+  const readFiles = async () => {
     const found = { cert: await readFile(files.tlsCert), key: await readFile(files.tlsKey) }
     if (found.cert.equals(seen.cert) && found.key.equals(seen.key)) return
-    // Also when it is no good: that is told once, not at every look.
+    // Also when the pair is wrong, so that one change logs one warning.
     seen = found
-    check(found)
+    checkCertificate(found)
     server.setSecureContext({ ...found, minVersion: 'TLSv1.2' })
     log.info({ validTo: validToOf(found.cert) }, 'a new certificate is used')
   }
   let failure = ''
-  const lookOnce = () => {
+  const poll = () => {
     if (reading) return
     reading = true
-    look()
+    readFiles()
       .then(() => {
         failure = ''
       })
@@ -67,10 +67,10 @@ export function followCertificate(
         reading = false
       })
   }
-  return setInterval(lookOnce, lookMs).unref()
+  return setInterval(poll, pollMs).unref()
 }
 
-const lookMs = 2_000
+const pollMs = 2_000
 
 function readPem(variable: string, path: string): Buffer {
   try {
@@ -81,7 +81,7 @@ function readPem(variable: string, path: string): Buffer {
 }
 
 /** Throws an Error for the operator. */
-function check({ cert, key }: Certificate): void {
+function checkCertificate({ cert, key }: Certificate): void {
   try {
     validToOf(cert)
   } catch (cause) {

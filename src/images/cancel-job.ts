@@ -1,18 +1,21 @@
-import type { Gateway } from '../stages/gateway.ts'
 import { hasEnded } from './follow-job.ts'
 import { cancelledEnding } from './image-ending.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 
 /**
- * End a job that nobody wants any more: at once where it waits, as soon as its worker hears of it where it runs.
- * Answers the job as it is then; undefined when there is none. One that has ended stays as it is.
+ * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is. Returns the
+ * job as it is now; undefined when it does not exist.
  */
-export async function cancelJob(gateway: Pick<Gateway, 'images'>, id: string): Promise<ImageJob | undefined> {
+export async function cancelJob(
+  gateway: Pick<ImageGateway, 'images'>,
+  id: string,
+): Promise<ImageJob | undefined> {
   const { jobs } = gateway.images
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return job
-    // Where this comes too late, a worker took the job or put it back in between: then the other of the two is right.
+    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round then tries the other.
     if (job.state === 'queued') {
       const ending = cancelledEnding({ job, attempts: job.attempts, credentials: new Set() })
       await jobs.finish({ id, fence: job.fence }, 'queued', job, ending)

@@ -1,18 +1,18 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
-import { asGatewayError } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
-import type { Generation } from './generate.ts'
+import type { Generation } from './generation.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
- * Store an image that an upstream only gave a link to, since its link will be gone before ours. The link's host is
- * held to the same rules as the channel's own; no credential goes there, and no redirect is followed.
+ * Store an image to which an upstream gave a link: its link may expire before ours. The link's host must follow the same
+ * rules as the channel's own. We send no credential there, and follow no redirect.
  * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
  */
 export function fetchImage(
-  gateway: Gateway,
+  gateway: ImageGateway,
   generation: Pick<Generation, 'running' | 'ended'>,
   { channel }: Pick<Target, 'channel'>,
   link: string,
@@ -46,7 +46,7 @@ export function fetchImage(
         },
         data(upstream, chunk) {
           upstream.pause()
-          // undici uses a chunk's memory again.
+          // A copy: undici reuses the memory of a chunk.
           const bytes = Buffer.from(chunk)
           work = work
             .then(() => receiver.write(bytes))

@@ -1,4 +1,4 @@
-import type { Gateway } from '../stages/gateway.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
 
 export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
@@ -6,11 +6,11 @@ export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
 }
 
 /**
- * Wait for the end of a job. Resolves with it, or with undefined when the signal comes first. `onChange` hears of the job
- * as it is now and of each change, the end included; the same state may come again.
+ * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls `onChange` with the
+ * job as it is now and after each change, its end included; the same state may come twice.
  */
 export function followJob(
-  gateway: Pick<Gateway, 'images'>,
+  gateway: Pick<ImageGateway, 'images'>,
   id: string,
   signal: AbortSignal,
   onChange?: (job: ImageJob) => void,

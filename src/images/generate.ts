@@ -1,74 +1,27 @@
-import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { ImageRequest } from '../canonical/image.ts'
-import type { Usage } from '../canonical/usage.ts'
-import { findModel } from '../catalog/catalog.ts'
+import { findModel, groupOf } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import { heed } from '../gateway/deliver.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
-import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Trial } from '../routing/breakers.ts'
-import { type Candidate, groupOf, planImageRoute, type Target } from '../routing/candidates.ts'
-import { type Leg, soonestRestMs, Targets } from '../routing/targets.ts'
+import { planImageRoute } from '../routing/candidates.ts'
+import { type ModelCandidates, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
-import { asGatewayError, newAttempt } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import type { UpstreamCall } from '../upstream/upstreams.ts'
-import { fetchImage } from './fetch-image.ts'
-import { type CallAnswer, ImageCall } from './image-call.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import { callTarget } from './call-target.ts'
+import type { Generated, Generation } from './generation.ts'
+import { encodingErrorOf } from './image-encoding.ts'
+import type { ImageGateway } from './image-gateway.ts'
 import type { ImageJob } from './jobs/job.ts'
-import type { ReceivedImage } from './storage/receive.ts'
-
-/** What a worker holds while it makes a job's images. */
-export interface Generation {
-  job: ImageJob
-  readonly request: ImageRequest
-  /** Grows by one record for each upstream call. */
-  attempts: AttemptRecord[]
-  /** Credentials of the channels that were asked: no text may show them. */
-  credentials: Set<string>
-  /** Upstream calls that run now. */
-  running: Set<UpstreamCall>
-  /** Set once nobody wants the images any more, or another worker has the job. */
-  ended: GatewayError | undefined
-  /** 0: the channel may be asked now; else after how many milliseconds it may. Rejects when the lease is lost. */
-  takeTurn(channel: Channel): Promise<number>
-  /** Keep the attempts for whoever has to go on. Rejects when the lease is lost. */
-  noteAttempts(): Promise<void>
-  notePartial(image: ReceivedImage, index: number): Promise<void>
-}
-
-/** What came of it. */
-export interface Generated {
-  images: { image: ReceivedImage; revisedPrompt: string | undefined }[]
-  /** What the upstream told of the images, the last one that made some. */
-  told: CallAnswer['answer'] | undefined
-  /** Of all calls that made some; undefined where one of them did not tell. */
-  usage: Usage | undefined
-  /** Whether that one gave links instead of bytes. */
-  gaveLinks: boolean
-  target: Target | undefined
-  notes: TranslationNote[]
-  /** Why there are fewer images than asked for. */
-  error: GatewayError | undefined
-  /** All channels were busy: nothing was tried; to be asked again after so long. */
-  waitMs: number | undefined
-}
-
-/** Calls of one job that run at once, where each makes one image. */
-const callsAtOnce = 4
 
 /**
- * Make a job's images: one target after the other until there are as many as were asked for, or no other may do
- * better. Images that were made count, whatever happened to the others.
+ * Make a job's images: call one target after the other until the job has all its images, or no other target may do better.
+ * Images that were made count, also when other calls failed.
  */
-export async function generate(gateway: Gateway, generation: Generation): Promise<Generated> {
+export async function generate(gateway: ImageGateway, generation: Generation): Promise<Generated> {
   const { job, request } = generation
   const made: Generated = {
     images: [],
-    told: undefined,
+    answer: undefined,
     usage: undefined,
     gaveLinks: false,
     target: undefined,
@@ -76,34 +29,34 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     error: undefined,
     waitMs: undefined,
   }
-  let asked = 0
-  let unsaid: GatewayError | undefined
-  const legs = [legOf(gateway, job)]
-  const targets = new Targets(gateway.routing, legs, noSession, saysNothing)
+  let called = 0
+  let firstEncodingError: GatewayError | undefined
+  const planned = [planModel(gateway, job)]
+  const targets = new Targets(gateway.routing, planned, noSession, ignorePassedOver)
   let chosen = targets.next()
   while (chosen !== undefined) {
-    if (generation.ended !== undefined || asked === gateway.bounds.attemptsMax) break
+    if (generation.ended !== undefined || called === gateway.bounds.attemptsMax) break
     const { target } = chosen
     const side = imageSide(target.protocol)
-    const problem = side === undefined ? undefined : sayingProblem(side, request, target)
-    if (side === undefined || problem !== undefined) {
-      unsaid ??= problem
-      chosen = targets.next({ next: 'unsaid', reached: true })
+    const encodingError = side === undefined ? undefined : encodingErrorOf(side, request, target)
+    if (side === undefined || encodingError !== undefined) {
+      firstEncodingError ??= encodingError
+      chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    // Who is only busy is waited for.
+    // All remaining targets are only busy: wait for one instead of failing.
     if (chosen.isLastResort && made.waitMs !== undefined) break
-    const waitMs = await turnOf(generation, target.channel, made)
+    const waitMs = await takeTurn(generation, target.channel, made)
     if (waitMs === undefined) break
     if (waitMs > 0) {
       made.waitMs = Math.min(waitMs, made.waitMs ?? waitMs)
       chosen = targets.next({ next: 'channel', reached: true })
       continue
     }
-    asked++
+    called++
     made.error = undefined
     const before = generation.attempts.length
-    await askTarget(gateway, generation, target, side, made)
+    await callTarget(gateway, generation, target, side, made)
     const { error } = made as Pick<Generated, 'error'>
     if (error === undefined || made.images.length >= request.count) break
     const { next } = verdictOn(error, target.modelNamedBy)
@@ -111,44 +64,35 @@ export async function generate(gateway: Gateway, generation: Generation): Promis
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
-  const restMs = soonestRestMs(gateway.routing, legs)
-  if (asked === 0 && restMs !== undefined) made.waitMs = Math.min(restMs, made.waitMs ?? restMs)
+  const cooldownMs = soonestCooldownMs(gateway.routing, planned)
+  if (called === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
-  if (asked > 0) made.waitMs = undefined
+  if (called > 0) made.waitMs = undefined
   else if (made.waitMs === undefined)
-    throw unsaid ?? new GatewayError('unavailable', 'No channel could be tried.')
+    throw firstEncodingError ?? new GatewayError('unavailable', 'No channel could be tried.')
   return made
 }
 
-/** Why no target can be asked for this in its format; undefined when one can, or when there is none at all. */
-export function canBeSaid(targets: readonly Candidate[], request: ImageRequest): GatewayError | undefined {
-  let first: GatewayError | undefined
-  for (const target of targets) {
-    const side = imageSide(target.protocol)
-    if (side === undefined) continue
-    const problem = sayingProblem(side, request, target)
-    if (problem === undefined) return undefined
-    first ??= problem
+/** The job's own model only: the job's price is fixed, and is the price of this model. */
+function planModel(gateway: ImageGateway, job: ImageJob): ModelCandidates {
+  const { snapshot } = gateway.catalog
+  const model = findModel(snapshot, job.model)
+  if (model === undefined) {
+    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" no longer exists here.`, {
+      field: 'model',
+    })
   }
-  return first
+  const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
+  return { model, candidates, fallback: undefined }
 }
 
-/** That of the largest call that the target would be asked for. */
-function sayingProblem(side: ImageSide, request: ImageRequest, target: Candidate): GatewayError | undefined {
-  try {
-    side.encodeRequest(request, contextOf(request, target, side.imagesPerCall ?? request.count))
-    return undefined
-  } catch (error) {
-    return asGatewayError(error)
-  }
-}
+function noSession(): undefined {}
 
-function contextOf(request: ImageRequest, { upstreamModel }: Candidate, count: number): ImageContext {
-  return { upstreamModel, count, stream: request.stream && request.partialImages > 0 }
-}
+/** A waiting job runs many times: a record of each passed-over candidate would fill its row. */
+function ignorePassedOver(): void {}
 
-/** As `Generation#takeTurn`; undefined: none can be had, but there are images already, which is what counts. */
-async function turnOf(
+/** As `Generation.takeTurn`. Undefined: it failed, but the job has images already, which it should keep. */
+async function takeTurn(
   generation: Generation,
   channel: Channel,
   made: Generated,
@@ -160,181 +104,4 @@ async function turnOf(
     made.error ??= asGatewayError(error)
     return undefined
   }
-}
-
-/** A job is quoted at the price of its model: none answers in its stead. */
-function legOf(gateway: Gateway, job: ImageJob): Leg {
-  const { snapshot } = gateway.catalog
-  const model = findModel(snapshot, job.model)
-  if (model === undefined) {
-    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" is no more here.`, {
-      field: 'model',
-    })
-  }
-  const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
-  return { model, candidates, fallback: undefined }
-}
-
-function noSession(): undefined {}
-
-/** A job that waits is run many times: who was passed over each time is not kept. */
-function saysNothing(): void {}
-
-async function askTarget(
-  gateway: Gateway,
-  generation: Generation,
-  target: Target,
-  side: ImageSide,
-  made: Generated,
-): Promise<void> {
-  const { request } = generation
-  const { secret } = target.credential
-  if (secret !== '') generation.credentials.add(secret)
-  const perCall = side.imagesPerCall ?? request.count
-  while (made.images.length < request.count && made.error === undefined) {
-    const missing = request.count - made.images.length
-    const calls = Math.min(callsAtOnce, Math.ceil(missing / perCall))
-    const counts = Array.from({ length: calls }, (_, i) => Math.min(perCall, missing - i * perCall))
-    const answers = await Promise.allSettled(
-      counts.map((count) => callOnce(gateway, generation, target, side, count, made)),
-    )
-    for (const answer of answers) {
-      if (answer.status === 'rejected') {
-        made.error ??= asGatewayError(answer.reason)
-        continue
-      }
-      const { images, answer: told, error } = answer.value
-      made.error ??= error
-      made.usage = made.told === undefined ? told.usage : sumOf(made.usage, told.usage)
-      made.target = target
-      made.told = told
-      made.gaveLinks = answer.value.gaveLinks
-      made.images.push(...images.slice(0, request.count - made.images.length))
-    }
-    // It may give fewer than it was asked for: these are what the client gets.
-    if (side.imagesPerCall === undefined) return
-  }
-}
-
-function sumOf(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
-  if (one === undefined || other === undefined) return undefined
-  return {
-    input: one.input + other.input,
-    cacheRead: one.cacheRead + other.cacheRead,
-    cacheWrite: one.cacheWrite + other.cacheWrite,
-    output: one.output + other.output,
-    reasoning: one.reasoning + other.reasoning,
-  }
-}
-
-interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
-  /** One at least. */
-  images: Generated['images']
-  gaveLinks: boolean
-}
-
-async function callOnce(
-  gateway: Gateway,
-  generation: Generation,
-  target: Target,
-  side: ImageSide,
-  count: number,
-  made: Generated,
-): Promise<Called> {
-  const { request } = generation
-  const attempt = newAttempt(target)
-  generation.attempts.push(attempt)
-  let trial: Trial | undefined
-  try {
-    const context = contextOf(request, target, count)
-    const { body, notes } = side.encodeRequest(request, context)
-    made.notes = notes
-    await generation.noteAttempts()
-    if (generation.ended !== undefined) throw generation.ended
-    trial = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
-    const answer = await send(
-      gateway,
-      generation,
-      target,
-      side,
-      attempt,
-      Buffer.from(JSON.stringify(body)),
-      context,
-    )
-    trial.end(generation.ended === undefined ? 'life' : 'nothing', '')
-    // Where its links lead to is not the channel.
-    trial = undefined
-    const called = await fetchLinks(gateway, generation, target, answer)
-    if (called.error !== undefined) noteError(generation, attempt, called.error)
-    return called
-  } catch (cause) {
-    const error = asGatewayError(cause)
-    // Whoever ended the job hung up on the channel.
-    if (generation.ended !== undefined) trial?.end('nothing', '')
-    else if (trial !== undefined) heed(gateway, generation.job.id, target, error, trial)
-    noteError(generation, attempt, error)
-    throw error
-  }
-}
-
-/** At once without secrets: whoever asks for the job sees its attempts while it goes on. */
-function noteError({ credentials }: Generation, attempt: AttemptRecord, error: GatewayError): void {
-  const { kind, message } = attempt.error ?? error
-  attempt.error = { kind, message: redactText(message, [...credentials]) }
-}
-
-/** Rejects when there is no image but those that cannot be fetched. */
-async function fetchLinks(
-  gateway: Gateway,
-  generation: Generation,
-  target: Target,
-  { answer, images, error: told }: CallAnswer,
-): Promise<Called> {
-  const stored: Generated['images'] = []
-  let error = told
-  for (const { source, revisedPrompt } of images) {
-    try {
-      if ('url' in source && generation.ended !== undefined) throw generation.ended
-      const image = 'url' in source ? await fetchImage(gateway, generation, target, source.url) : source
-      stored.push({ image, revisedPrompt })
-    } catch (cause) {
-      error ??= asGatewayError(cause)
-    }
-  }
-  if (error !== undefined && stored.length === 0) throw error
-  return { images: stored, answer, error, gaveLinks: images.some(({ source }) => 'url' in source) }
-}
-
-function send(
-  gateway: Gateway,
-  generation: Generation,
-  target: Target,
-  side: ImageSide,
-  attempt: AttemptRecord,
-  body: Buffer,
-  { count, stream }: ImageContext,
-): Promise<CallAnswer> {
-  return new Promise((resolve, reject) => {
-    let upstream: UpstreamCall | undefined
-    const call = new ImageCall({
-      side,
-      attempt,
-      storage: gateway.images.storage,
-      imageBytesMax: gateway.bounds.imageBytesMax,
-      answerBytesMax: gateway.bounds.imageAnswerBytesMax,
-      previewsMax: generation.request.partialImages * count,
-      onPartial: (image, index) => generation.notePartial(image, index),
-      done(result) {
-        if (upstream !== undefined) generation.running.delete(upstream)
-        if (result.ok) resolve(result.value)
-        else reject(generation.ended ?? result.error)
-      },
-    })
-    upstream = gateway.upstreams.call(
-      target,
-      { method: 'POST', path: side.path, body, stream, headers: [], authHeaders: side.authHeaders },
-      call,
-    )
-    generation.running.add(upstream)
-  })
 }

@@ -1,319 +1,105 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
-import { calledOrigin } from '../http/client-address.ts'
-import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
-import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Call } from '../stages/call.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import { nothingMetered } from '../stages/meter.ts'
-import { settle } from '../stages/settle.ts'
+import type { Received } from '../stages/received.ts'
+import { requestLog } from '../telemetry/log.ts'
 import { cancelJob } from './cancel-job.ts'
-import { followJob, hasEnded } from './follow-job.ts'
-import { openImage, writeBase64 } from './image-bytes.ts'
-import type { ImageJob, JobError, JobResult } from './jobs/job.ts'
-import { jobJson, type LinkTo } from './jobs/job-json.ts'
-import type { StoredImage } from './storage/storage.ts'
+import { followJob } from './follow-job.ts'
+import type { ImageGateway } from './image-gateway.ts'
+import { answerLater, askAgainSeconds, type JobRequest } from './job-answer.ts'
+import { errorOf } from './job-error.ts'
+import type { ImageJob } from './jobs/job.ts'
+import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from './send-images.ts'
 
 /**
- * The job, not its images, for who asked not to wait. Always 202, also when it has ended by now: 200 is for answers in
- * the client's own format. Once a job is kept, no trouble of ours is told as an error: clients would ask for a second one.
+ * Answer a client that asked not to wait (`Prefer: respond-async`). It gets the job, not its images, and always 202, even
+ * when the job has ended by now: 200 is for answers in the client's own format. After a job is accepted, a failure of ours is
+ * no error for the client: a client that sees an error would ask for a second job.
  */
-export async function answerAtOnce(gateway: JobGateway, call: JobCall): Promise<void> {
-  await answerLater(gateway, call, { 'preference-applied': 'respond-async' })
+export async function answerAtOnce(
+  gateway: Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>,
+  received: JobRequest,
+): Promise<void> {
+  await answerLater(gateway, received, { 'preference-applied': 'respond-async' })
 }
 
 /**
- * Wait, then answer as any upstream of the format would. A client that waits longer than it may gets 202 and the job; one
- * that leaves has its job made all the same, unless its group's policy says `abort`.
+ * Wait for the job, then answer as an upstream of the format would. A client that has waited `imageWaitMs` gets 202 and the
+ * job. The job of a client that leaves goes on, unless the policy of its group is `abort`.
  */
-export async function answerWhenDone(gateway: Gateway, call: Call, policy: 'drain' | 'abort'): Promise<void> {
-  const waiting = new AbortController()
-  const { response } = call
-  const late = setTimeout(() => waiting.abort(), gateway.bounds.imageWaitMs)
-  const leave = () => waiting.abort()
-  response.once('close', leave)
-  // It may have left while the job was accepted.
-  if (response.destroyed) leave()
-  // The end of this process is no end of the job: its client is told where to ask.
-  call.running = { pause() {}, resume() {}, abort: leave }
-  const job = await followJob(gateway, call.id, waiting.signal)
-  clearTimeout(late)
-  response.off('close', leave)
-  if (response.destroyed) {
-    if (policy === 'abort') await cancelJob(gateway, call.id)
-    return
-  }
-  if (job === undefined) return await answerLater(gateway, call)
+export async function answerWhenDone(
+  gateway: ImageGateway,
+  received: Received,
+  policy: 'drain' | 'abort',
+): Promise<void> {
+  const { response } = received
+  const waiting = waitFor(received)
+  const timeout = setTimeout(waiting.stop, gateway.bounds.imageWaitMs)
+  const job = await followJob(gateway, received.id, waiting.signal)
+  clearTimeout(timeout)
+  response.off('close', waiting.stop)
+  if (response.destroyed) return await handleLeft(gateway, received, policy)
+  if (job === undefined) return await answerLater(gateway, received)
   if (job.result === null) throw errorOf(job)
   const first = await openFirst(gateway, job.result).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
-    warn(gateway, call, error, 'made images cannot be read: their client is told where to ask for them')
-    return 'away' as const
+    requestLog(gateway.log, received.id).warn(
+      { cause: redactText(String(error)) },
+      'made images cannot be read: the client gets 202 with the address of the job',
+    )
+    return 'unreadable' as const
   })
-  if (first === 'away') await answerLater(gateway, call)
-  else await answerImages(gateway, call, job.result, first)
+  if (first === 'unreadable') await answerLater(gateway, received)
+  else await sendImages(gateway, received, job.result, first)
 }
 
-/** All images of a job, in one body. `first` as from `openFirst`. */
-async function answerImages(
-  gateway: Gateway,
-  call: Call,
-  result: JobResult,
-  first: StoredImage | undefined,
+/** Stream the previews and the images while the job makes them. */
+export async function answerStream(
+  gateway: ImageGateway,
+  received: Received,
+  policy: 'drain' | 'abort',
 ): Promise<void> {
-  const { response } = call
-  const content = { ...settingsOf(result), images: imagesOf(result, linkerFor(gateway, call.request)) }
-  const { clientStallMs } = gateway.bounds
-  response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': call.id, ...call.headers })
-  await writePieces(
-    imageClient.answerPieces(content),
-    async (index) => (index === 0 ? first : undefined) ?? (await openNth(gateway, result, index)),
-    (text) => writeTo(response, text, clientStallMs),
-    response,
-  ).then(
-    () => endAnswer(response, clientStallMs),
-    // Behind the headers only a cut says that it is not whole.
-    () => response.destroy(),
-  )
-  first?.stream.destroy()
-}
-
-/** A repeat of a request that became this job: it gets what the first one got, or would have got. */
-export async function replayJob(gateway: Gateway, call: Call, jobId: string): Promise<void> {
-  const [job] = await gateway.images.jobs.read([jobId])
-  if (job === undefined) {
-    throw new GatewayError(
-      'unknown_path',
-      'What was made of the first request with this Idempotency-Key is no more kept.',
-    )
-  }
-  if (!hasEnded(job)) {
-    throw new GatewayError(
-      'request_in_progress',
-      `The first request with this Idempotency-Key is still being made: GET /v1/images/generations/${jobId} tells how far it is.`,
-      { retryAfterSeconds: askAgainSeconds },
-    )
-  }
-  const { result } = job
-  if (result === null) throw errorOf(job)
-  // Its row says 200 only where there is something to answer with.
-  const first = await openFirst(gateway, result).catch((error: unknown) => {
-    throw error instanceof GatewayError ? error : storageAway(error)
-  })
-  await settle(gateway, call, {
-    status: 200,
-    outcome: 'succeeded',
-    error: null,
-    observation: null,
-    streamEnd: 'complete',
-    target: null,
-    metered: nothingMetered,
-  }).catch((error: unknown) => {
-    first?.stream.destroy()
-    throw error
-  })
-  call.headers['idempotency-replayed'] = 'true'
-  call.headers['x-tollgate-original-request-id'] = jobId
-  if (!job.quote.stream) return await answerImages(gateway, call, result, first)
-  first?.stream.destroy()
-  const events = beginEvents(gateway, call)
-  await sendCompleted(gateway, call, events, result)
-  await events.end()
-}
-
-/** Previews and images as they are made. */
-export async function answerStream(gateway: Gateway, call: Call, policy: 'drain' | 'abort'): Promise<void> {
-  const events = beginEvents(gateway, call)
-  const waiting = new AbortController()
-  const leave = () => waiting.abort()
-  call.response.once('close', leave)
-  if (call.response.destroyed) leave()
-  call.running = { pause() {}, resume() {}, abort: leave }
-  let shown = 0
-  const job = await followJob(gateway, call.id, waiting.signal, ({ partials }) => {
-    for (const partial of partials.slice(shown)) {
-      shown++
-      void events.send(async (write) => {
-        // A preview is a courtesy: the stream goes on without it.
-        const image = await openImage(gateway.images.storage, partial.file).catch(() => undefined)
-        if (image === undefined) return
-        const pieces = imageClient.partialEventPieces({ index: partial.index, created: nowSeconds() })
-        await writePieces(pieces, async () => image, write, call.response)
-      })
+  const events = beginEvents(gateway, received)
+  const waiting = waitFor(received)
+  let sentPreviews = 0
+  const job = await followJob(gateway, received.id, waiting.signal, ({ partials }) => {
+    for (const partial of partials.slice(sentPreviews)) {
+      sentPreviews++
+      void sendPreview(gateway, received, events, partial)
     }
   })
-  if (call.response.destroyed) {
-    if (policy === 'abort') await cancelJob(gateway, call.id)
-    return
-  }
-  if (job?.result != null) await sendCompleted(gateway, call, events, job.result)
+  if (received.response.destroyed) return await handleLeft(gateway, received, policy)
+  if (job?.result != null) await sendCompleted(gateway, received, events, job.result)
   else {
-    const error = job === undefined ? goesOn(call.id) : errorOf(job)
-    await events.send((write) => write(imageClient.encodeStreamError(error, call.id).toString('utf8')))
+    const error = job === undefined ? stillRunning(received.id) : errorOf(job)
+    await events.send((write) => write(imageClient.encodeStreamError(error, received.id).toString('utf8')))
   }
   await events.end()
 }
 
-function beginEvents(gateway: Gateway, { id, response, headers }: Call): EventStream {
-  return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
+/** A signal that ends the wait when the client leaves or this process shuts down. The job goes on. */
+function waitFor({ response, life }: Received): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  response.once('close', stop)
+  // The client may have left before this line.
+  if (response.destroyed) stop()
+  life.running = { resume() {}, abort: stop }
+  return { signal: controller.signal, stop }
 }
 
-/** One event for each image; all of the usage stands in the last. */
-async function sendCompleted(
-  gateway: Gateway,
-  { request, response }: Call,
-  events: EventStream,
-  result: JobResult,
+async function handleLeft(
+  gateway: ImageGateway,
+  { id }: Pick<ImageJob, 'id'>,
+  policy: 'drain' | 'abort',
 ): Promise<void> {
-  const { usage, ...settings } = settingsOf(result)
-  for (const [index, image] of imagesOf(result, linkerFor(gateway, request)).entries()) {
-    const last = index === result.images.length - 1
-    const pieces = imageClient.completedEventPieces(image, last ? { ...settings, usage } : settings)
-    await events.send(async (write) => {
-      await writePieces(pieces, () => openNth(gateway, result, index), write, response)
-    })
-  }
+  if (policy === 'abort') await cancelJob(gateway, id)
 }
 
-function settingsOf({ created, size, quality, background, outputFormat, usage }: JobResult): ImageSettings {
-  return { created, size, quality, background, outputFormat, usage }
-}
-
-function imagesOf({ images, delivery }: JobResult, linkTo: LinkTo) {
-  return images.map(({ file, revisedPrompt }) => ({
-    url: delivery === 'url' ? linkTo(file) : undefined,
-    revisedPrompt,
-  }))
-}
-
-/**
- * Before the headers: what is no more there is then an error like any other. The others are opened when their turn
- * comes, because each holds a file or a connection while a slow client reads. Undefined where links are the answer.
- */
-async function openFirst(gateway: Gateway, result: JobResult): Promise<StoredImage | undefined> {
-  return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
-}
-
-function openNth({ images }: Gateway, result: JobResult, index: number): Promise<StoredImage> {
-  return openImage(images.storage, result.images[index]?.file ?? '')
-}
-
-async function writePieces(
-  pieces: readonly ImagePiece[],
-  open: (index: number) => Promise<StoredImage>,
-  write: (text: string) => Promise<void>,
-  response: ServerResponse,
-): Promise<void> {
-  for (const piece of pieces) {
-    if (response.destroyed) return
-    if (typeof piece === 'string') await write(piece)
-    else await writeBase64(await open(piece.image), write, response)
-  }
-}
-
-/** 202 and the job, or what is known of it while Postgres does not answer. Never rejects. */
-async function answerLater(
-  gateway: JobGateway,
-  call: JobCall,
-  headers: Record<string, string> = {},
-): Promise<void> {
-  const job = await currentJob(gateway, call).catch((error: unknown) => {
-    warn(gateway, call, error, 'an accepted image job could not be read')
-    return undefined
-  })
-  const known = { id: call.id, object: 'image.generation', status: 'queued', model: call.requestedModel }
-  sendJson(call, job ?? known, 202, {
-    location: `/v1/images/generations/${call.id}`,
-    'retry-after': String(askAgainSeconds),
-    ...headers,
-  })
-}
-
-async function currentJob(gateway: JobGateway, { id, request }: JobCall) {
-  const [job] = await gateway.images.jobs.read([id])
-  return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
-}
-
-/** A job with all that its client may know of it. */
-export async function sendJob(gateway: JobGateway, call: SentCall, job: ImageJob): Promise<void> {
-  sendJson(call, await jobWithPosition(gateway, call.request, job), 200, {})
-}
-
-function sendJson(
-  { id, response, headers }: SentCall,
-  json: object,
-  status: 200 | 202,
-  more: Record<string, string>,
-): void {
-  if (response.destroyed) return
-  const body = Buffer.from(JSON.stringify(json))
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': body.length,
-    'x-request-id': id,
-    ...more,
-    ...headers,
-  })
-  response.end(body)
-}
-
-/** What telling of a job needs. */
-type JobGateway = Pick<Gateway, 'images' | 'publicUrl' | 'log'>
-type SentCall = Pick<Call, 'id' | 'request' | 'response' | 'headers'>
-type JobCall = SentCall & Pick<Call, 'requestedModel'>
-
-async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
-  const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
-  return jobJson(job, position, linkerFor(gateway, request))
-}
-
-function warn({ log }: JobGateway, { id }: JobCall, cause: unknown, message: string): void {
-  log.warn({ request: id, cause: redactText(String(cause)) }, message)
-}
-
-export function linkerFor(gateway: Pick<Gateway, 'images' | 'publicUrl'>, request: IncomingMessage): LinkTo {
-  const origin = originFor(gateway, request)
-  const now = Date.now()
-  return (file) => `${origin}${gateway.images.links.sign(file, now)}`
-}
-
-/** Links are absolute: to the address that the operator says is ours, else to the one the client called. */
-export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: IncomingMessage): string {
-  return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
-}
-
-/** What a failed or cancelled job's client gets. */
-function errorOf({ error, state }: Pick<ImageJob, 'error' | 'state'>): GatewayError {
-  if (error === null) {
-    const how = state === 'cancelled' ? 'was cancelled' : 'ended without images'
-    return new GatewayError('invalid_request', `This image generation ${how}.`)
-  }
-  return errorFrom(error)
-}
-
-function errorFrom({ kind, message, ...rest }: JobError): GatewayError {
-  return new GatewayError(kind, message, rest)
-}
-
-function storageAway(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The images cannot be read just now. Try again shortly.', {
-    cause,
-    retryAfterSeconds: askAgainSeconds,
-  })
-}
-
-function goesOn(id: string): GatewayError {
+function stillRunning(id: string): GatewayError {
   return new GatewayError(
     'unavailable',
     `This gateway process is shutting down; the images are made all the same. GET /v1/images/generations/${id} has them.`,
     { retryAfterSeconds: askAgainSeconds },
   )
-}
-
-const askAgainSeconds = 2
-
-function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000)
 }

@@ -5,18 +5,18 @@ import { endAnswer, writeTo } from '../http/event-stream.ts'
 import { sniff, sniffBytes } from './storage/sniff.ts'
 import type { ImageStorage, StoredImage } from './storage/storage.ts'
 
-/** Throws `unknown_path` for an image that is no more kept; any other error is the storage's, which may be back soon. */
+/** Rejects `unknown_path` for an image that is no longer kept. Any other error is a failure of the storage, which may pass. */
 export async function openImage(storage: ImageStorage, file: string): Promise<StoredImage> {
   const stored = await storage.open(file)
   if (stored !== undefined) {
-    // What breaks while nobody reads is told to who reads next, and must not end the process.
+    // The next read gets the error too. Without this listener, the error would end the process.
     stored.stream.on('error', () => {})
     return stored
   }
   throw new GatewayError('unknown_path', 'This image is no longer kept here. Ask for it to be made again.')
 }
 
-/** The image as base64, piece by piece: it is never held whole. Rejects when it ends early, as when the client left. */
+/** Write the image as base64, in pieces, so that we never hold it whole. Rejects when the client leaves or a read fails. */
 export async function writeBase64(
   { stream }: StoredImage,
   write: (text: string) => Promise<void>,
@@ -26,7 +26,7 @@ export async function writeBase64(
   await reading(stream, response, async () => {
     for await (const chunk of stream) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      // Three bytes are four characters: what is left over waits for more.
+      // Three bytes make four characters: the rest waits for the next chunk.
       const whole = bytes.length - (bytes.length % 3)
       await write(bytes.toString('base64', 0, whole))
       rest = bytes.subarray(whole)
@@ -35,7 +35,7 @@ export async function writeBase64(
   if (rest.length > 0) await write(rest.toString('base64'))
 }
 
-/** An image as the answer to a request for it. A client that takes nothing for `stallMs` is cut off. */
+/** Answer with an image. Closes the connection when the client has read nothing for `stallMs`. */
 export async function sendFile(
   storage: ImageStorage,
   file: string,
@@ -55,7 +55,7 @@ export async function sendFile(
   response.writeHead(200, {
     'content-type': sniff(Buffer.concat(first)) ?? 'application/octet-stream',
     'content-length': stored.bytes,
-    // Whoever has the link may keep the bytes: they never change.
+    // A client may cache the bytes: they never change.
     'cache-control': 'private, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',
     // An SVG can hold scripts.
@@ -67,12 +67,12 @@ export async function sendFile(
   })
   await whole.then(
     () => endAnswer(response, stallMs),
-    // The client left, or the storage broke behind the headers: the connection is cut, which says so.
+    // The client left, or the storage failed after the headers: only a closed connection can tell the client.
     () => response.destroy(),
   )
 }
 
-/** A storage that is slow holds nothing for a client that is gone. */
+/** Run `read`, and stop reading from the storage when the client leaves. */
 async function reading(stream: Readable, response: ServerResponse, read: () => Promise<void>): Promise<void> {
   const leave = () => stream.destroy()
   response.once('close', leave)

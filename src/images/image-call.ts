@@ -1,21 +1,22 @@
 import { GatewayError } from '../canonical/error.ts'
-import type { ImageAnswer, ImageEvent, ImageSource } from '../canonical/image.ts'
+import { headerText } from '../canonical/headers.ts'
+import type { ImageAnswer, ImageEvent } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { isRedirect, redirected } from '../gateway/answer-errors.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
-import { Lifter, type LiftStep } from '../protocols/lift.ts'
-import { FrameEnds, frameData } from '../protocols/sse.ts'
-import { asGatewayError } from '../stages/call.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import { isRedirect, redirected } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
+import { EventDataReader } from './event-data.ts'
+import { ExtractedImages } from './extracted-images.ts'
+import type { ReceivedImage } from './storage/receive.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** What came of one upstream call. Its images, of which there is one at least, are stored. */
+/** The result of one upstream call. It has at least one image, and its images are stored. */
 export interface CallAnswer {
   answer: Omit<ImageAnswer, 'images'>
   images: { source: ReceivedImage | { url: string }; revisedPrompt: string | undefined }[]
-  /** Why there may be fewer than the call was to make. */
+  /** Why there may be fewer images than the call should make. */
   error: GatewayError | undefined
 }
 
@@ -25,42 +26,43 @@ export interface ImageCallOptions {
   storage: ImageStorage
   imageBytesMax: number
   answerBytesMax: number
-  /** More of them are not looked at. */
+  /** Further previews are ignored. */
   previewsMax: number
-  /** A preview came. What it rejects with ends the call. */
+  /** Gets each preview. If it rejects, the call ends with that error. */
   onPartial(image: ReceivedImage, index: number): Promise<void>
   done(result: { ok: true; value: CallAnswer } | { ok: false; error: GatewayError }): void
 }
 
-/** More of a refusal, of an answer's text beside its images, or of one event of a stream, is not read. */
+/** We read no more bytes of a refusal. */
 const refusalBytesMax = 64 * 1024
+/** Most bytes of an answer, or of one event of a stream, beside the images. */
 const textBytesMax = 4 * 1024 * 1024
 
 /**
- * Reads one upstream's answer with images as it comes: the images go to storage without being held, the upstream waits
- * while they are written, and what is left of the answer is decoded by its protocol.
+ * Reads one upstream's answer with images while it arrives. The images go to storage in pieces, and the upstream waits
+ * while they are written. The protocol decodes the rest of the answer.
  */
 export class ImageCall implements Listener {
   readonly #options: ImageCallOptions
   readonly #sentAt = Date.now()
-  readonly #lifter = new Lifter()
-  /** By their number; some of what is lifted is no image, which matters only when it was to be one. */
-  readonly #stored = new Map<number, ReceivedImage | { error: unknown }>()
-  #receiver: ImageReceiver | undefined
+  readonly #images: ExtractedImages
   #status = 0
   #headers: ResponseHeaders = {}
-  #stream: { lines: DataLines; decoder: ImageStreamDecoder } | undefined
+  #stream: { events: EventDataReader; decoder: ImageStreamDecoder } | undefined
   #text: Buffer[] = []
   #textBytes = 0
   #bytes = 0
   #completed: ImageAnswer[] = []
   #previews = 0
   #work: Promise<void> = Promise.resolve()
+  /** The first error. */
   #failure: GatewayError | undefined
-  #over = false
+  #ended = false
 
   constructor(options: ImageCallOptions) {
     this.#options = options
+    const { storage, imageBytesMax } = options
+    this.#images = new ExtractedImages({ storage, imageBytesMax, onText: (bytes) => this.#takeText(bytes) })
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
@@ -69,17 +71,17 @@ export class ImageCall implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = textOf(headers['x-request-id'])
-    if (!textOf(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
+    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
-    if (decoder !== undefined) this.#stream = { lines: new DataLines(), decoder }
+    if (decoder !== undefined) this.#stream = { events: new EventDataReader(), decoder }
     else upstream.abort(upstreamError('The upstream streams, which it was not asked for.'))
   }
 
   data(upstream: UpstreamCall, chunk: Buffer): void {
-    if (this.#over) return
+    if (this.#ended) return
     if (!this.#isAnswer()) {
-      if (this.#textBytes < refusalBytesMax) this.#keep(chunk)
+      if (this.#textBytes < refusalBytesMax) this.#keepText(chunk)
       else upstream.abort(this.#refusal())
       return
     }
@@ -91,10 +93,10 @@ export class ImageCall implements Listener {
       return
     }
     upstream.pause()
-    // undici uses a chunk's memory again.
+    // A copy: undici reuses the memory of a chunk.
     const bytes = Buffer.from(chunk)
     this.#work = this.#work
-      .then(() => this.#take(bytes))
+      .then(() => (this.#failure === undefined ? this.#images.push(bytes) : undefined))
       .then(
         () => upstream.resume(),
         (error: unknown) => {
@@ -113,52 +115,19 @@ export class ImageCall implements Listener {
     this.#conclude(error)
   }
 
-  async #take(chunk: Buffer): Promise<void> {
-    if (this.#failure !== undefined) return
-    await this.#takeSteps(this.#lifter.push(chunk))
-  }
-
-  async #takeSteps(steps: readonly LiftStep[]): Promise<void> {
-    for (const step of steps) {
-      switch (step.type) {
-        case 'text':
-          await this.#takeText(step.bytes)
-          break
-        case 'begin':
-          this.#receiver = receiveImage(this.#options.storage, this.#options.imageBytesMax)
-          break
-        case 'data':
-          await this.#receiver?.write(step.bytes).catch((error: unknown) => this.#giveUp(step.index, error))
-          break
-        case 'end':
-          await this.#receiver?.finish().then(
-            (image) => this.#stored.set(step.index, image),
-            (error: unknown) => this.#giveUp(step.index, error),
-          )
-          this.#receiver = undefined
-          break
-      }
-    }
-  }
-
-  #giveUp(index: number, error: unknown): void {
-    this.#stored.set(index, { error })
-    this.#receiver = undefined
-  }
-
   async #takeText(bytes: Buffer): Promise<void> {
     if (this.#stream === undefined) {
-      this.#keep(bytes)
+      this.#keepText(bytes)
       return
     }
-    const { lines, decoder } = this.#stream
-    for (const data of lines.push(bytes)) await this.#takeData(decoder, data)
-    if (lines.heldBytes > textBytesMax)
+    const { events, decoder } = this.#stream
+    for (const data of events.push(bytes)) await this.#takeData(decoder, data)
+    if (events.heldBytes > textBytesMax)
       throw upstreamError(`The upstream sent an event of more than ${textBytesMax} bytes beside its image.`)
   }
 
   async #takeData(decoder: ImageStreamDecoder, data: string): Promise<void> {
-    if (data !== '[DONE]') await this.#takeEvents(decoder.push(parsed(data)))
+    if (data !== '[DONE]') await this.#takeEvents(decoder.push(parseJson(data)))
   }
 
   async #takeEvents(events: readonly ImageEvent[]): Promise<void> {
@@ -166,21 +135,21 @@ export class ImageCall implements Listener {
       if (event.type === 'completed') this.#completed.push(event.answer)
       else if (this.#previews < this.#options.previewsMax) {
         this.#previews++
-        // Without a preview, the image is as good.
-        const image = await this.#storedOf(event.source).catch(() => undefined)
+        // A preview that cannot be stored is no loss: the image will come.
+        const image = await this.#images.find(event.source).catch(() => undefined)
         if (image !== undefined && 'file' in image) await this.#options.onPartial(image, event.index)
       }
     }
   }
 
-  #keep(bytes: Buffer): void {
+  #keepText(bytes: Buffer): void {
     this.#textBytes += bytes.length
     if (this.#textBytes > textBytesMax)
       throw upstreamError(`The upstream answered with more than ${textBytesMax} bytes beside its images.`)
     this.#text.push(this.#isAnswer() ? bytes : Buffer.from(bytes))
   }
 
-  /** `broken`: why the answer did not come to its end. */
+  /** `broken`: why the answer has no end. */
   #conclude(broken: GatewayError | undefined): void {
     void this.#work
       .then(() => {
@@ -193,23 +162,23 @@ export class ImageCall implements Listener {
       )
   }
 
-  /** Whatever went wrong, the images that can be had count. */
+  /** Images that arrived count, even when something failed. */
   async #finish(): Promise<CallAnswer> {
     if (!this.#isAnswer()) {
       throw this.#failure ?? this.#refusal()
     }
     const answers =
-      this.#stream === undefined ? [await this.#wholeAnswer()] : await this.#streamed(this.#stream)
+      this.#stream === undefined ? [await this.#wholeAnswer()] : await this.#streamedAnswers(this.#stream)
     const images: CallAnswer['images'] = []
     for (const { source, revisedPrompt } of answers.flatMap((answer) => answer.images)) {
-      await this.#orNote(async () => {
-        images.push({ source: await this.#storedOf(source), revisedPrompt })
+      await this.#orKeepFailure(async () => {
+        images.push({ source: await this.#images.find(source), revisedPrompt })
       })
     }
     const [first] = answers
     if (first === undefined || images.length === 0)
       throw this.#failure ?? upstreamError('The upstream answered without an image.')
-    // Where each image has an event of its own, the last one knows of them all.
+    // A stream has one event for each image. The usage of the last event covers all images.
     return { answer: { ...first, usage: answers.at(-1)?.usage }, images, error: this.#failure }
   }
 
@@ -218,63 +187,42 @@ export class ImageCall implements Listener {
     return this.#options.side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
   }
 
-  /** One that is cut off cannot be read. */
+  /** Rejects when the answer broke off: half of a JSON text cannot be decoded. */
   async #wholeAnswer(): Promise<ImageAnswer> {
     if (this.#failure !== undefined) throw this.#failure
-    await this.#takeSteps(this.#lifter.end())
-    return this.#options.side.decodeAnswer(parsed(Buffer.concat(this.#text).toString('utf8')))
+    await this.#images.end()
+    return this.#options.side.decodeAnswer(parseJson(Buffer.concat(this.#text).toString('utf8')))
   }
 
-  async #streamed({
-    lines,
+  async #streamedAnswers({
+    events,
     decoder,
   }: {
-    lines: DataLines
+    events: EventDataReader
     decoder: ImageStreamDecoder
   }): Promise<ImageAnswer[]> {
     if (this.#failure === undefined) {
-      await this.#orNote(async () => {
-        await this.#takeSteps(this.#lifter.end())
-        for (const data of lines.end()) await this.#takeData(decoder, data)
+      await this.#orKeepFailure(async () => {
+        await this.#images.end()
+        for (const data of events.end()) await this.#takeData(decoder, data)
       })
     }
-    await this.#orNote(() => this.#takeEvents(decoder.end()))
+    await this.#orKeepFailure(() => this.#takeEvents(decoder.end()))
     return this.#completed
   }
 
-  /** The first that goes wrong is told. */
-  async #orNote(doing: () => Promise<void>): Promise<void> {
+  async #orKeepFailure(action: () => Promise<void>): Promise<void> {
     try {
-      await doing()
+      await action()
     } catch (error) {
       this.#failure ??= asGatewayError(error)
     }
   }
 
-  async #storedOf(source: ImageSource): Promise<ReceivedImage | { url: string }> {
-    switch (source.kind) {
-      case 'url':
-        return { url: source.url }
-      case 'lifted': {
-        const stored = this.#stored.get(source.index)
-        if (stored === undefined) throw upstreamError('The upstream cut an image off.')
-        if ('error' in stored) throw stored.error
-        return stored
-      }
-      case 'base64': {
-        const index = this.#lifter.indexOf(source.data)
-        if (index !== undefined) return await this.#storedOf({ kind: 'lifted', index })
-        const receiver = receiveImage(this.#options.storage, this.#options.imageBytesMax)
-        await receiver.write(Buffer.from(source.data, 'base64'))
-        return await receiver.finish()
-      }
-    }
-  }
-
   #settle(result: Parameters<ImageCallOptions['done']>[0]): void {
-    if (this.#over) return
-    this.#over = true
-    void this.#receiver?.abandon()
+    if (this.#ended) return
+    this.#ended = true
+    void this.#images.abandon()
     const { attempt, done } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
     const error = result.ok ? result.value.error : result.error
@@ -287,55 +235,17 @@ export class ImageCall implements Listener {
   }
 }
 
-/** The `data` of each server-sent event, joined as the standard says. Images are lifted: what is left is small. */
-class DataLines {
-  readonly #ends = new FrameEnds()
-  #held: Buffer[] = []
-  /** Of an event whose end has not come. */
-  heldBytes = 0
-
-  push(bytes: Buffer): string[] {
-    const found: string[] = []
-    this.#ends.begin(bytes)
-    let from = 0
-    for (let end = this.#ends.next(from); end !== -1; end = this.#ends.next(from)) {
-      const frame = Buffer.concat([...this.#held, bytes.subarray(from, end)])
-      const data = frameData(frame, 0, frame.length)
-      if (data !== undefined) found.push(data)
-      this.#held = []
-      this.heldBytes = 0
-      from = end
-    }
-    if (from < bytes.length) {
-      this.#held.push(bytes.subarray(from))
-      this.heldBytes += bytes.length - from
-    }
-    return found
-  }
-
-  /** Some upstreams leave out the last blank line. */
-  end(): string[] {
-    const frame = Buffer.concat(this.#held)
-    const data = frameData(frame, 0, frame.length)
-    return data === undefined ? [] : [data]
-  }
-}
-
-function parsed(text: string): Json {
+function parseJson(text: string): Json {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream answered with what is no JSON.', { cause })
+    throw new GatewayError('upstream_error', 'The answer of the upstream is not JSON.', { cause })
   }
   if (isRecord(value)) return value
-  throw upstreamError('The upstream answered with what is no JSON object.')
+  throw upstreamError('The answer of the upstream is not a JSON object.')
 }
 
 function upstreamError(message: string): GatewayError {
   return new GatewayError('upstream_error', message)
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null
 }

@@ -1,36 +1,37 @@
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
-import type { Observation } from '../protocols/protocol.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import { redactText } from '../redaction/redact.ts'
-import { closeRecordOf, type Ending } from '../stages/call.ts'
+import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
-import type { Generated, Generation } from './generate.ts'
+import { withoutSecrets } from '../stages/redact-error.ts'
+import type { Generated, Generation } from './generation.ts'
 import type { JobQuote, JobResult } from './jobs/job.ts'
 import type { JobEnding } from './jobs/jobs.ts'
 
 /**
- * The end of a job that made images, be it fewer than were asked for: they are delivered, and charged. What an upstream
- * made beyond that is neither.
+ * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them. The client
+ * neither gets nor pays for images beyond that number.
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
-  const { told } = made
+  const { answer } = made
   const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
-    // The events of a stream hold their images, unless its client wants links.
+    // The events of a stream hold the images, unless the client asked for links.
     delivery: job.quote.delivery ?? (made.gaveLinks && !job.quote.stream ? 'url' : 'b64_json'),
     images: images.map(({ image, revisedPrompt }) => ({
       ...image,
       ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
     })),
     ...withoutUndefined({
-      size: told?.size,
-      quality: told?.quality,
-      background: told?.background,
-      outputFormat: told?.outputFormat,
+      size: answer?.size,
+      quality: answer?.quality,
+      background: answer?.background,
+      outputFormat: answer?.outputFormat,
     }),
     ...(made.usage === undefined
       ? {}
@@ -49,7 +50,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
       error: null,
       metered: meterImages(job.quote, { ...made, images }),
       target: made.target,
-      servedModel: told?.servedModel,
+      servedModel: answer?.servedModel,
       notes: made.notes,
     }),
     images: images.length,
@@ -58,13 +59,13 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
   }
 }
 
-/** The end of a job that made nothing. What an upstream may have taken for it is the gateway's, not the client's. */
+/** The end of a job that made no images. The client pays nothing, even if an upstream charges the operator. */
 export function failedEnding(
   generation: Generation,
   cause: GatewayError,
   made?: Pick<Generated, 'target'>,
 ): JobEnding {
-  const error = shownOf(generation, cause)
+  const error = withoutSecrets(cause, [...generation.credentials])
   return {
     state: 'failed',
     close: closeOf(generation, {
@@ -88,7 +89,7 @@ export function failedEnding(
   }
 }
 
-/** The end of a job that its client wants no more. It costs nothing, as one that failed. */
+/** The end of a job that its client cancelled. Like a failed job, it costs nothing. */
 export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>): JobEnding {
   return {
     state: 'cancelled',
@@ -129,52 +130,37 @@ function closeOf(
     outcome: known.outcome,
     error: known.error,
     observation:
-      known.servedModel === undefined ? null : { ...nothingObserved, servedModel: known.servedModel },
+      known.servedModel === undefined
+        ? null
+        : { ...nothingObserved, complete: true, servedModel: known.servedModel },
     streamEnd:
       known.outcome === 'cancelled' ? 'client_gone' : known.outcome === 'succeeded' ? 'complete' : null,
     target: known.target === undefined ? null : { ...known.target },
     metered: known.metered,
   }
   const progress = {
-    identity: null,
     startedAt: job.createdAt.getTime(),
-    sentAt: job.startedAt?.getTime() ?? null,
-    firstTokenAt: null,
-    attempts,
-    notes: known.notes ?? null,
+    row: {
+      identity: null,
+      sentAt: job.startedAt?.getTime() ?? null,
+      firstTokenAt: null,
+      attempts,
+      notes: known.notes ?? null,
+    },
   }
   return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
 }
 
-const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: true,
-  outputTokensEstimate: 0,
-}
-
-/** By what was asked for, and where that was left to the upstream, by what it told. */
-function meterImages(quote: JobQuote, { images, told, usage }: Generated): Metered {
+/** Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. */
+function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Metered {
   const known = {
     usage: usage ?? null,
     usageSource: usage === undefined ? ('none' as const) : ('upstream' as const),
   }
   const { price, multiplier, size, quality } = quote
   if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
-  const cost = priceImages({ count: images.length, size, quality, told, usage }, price, multiplier)
+  const cost = priceImages({ count: images.length, size, quality, told: answer, usage }, price, multiplier)
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
-}
-
-function shownOf({ credentials }: Generation, error: GatewayError): GatewayError {
-  const secrets = [...credentials]
-  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
-  return new GatewayError(error.kind, redactText(error.message, secrets), {
-    cause,
-    fault,
-    ...withoutUndefined({ code, field, retryAfterSeconds, upstreamStatus }),
-  })
 }
 
 function totalInput({ input, cacheRead, cacheWrite }: Usage): number {

@@ -1,5 +1,4 @@
-import type { CloseFrame } from './frame.ts'
-import { ownersIn, uuidText } from './tuple.ts'
+import { endOfColumn, momentIn, uuidText } from './tuple.ts'
 
 /** What the requests of a batch cost together, by account, key, group and day (UTC). */
 export type Charges = Map<string, Charge>
@@ -13,24 +12,41 @@ interface Charge {
   nano: bigint
 }
 
-/** Note what a request cost. A frame that charges nothing must be left out. */
-export function addCharge(charges: Charges, { id, account, charge, requestTuple }: CloseFrame): void {
-  const { key, group } = ownersIn(requestTuple)
-  const ms = id.readUIntBE(0, 6)
-  const owners = [account, key, group].map((owner) => owner?.toString('latin1') ?? '')
-  const name = [Math.floor(ms / dayMs), ...owners].join(' ')
+/** Where a frame says what a request cost, and its row whose key it was. */
+export interface Charged {
+  bytes: Buffer
+  /** Of the request's id. */
+  idAt: number
+  /** Of the account's id. */
+  accountAt: number
+  nano: bigint
+  /** Of the column of the key, which that of the group follows. */
+  source: Buffer
+  keyAt: number
+}
+
+/** Note what a request cost. */
+export function addCharge(charges: Charges, { bytes, idAt, accountAt, nano, source, keyAt }: Charged): void {
+  const ms = momentIn(bytes, idAt)
+  const groupAt = endOfColumn(source, keyAt)
+  const owners = source.toString('latin1', keyAt, endOfColumn(source, groupAt))
+  const name = `${Math.floor(ms / dayMs)} ${bytes.toString('latin1', accountAt, accountAt + 16)} ${owners}`
   const earlier = charges.get(name)
   if (earlier !== undefined) {
-    earlier.nano += charge
+    earlier.nano += nano
     return
   }
   charges.set(name, {
-    account: uuidText(account),
-    key: key === undefined ? null : uuidText(key),
-    group: group === undefined ? null : uuidText(group),
+    account: uuidText(bytes.subarray(accountAt, accountAt + 16)),
+    key: uuidIn(source, keyAt),
+    group: uuidIn(source, groupAt),
     moment: new Date(ms),
-    nano: charge,
+    nano,
   })
+}
+
+function uuidIn(bytes: Buffer, at: number): string | null {
+  return bytes.readInt32BE(at) < 0 ? null : uuidText(bytes.subarray(at + 4, at + 20))
 }
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -54,35 +54,6 @@ export async function bookEntry(sql: postgres.Sql, entry: NewEntry): Promise<Boo
   }
 }
 
-/** Undefined when there is no tenant of this name. */
-export async function findAccount(
-  sql: postgres.Sql,
-  tenantName: string,
-): Promise<(Balance & { id: string }) | undefined> {
-  const [row] = await sql<AccountRow[]>`
-    SELECT a.id, a.limited, a.balance_nano, a.reserved_nano
-    FROM tenants t JOIN accounts a ON a.id = t.id WHERE t.name = ${tenantName}`
-  return row === undefined ? undefined : { id: row.id, ...balanceOf(row) }
-}
-
-/** Undefined when there is no such account. */
-export async function readBalance(sql: postgres.Sql, accountId: string): Promise<Balance | undefined> {
-  const [row] = await sql<AccountRow[]>`
-    SELECT id, limited, balance_nano, reserved_nano FROM accounts WHERE id = ${accountId}`
-  return row === undefined ? undefined : balanceOf(row)
-}
-
-interface AccountRow {
-  id: string
-  limited: boolean
-  balance_nano: string
-  reserved_nano: string
-}
-
-function balanceOf({ limited, balance_nano, reserved_nano }: AccountRow): Balance {
-  return { limited, balanceNano: BigInt(balance_nano), heldNano: BigInt(reserved_nano) }
-}
-
 interface BookingRow {
   verdict: Booking['verdict']
   booked_at: Date | null

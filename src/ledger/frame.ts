@@ -1,144 +1,174 @@
-import { crc32 } from 'node:zlib'
+import { checksum } from './checksum.ts'
+import { writeAttemptTuple, writeCloseHalf, writeOpenHalf } from './halves.ts'
+import { type OldCloseFrame, type OldOpenFrame, readOldFrame } from './old-frame.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
-import {
-  currentAttempts,
-  type TupleWriter,
-  writeAttemptTuple,
-  writePayloadTuple,
-  writeRequestTuple,
-  writeUuid,
-} from './tuple.ts'
+import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
 
 /**
- * Journal frames: `length u32 | crc32 u32 | payload`, little-endian, crc over the payload.
+ * Journal frames: `length u32 | check u32 | payload`, little-endian; the check is the XXH32 of the payload.
  *
- *   open  = 1 | id 16 | json length u32 | json of the OpenRecord | payload tuple (may be empty)
- *   close = 2 | id 16 | flags u8 | account 16 | charge i64 | reserved account 16 | tuple length u32 | request tuple | attempt tuples
+ *   open  = 3 | half length u32 | open half | payload tuple, if a body is kept
+ *   close = 4 | flags u8 | head 32 | account 16 and charge i64, if charged | reserved account 16, if reserved |
+ *           half length u32 | close half | attempt tuples
  *
- * The tuples are ready for COPY, so that shipping parses next to nothing.
+ * A head is two columns: the request's id and the moment inside it; an open half begins with it. Halves and tuples are
+ * as COPY takes them, so that the shipper only puts them together. Releases up to 3592f34 wrote other frames, of the
+ * kinds 1 and 2, with a CRC-32 for a check: see old-frame.ts.
  */
 
 export const frameHeaderBytes = 8
-const openKind = 1
-const closeKind = 2
+const openKind = 3
+const closeKind = 4
 const charged = 1
 const reserved = 2
-const idAt = 1
-const openJsonAt = idAt + 16
-const flagsAt = idAt + 16
-const accountAt = flagsAt + 1
-const chargeAt = accountAt + 16
-const reservedAccountAt = chargeAt + 8
-const tupleLengthAt = reservedAccountAt + 16
-const tupleAt = tupleLengthAt + 4
+const openHalfAt = 1 + 4
+const closeHeadAt = 1 + 1
+/** Behind the length of a head's first column. */
+const idInHead = 4
 
 export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
-  const { body } = open
-  open.body = null
-  const json = JSON.stringify(open)
-  open.body = body
-  const start = beginFrame(out, openJsonAt + 4 + json.length * 3)
+  const start = beginFrame(out, openHalfAt)
   out.buffer[start] = openKind
-  writeUuid(out.buffer, open.id, start + idAt)
-  const jsonBytes = out.buffer.write(json, start + openJsonAt + 4, 'utf8')
-  out.view.setUint32(start + openJsonAt, jsonBytes, true)
-  out.length = start + openJsonAt + 4 + jsonBytes
-  if (body !== null) writePayloadTuple(out, open.id, open.capture, body)
+  out.length = start + openHalfAt
+  writeOpenHalf(out, open)
+  out.view.setUint32(start + 1, out.length - start - openHalfAt, true)
+  if (open.body !== null) writePayloadTuple(out, start + openHalfAt, open.capture, open.body)
+  endFrame(out, start)
+}
+
+/** An open frame with a half that is written already, and without a body. */
+export function writeBareOpenFrame(out: TupleWriter, half: Buffer): void {
+  const start = beginFrame(out, openHalfAt)
+  out.buffer[start] = openKind
+  out.view.setUint32(start + 1, half.length, true)
+  out.length = start + openHalfAt
+  out.copy(half, 0, half.length)
   endFrame(out, start)
 }
 
 export function writeCloseFrame(out: TupleWriter, open: OpenRecord, close: CloseRecord): void {
-  const start = beginFrame(out, tupleAt)
-  const charge = close.accountId === null || close.costNano === null ? 0n : close.costNano
+  const { accountId, costNano } = close
+  const { reservedAccountId } = open
+  const start = beginFrame(out, closeHeadAt + headBytes + 16 + 8 + 16 + 4)
+  const isCharged = accountId !== null && costNano !== null && costNano > 0n
   out.buffer[start] = closeKind
-  writeUuid(out.buffer, open.id, start + idAt)
-  out.buffer[start + flagsAt] = (charge > 0n ? charged : 0) | (open.reservedAccountId === null ? 0 : reserved)
-  writeUuid(out.buffer, close.accountId ?? nobody, start + accountAt)
-  out.view.setBigInt64(start + chargeAt, charge, true)
-  writeUuid(out.buffer, open.reservedAccountId ?? nobody, start + reservedAccountAt)
-  out.length = start + tupleAt
-  writeRequestTuple(out, open, close)
-  out.view.setUint32(start + tupleLengthAt, out.length - start - tupleAt, true)
+  out.buffer[start + 1] = (isCharged ? charged : 0) | (reservedAccountId === null ? 0 : reserved)
+  out.length = start + closeHeadAt
+  out.head(open.id)
+  if (isCharged) {
+    writeUuid(out.view, accountId, out.length)
+    out.view.setBigInt64(out.length + 16, costNano, true)
+    out.length += 16 + 8
+  }
+  if (reservedAccountId !== null) {
+    writeUuid(out.view, reservedAccountId, out.length)
+    out.length += 16
+  }
+  const half = out.length + 4
+  out.length = half
+  writeCloseHalf(out, close)
+  out.view.setUint32(half - 4, out.length - half, true)
   for (let i = 0; i < close.attempts.length; i++) {
     const attempt = close.attempts[i]
-    if (attempt !== undefined) writeAttemptTuple(out, open.id, i + 1, attempt)
+    if (attempt !== undefined) writeAttemptTuple(out, start + closeHeadAt, open.id, i + 1, attempt)
   }
   endFrame(out, start)
 }
 
-const nobody = '00000000-0000-0000-0000-000000000000'
+/** `body` must be valid UTF-8 without NUL, which redaction answers with. */
+function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, body: Buffer): void {
+  out.begin(payloadColumns.length)
+  out.repeat(headAt, headBytes)
+  out.text(capture, capture.length)
+  out.bytes(body)
+}
 
-/** Where a frame's payload starts, after room was made for its header and fixed part. */
-function beginFrame(out: TupleWriter, fixedBytes: number): number {
-  out.reserve(frameHeaderBytes + fixedBytes)
+/** Of `request_payloads`; they are the same in every release. */
+export const payloadColumns = ['request_id', 'created_at', 'capture', 'body'] as const
+
+/** Where a frame's payload starts, after room was made for its header and so many bytes. */
+function beginFrame(out: TupleWriter, bytes: number): number {
+  out.reserve(frameHeaderBytes + bytes)
   return out.length + frameHeaderBytes
 }
 
 function endFrame(out: TupleWriter, start: number): void {
-  const length = out.length - start
-  out.view.setUint32(start - frameHeaderBytes, length, true)
-  out.view.setUint32(start - 4, crc32(out.buffer.subarray(start, out.length)), true)
+  const { view, length } = out
+  view.setUint32(start - frameHeaderBytes, length - start, true)
+  view.setUint32(start - 4, checksum(view, start, length), true)
 }
 
-export type Frame = OpenFrame | CloseFrame
+/** A frame as places in the buffer that it was read from. */
+export type Frame = OpenFrame | CloseFrame | OldOpenFrame | OldCloseFrame
 
 export interface OpenFrame {
   kind: 'open'
-  id: Buffer
   /** Length of the whole frame, header included. */
   bytes: number
-  /** Ready for COPY into request_payloads; empty when no body is kept. */
-  payloadTuple: Buffer
-  json: Buffer
+  /** Of the request's id, 16 bytes. */
+  idAt: number
+  halfAt: number
+  halfEnd: number
+  /** The tuple of `request_payloads` goes on to the frame's end; empty where no body is kept. */
+  payloadAt: number
+  end: number
 }
 
 export interface CloseFrame {
   kind: 'close'
-  id: Buffer
   bytes: number
-  /** Nano-USD to take from `account`; 0n: nothing. */
-  charge: bigint
-  account: Buffer
-  /** The account whose reservation for this request is released; undefined when none was taken. */
-  reservedAccount: Buffer | undefined
-  requestTuple: Buffer
-  attemptTuples: Buffer
+  idAt: number
+  /** Of the account, 16 bytes, and the nano-USD to take from it; -1: nothing. */
+  chargeAt: number
+  /** Of the account whose reservation for this request is released; -1: none was taken. */
+  reservedAt: number
+  halfAt: number
+  halfEnd: number
+  /** The tuples of `attempts` go on to the frame's end. */
+  attemptsAt: number
+  end: number
 }
 
 /**
- * The frame at `at`, as views into `buffer`; `incomplete` when more bytes are needed (or its tail was torn);
- * `damaged` when the bytes there cannot be a frame of ours.
+ * The frame at `at`; `incomplete` when more bytes are needed, or its tail was torn; `damaged` when the bytes there cannot
+ * be a frame of ours.
  */
-export function readFrame(buffer: Buffer, at: number): Frame | 'incomplete' | 'damaged' {
-  if (buffer.length - at < frameHeaderBytes) return 'incomplete'
-  const length = buffer.readUInt32LE(at)
-  if (length < openJsonAt + 4) return 'damaged'
-  if (buffer.length - at - frameHeaderBytes < length) return 'incomplete'
-  const payload = buffer.subarray(at + frameHeaderBytes, at + frameHeaderBytes + length)
-  if (crc32(payload) !== buffer.readUInt32LE(at + 4)) return 'damaged'
+export function readFrame(
+  buffer: Buffer,
+  at: number,
+  view: DataView = viewOf(buffer),
+): Frame | 'incomplete' | 'damaged' {
+  const start = at + frameHeaderBytes
+  if (start > buffer.length) return 'incomplete'
+  const length = view.getUint32(at, true)
+  if (length < payloadBytesMin) return 'damaged'
+  const end = start + length
+  if (end > buffer.length) return 'incomplete'
   const bytes = frameHeaderBytes + length
-  const id = payload.subarray(idAt, idAt + 16)
-  if (payload[0] === openKind) {
-    const jsonEnd = openJsonAt + 4 + payload.readUInt32LE(openJsonAt)
-    const json = payload.subarray(openJsonAt + 4, jsonEnd)
-    return { kind: 'open', id, bytes, json, payloadTuple: payload.subarray(jsonEnd) }
+  const check = view.getUint32(at + 4, true)
+  const kind = buffer[start]
+  if (kind === 1 || kind === 2) return readOldFrame(buffer, { start, end, bytes, check })
+  if (checksum(view, start, end) !== check) return 'damaged'
+  if (kind === openKind) {
+    const halfAt = start + openHalfAt
+    const halfEnd = halfAt + view.getUint32(start + 1, true)
+    if (halfEnd < halfAt + headBytes || halfEnd > end) return 'damaged'
+    return { kind: 'open', bytes, idAt: halfAt + idInHead, halfAt, halfEnd, payloadAt: halfEnd, end }
   }
-  if (payload[0] !== closeKind || length < tupleAt) return 'damaged'
-  const flags = payload[flagsAt] ?? 0
-  const tupleEnd = tupleAt + payload.readUInt32LE(tupleLengthAt)
-  return {
-    kind: 'close',
-    id,
-    bytes,
-    charge: flags & charged ? payload.readBigInt64LE(chargeAt) : 0n,
-    account: payload.subarray(accountAt, chargeAt),
-    reservedAccount: flags & reserved ? payload.subarray(reservedAccountAt, tupleLengthAt) : undefined,
-    requestTuple: payload.subarray(tupleAt, tupleEnd),
-    attemptTuples: currentAttempts(payload.subarray(tupleEnd)),
-  }
+  if (kind !== closeKind) return 'damaged'
+  const flags = buffer[start + 1] ?? 0
+  let next = start + closeHeadAt + headBytes
+  const chargeAt = flags & charged ? next : -1
+  if (chargeAt >= 0) next += 16 + 8
+  const reservedAt = flags & reserved ? next : -1
+  if (reservedAt >= 0) next += 16
+  const halfAt = next + 4
+  if (halfAt > end) return 'damaged'
+  const halfEnd = halfAt + view.getUint32(next, true)
+  if (halfEnd > end) return 'damaged'
+  const idAt = start + closeHeadAt + idInHead
+  return { kind: 'close', bytes, idAt, chargeAt, reservedAt, halfAt, halfEnd, attemptsAt: halfEnd, end }
 }
 
-/** The OpenRecord of an open frame, without its body (which has been shipped by itself). */
-export function openRecordOf(frame: OpenFrame): OpenRecord {
-  return { ...(JSON.parse(frame.json.toString('utf8')) as Omit<OpenRecord, 'body'>), body: null }
-}
+/** No frame is shorter, not even an old one. */
+const payloadBytesMin = 1 + 16 + 4

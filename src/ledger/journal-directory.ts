@@ -3,9 +3,14 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A journal directory per process: `<dataDir>/journal/<instance id>/` with `owner.json` and the segments
- * `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
+ * A journal directory for each process: `<dataDir>/journal/<instance id>.2/` with `owner.json`, `columns.json` and the
+ * segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
+ *
+ * Releases up to 3592f34 leave out the `.2`. They do not know the frames that are written now, and would delete them:
+ * in a rolling upgrade they must not find these directories.
  */
+const suffix = '.2'
+const directoryName = /^([0-9a-f-]{36})(?:\.2)?$/
 
 /** Tells one process from every other, also after its pid is used again. */
 interface Owner {
@@ -21,7 +26,7 @@ export type OwnerState = 'alive' | 'dead' | 'elsewhere'
 
 /** Make this process's own directory. It appears whole, owner included, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
-  const directory = join(root, instanceId)
+  const directory = join(root, `${instanceId}${suffix}`)
   const unborn = join(root, `.${instanceId}`)
   fs.mkdirSync(unborn, { recursive: true, mode: 0o700 })
   fs.writeFileSync(join(unborn, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
@@ -29,10 +34,13 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
   return directory
 }
 
-/** Ids of all instances that left or keep a directory below `root`. */
-export function listInstances(root: string): string[] {
+/** The directories below `root`, and the instance that each is of. */
+export function listJournals(root: string): { instance: string; directory: string }[] {
   if (!fs.existsSync(root)) return []
-  return fs.readdirSync(root).filter((name) => /^[0-9a-f-]{36}$/.test(name))
+  return fs.readdirSync(root).flatMap((name) => {
+    const instance = directoryName.exec(name)?.[1]
+    return instance === undefined ? [] : [{ instance, directory: join(root, name) }]
+  })
 }
 
 /** `elsewhere`: of another host or container, where only its heartbeat can tell. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { GatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
 import { segmentName } from './journal-directory.ts'
+import { ownLayout, writeLayout } from './layout.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { TupleWriter } from './tuple.ts'
 
@@ -28,14 +29,6 @@ const ballastBytes = 1024 * 1024
 /** Closed rows kept in memory while not even the ballast is left; beyond it only open frames tell of a request. */
 const stuckBytesMax = 64 * 1024 * 1024
 
-interface Pending {
-  start: number
-  end: number
-  /** An open frame may be refused when it cannot be written; anything else may not. */
-  refusable: boolean
-  done: (error: GatewayError | undefined) => void
-}
-
 /**
  * The append-only file in front of the ledger. All frames of one event-loop turn go out in one synchronous
  * write, after which they survive the death of this process; fdatasync every 10 ms bounds what a power loss
@@ -45,7 +38,11 @@ export class Journal {
   readonly #options: JournalOptions
   readonly #disk: JournalDisk
   readonly #out = new TupleWriter(1024 * 1024)
-  #pending: Pending[] = []
+  /** All whose frames were written in this turn wait together. Only frames that open a request may be refused. */
+  #refusable: PromiseWithResolvers<void> | undefined
+  #certain: PromiseWithResolvers<void> | undefined
+  /** Where in `#out` the frames begin and end that may not be refused. */
+  #certainSpans: number[] = []
   #scheduled = false
   #segment = 0
   #fd: number
@@ -64,6 +61,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options
     this.#disk = options.disk ?? fs
+    writeLayout(options.directory, ownLayout)
     this.#fd = this.#openSegment()
     if (!this.#layBallast()) this.#waitForRoom('no room for what is held ready')
   }
@@ -122,32 +120,44 @@ export class Journal {
   }
 
   #append(refusable: boolean, write: () => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = this.#out.length
+    const start = this.#out.length
+    try {
       write()
-      this.#pending.push({
-        start,
-        end: this.#out.length,
-        refusable,
-        done: (error) => (error === undefined ? resolve() : reject(error)),
-      })
-      if (this.#scheduled) return
+    } catch (error) {
+      // Half a frame would hide all that follow it.
+      this.#out.length = start
+      return Promise.reject(error)
+    }
+    if (!this.#scheduled) {
       this.#scheduled = true
       setImmediate(() => this.#flush())
-    })
+    }
+    if (refusable) {
+      this.#refusable ??= Promise.withResolvers()
+      return this.#refusable.promise
+    }
+    this.#certainSpans.push(start, this.#out.length)
+    this.#certain ??= Promise.withResolvers()
+    return this.#certain.promise
   }
 
   #flush(): void {
     this.#scheduled = false
-    if (this.#pending.length === 0) return
-    const pending = this.#pending
-    this.#pending = []
-    const bytes = this.#out.buffer.subarray(0, this.#out.length)
+    if (this.#out.length === 0) return
+    const refusable = this.#refusable
+    const certain = this.#certain
+    const certainSpans = this.#certainSpans
+    this.#refusable = undefined
+    this.#certain = undefined
+    this.#certainSpans = []
+    const bytes = this.#out.written
     this.#out.length = 0
     const failure = this.#stuck.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
-    if (failure !== undefined) this.#keepClosed(pending, bytes)
+    if (failure !== undefined) this.#keep(certainSpans, bytes)
     const settle = () => {
-      for (const one of pending) one.done(one.refusable ? failure : undefined)
+      certain?.resolve()
+      if (failure === undefined) refusable?.resolve()
+      else refusable?.reject(failure)
     }
     if (this.#options.sync === 'disk' && failure === undefined) this.#synced.push(settle)
     else settle()
@@ -160,10 +170,9 @@ export class Journal {
   }
 
   /** The frames that may not be refused wait in memory until the disk takes them. */
-  #keepClosed(pending: Pending[], bytes: Buffer): void {
-    for (const one of pending) {
-      if (one.refusable || this.#stuckBytes > stuckBytesMax) continue
-      const copy = Buffer.from(bytes.subarray(one.start, one.end))
+  #keep(spans: readonly number[], bytes: Buffer): void {
+    for (let i = 0; i < spans.length && this.#stuckBytes <= stuckBytesMax; i += 2) {
+      const copy = Buffer.from(bytes.subarray(spans[i], spans[i + 1]))
       this.#stuck.push(copy)
       this.#stuckBytes += copy.length
     }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { Log } from '../telemetry/log.ts'
 import { Folding } from './folding.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
@@ -22,15 +23,9 @@ export interface LedgerOptions {
     instanceDeadMs: number
     unauthenticatedRowsPerMinute: number
   }
-  log: LedgerLog
+  log: Log
   /** Another process has taken this one for dead: it must stop writing at once. */
   onFenced(message: string): void
-}
-
-export interface LedgerLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
 }
 
 /** What an operator wants to know about the journal. */

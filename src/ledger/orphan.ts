@@ -1,32 +1,50 @@
-import type { CloseRecord } from './record.ts'
+import type { CloseRecord, OpenRecord } from './record.ts'
 
-/** The end of a request whose process died: what it cost is not known, and is not guessed. */
-export function orphanOf(): CloseRecord {
+/** The end of a request whose process died. What it cost is not known, and is not guessed. */
+export const orphan: CloseRecord = {
+  upstreamProtocol: null,
+  servedModel: null,
+  channel: null,
+  status: 500,
+  outcome: 'orphaned',
+  error: {
+    kind: 'internal',
+    message: 'The gateway process ended before this request did.',
+    upstreamStatus: null,
+  },
+  finishReason: null,
+  usage: null,
+  usageSource: 'none',
+  streamEnd: null,
+  costNano: null,
+  accountId: null,
+  priceId: null,
+  priceMultiplier: null,
+  queueMs: null,
+  firstTokenMs: null,
+  totalMs: 0,
+  upstreamRequestId: null,
+  attempts: [],
+  notes: null,
+  folded: 1,
+}
+
+/** The beginning of a request whose open frame is lost: no more than its close frame tells. */
+export function unknownOpen(id: string, tenantId: string | null): OpenRecord {
   return {
-    upstreamProtocol: null,
-    servedModel: null,
-    channel: null,
-    status: 500,
-    outcome: 'orphaned',
-    error: {
-      kind: 'internal',
-      message: 'The gateway process ended before this request did.',
-      upstreamStatus: null,
-    },
-    finishReason: null,
-    usage: null,
-    usageSource: 'none',
-    streamEnd: null,
-    costNano: null,
-    accountId: null,
-    priceId: null,
-    priceMultiplier: null,
-    queueMs: null,
-    firstTokenMs: null,
-    totalMs: 0,
-    upstreamRequestId: null,
-    attempts: [],
-    notes: null,
-    folded: 1,
+    id,
+    tenantId,
+    keyId: null,
+    groupId: null,
+    endpoint: '(lost)',
+    clientProtocol: null,
+    requestedModel: null,
+    stream: false,
+    clientAddress: null,
+    userAgent: null,
+    idempotencyKey: null,
+    reservedAccountId: null,
+    capture: 'none',
+    body: null,
   }
 }

@@ -1,7 +1,10 @@
+import type { Sql } from 'postgres'
+import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { forgetBudgetPeriods } from './budgets.ts'
+import type { Log } from '../telemetry/log.ts'
+import { deleteHeldAnswers } from './held-answer-queries.ts'
 
-/** How far the usage log reaches, in days (UTC). Payloads have a retention of their own: they are most of the bytes. */
+/** How long the usage log is kept, in days (UTC). Payloads have a retention of their own: they are most of the bytes. */
 export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
@@ -9,26 +12,31 @@ export interface PartitionPlan {
 }
 
 /**
- * Keep the daily partitions of the usage log: now, then hourly, or a minute after a pass that failed, which is logged.
+ * Keep the daily partitions of the usage log: now, then hourly. A pass that fails is logged and repeated after a minute.
  * Every process may run it; one works at a time. The timer keeps no process alive.
  */
 export function keepPartitions(
-  database: Pick<Database, 'sql'>,
+  { upkeep }: Pick<Database, 'upkeep'>,
   plan: PartitionPlan,
-  log: (message: string) => void,
+  log: Log,
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const pass = async () => {
     let nextMs = hourMs
     try {
-      const { made, dropped } = await rollPartitions(database.sql, plan)
-      if (made + dropped > 0) log(`usage log: ${made} daily partitions made, ${dropped} dropped`)
-      await forgetHeldAnswers(database.sql, plan.payloadRetentionDays)
-      await forgetBudgetPeriods(database.sql)
+      const { made, dropped } = await upkeep.ask(({ sql }) => rollPartitions(sql, plan))
+      if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions made, ${dropped} dropped`)
+      // Where an answer is held is of no use for longer than its request's body is kept.
+      await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays))
+      await upkeep.ask(({ sql }) => sql`SELECT forget_budget_periods()`)
     } catch (error) {
       if (stopped) return
-      log(`usage log: cannot roll partitions: ${error instanceof Error ? error.message : String(error)}`)
+      const cause = causeOf(error)
+      log.info(
+        {},
+        `usage log: cannot roll partitions: ${cause instanceof Error ? cause.message : String(cause)}`,
+      )
       nextMs = minuteMs
     }
     if (stopped) return
@@ -45,22 +53,18 @@ export function keepPartitions(
 }
 
 /**
- * One pass: make partitions ahead and those of rows that had none, drop those past retention. Both counts are 0 when
- * another process is at it. Throws rather than wait long for a lock: everything that writes would queue up behind it.
+ * One pass: make the partitions of the days ahead and of rows that have none, and drop those past retention. Both
+ * counts are 0 while another process is at it. Throws rather than wait long for a lock: all writers would queue up
+ * behind it.
  */
 export async function rollPartitions(
-  sql: Database['sql'],
+  sql: Sql,
   plan: PartitionPlan,
 ): Promise<{ made: number; dropped: number }> {
   const [counts] = await sql<{ made: number; dropped: number }[]>`
     SELECT made, dropped
     FROM roll_partitions(${plan.partitionsAheadDays}, ${plan.requestRetentionDays}, ${plan.payloadRetentionDays})`
   return counts ?? { made: 0, dropped: 0 }
-}
-
-/** Where an answer is held is of no use for longer than its request's body is kept. */
-async function forgetHeldAnswers(sql: Database['sql'], days: number): Promise<void> {
-  await sql`DELETE FROM held_answers WHERE created_at < now() - make_interval(days => ${days})`
 }
 
 const minuteMs = 60_000

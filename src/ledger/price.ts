@@ -1,7 +1,8 @@
 import type { Usage } from '../canonical/usage.ts'
 import type { Model, Price } from '../catalog/snapshot.ts'
+import { clamp, int4 } from './column.ts'
 
-/** What a request cost, nano-USD; the parts add up to the total exactly. */
+/** What a request cost, nano-USD; the parts add up to the total exactly, unless that is `costNanoMax`. */
 export interface CostParts {
   input: bigint
   cacheRead: bigint
@@ -20,11 +21,26 @@ export interface RequestSize {
   choices: number
 }
 
+/** The most that one request costs, whatever its upstream says: a million USD. Thousands of them can be added up. */
+export const costNanoMax = 10n ** 15n
+
+/** Counts as the usage log keeps them. An upstream may tell anything: they are bounded before anything is made of them. */
+export function boundedUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Usage {
+  return {
+    input: clamp(input, int4.max),
+    cacheRead: clamp(cacheRead, int4.max),
+    cacheWrite: clamp(cacheWrite, int4.max),
+    output: clamp(output, int4.max),
+    reasoning: clamp(reasoning, int4.max),
+  }
+}
+
 /**
- * Tokens times price times the group's multiplier (a decimal string), each part rounded half up to a nano-USD.
- * Undefined when a part that has tokens has no price: unknown is never 0.
+ * Tokens times price times the group's multiplier (a decimal string), each part rounded half up to a nano-USD; in all at
+ * most `costNanoMax`. Undefined when a part that has tokens has no price: unknown is never 0.
  */
-export function priceRequest(usage: Usage, price: Price, multiplier: string): CostParts | undefined {
+export function priceRequest(told: Usage, price: Price, multiplier: string): CostParts | undefined {
+  const usage = boundedUsage(told)
   const rate = parseMultiplier(multiplier)
   const input = part(usage.input, price.input, rate)
   const cacheRead = part(usage.cacheRead, price.cacheRead ?? price.input, rate)
@@ -40,7 +56,7 @@ export function priceRequest(usage: Usage, price: Price, multiplier: string): Co
   ) {
     return undefined
   }
-  const total = input + cacheRead + cacheWrite + output + reasoning
+  const total = atMost(input + cacheRead + cacheWrite + output + reasoning)
   return { input, cacheRead, cacheWrite, output, reasoning, total }
 }
 
@@ -52,7 +68,8 @@ export function priceRequest(usage: Usage, price: Price, multiplier: string): Co
 export function worstCaseNano(size: RequestSize, model: Model, multiplier: string): bigint | undefined {
   const { price, contextLength } = model
   const inputPrice = dearest(price?.input, price?.cacheRead, price?.cacheWrite)
-  const outputPrice = dearest(price?.output, price?.reasoning)
+  // An answer without output tokens, such as an embedding, needs no price for them.
+  const outputPrice = size.maxOutputTokens === 0 ? 0n : dearest(price?.output, price?.reasoning)
   const inputTokens = size.hasMedia
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
@@ -206,7 +223,11 @@ function part(tokens: number, perMillion: bigint | undefined, rate: Multiplier):
 
 function imagesNano(count: number, each: bigint, multiplier: string): bigint {
   const rate = parseMultiplier(multiplier)
-  return roundHalfUp(BigInt(count) * each * rate.digits, rate.scale)
+  return atMost(roundHalfUp(BigInt(count) * each * rate.digits, rate.scale))
+}
+
+function atMost(costNano: bigint): bigint {
+  return costNano > costNanoMax ? costNanoMax : costNano
 }
 
 function roundHalfUp(amount: bigint, divisor: bigint): bigint {

@@ -1,5 +1,9 @@
 import type postgres from 'postgres'
 import type { Price } from '../catalog/snapshot.ts'
+import { type AttemptRow, attemptColumns } from './attempt-row.ts'
+import type { Described, Shown } from './column.ts'
+import { type DetailRow, type ListRow, requestColumns } from './row.ts'
+import { momentOf } from './tuple.ts'
 
 /** Whose rows a query may see. */
 export interface Scope {
@@ -28,68 +32,11 @@ export interface Position {
   id: string
 }
 
-/** One row of the usage log, as the list shows it. Tokens and cost are null where not known. */
-export interface RequestRow {
-  id: string
-  created_at: Date
-  endpoint: string
-  client_protocol: string | null
-  upstream_protocol: string | null
-  requested_model: string | null
-  served_model: string | null
-  channel: string | null
-  stream: boolean
-  status: number
-  outcome: string
-  error_kind: string | null
-  error_message: string | null
-  error_upstream_status: number | null
-  finish_reason: string | null
-  input_tokens: number | null
-  cache_read_tokens: number | null
-  cache_write_tokens: number | null
-  output_tokens: number | null
-  reasoning_tokens: number | null
-  usage_source: string
-  stream_end: string | null
-  /** Decimal digits. */
-  cost_nano: string | null
-  queue_ms: number | null
-  first_token_ms: number | null
-  total_ms: number | null
-  attempt_count: number
-  notes: string | null
-  upstream_request_id: string | null
-  folded: number
-  /** Delivered; null for what is no image request. */
-  images: number | null
-}
-
-/** What only the detail shows. */
-export interface RequestDetail extends RequestRow {
-  key_id: string | null
-  price_multiplier: string | null
-  client_address: string | null
-  user_agent: string | null
-  idempotency_key: string | null
+/** A request with all that is kept of it. */
+export interface RequestDetail extends DetailRow {
   price: Price | null
   payload: { capture: string; body: string } | null
   attempt_rows: AttemptRow[]
-}
-
-export interface AttemptRow {
-  channel: string
-  upstream_protocol: string | null
-  upstream_model: string | null
-  reason: string
-  /** True: a candidate that was not called. */
-  passed_over: boolean
-  status: number | null
-  error_kind: string | null
-  error_message: string | null
-  first_byte_ms: number | null
-  total_ms: number | null
-  upstream_request_id: string | null
 }
 
 /** Counts and sums are decimal digits. */
@@ -120,19 +67,19 @@ export async function listRequests(
   filter: RequestFilter,
   after: Position | undefined,
   limit: number,
-): Promise<RequestRow[]> {
+): Promise<ListRow[]> {
   const { model } = filter
   // Written out: the planner is to know how few rows are wanted.
   const order = sql`order by created_at desc, id desc limit ${sql.unsafe(String(Math.trunc(limit)))}`
   const rows = (more: postgres.PendingQuery<postgres.Row[]>) =>
-    sql<RequestRow[]>`
-      select ${sql.unsafe(rowColumns)} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
+    sql<ListRow[]>`
+      select ${sql.unsafe(listColumns)} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
   if (model === undefined) return rows(sql``)
   // Two arms, each in the order of its own index: one OR would read every row of the tenant.
-  return sql<RequestRow[]>`
-    select * from (${rows(sql`and requested_model = ${model}`)})
+  return sql<ListRow[]>`
+    select * from (${rows(sql`and requested_model = ${model}`)}) as requested
     union all
-    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)})
+    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)}) as served
     ${order}`
 }
 
@@ -142,19 +89,16 @@ export async function findRequest(
   scope: Scope,
   id: string,
 ): Promise<RequestDetail | undefined> {
-  const createdAt = momentOf(id)
-  const [row] = await sql<
-    (RequestRow & Omit<RequestDetail, 'price' | 'payload' | 'attempt_rows'> & { price_id: string | null })[]
-  >`
-    select ${sql.unsafe(rowColumns)}, key_id, price_id, price_multiplier, client_address, user_agent, idempotency_key
+  const createdAt = new Date(momentOf(id))
+  const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
+    select ${sql.unsafe(detailColumns)}, price_id
     from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
   if (row === undefined) return undefined
   const [payloads, attempts, prices] = await Promise.all([
     sql<{ capture: string; body: string }[]>`
       select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
     sql<AttemptRow[]>`
-      select channel, upstream_protocol, upstream_model, reason, passed_over, status, error_kind, error_message,
-        first_byte_ms, total_ms, upstream_request_id
+      select ${sql.unsafe(namesOf(attemptColumns, ['list']))}
       from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
     row.price_id === null
       ? []
@@ -205,19 +149,16 @@ export async function summariseRequests(
         sum(folded) filter (where cost_nano is null) as unpriced_requests
       from requests where ${conditions(sql, scope, times, undefined)} ${named}
       group by 1, 2
-    )
+    ) as days
     order by day desc, model`
 }
 
-/** The millisecond inside a uuidv7, which is its row's created_at. */
-export function momentOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+function namesOf(columns: readonly Described[], shown: readonly Shown[]): string {
+  return columns.flatMap((column) => (shown.includes(column.shown) ? [column.name] : [])).join(', ')
 }
 
-const rowColumns = `id, created_at, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel,
-  stream, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens,
-  cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source, stream_end, cost_nano, queue_ms,
-  first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, images`
+const listColumns = namesOf(requestColumns, ['list'])
+const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
 /** Where partial indexes are to serve, their predicate is repeated word for word: a parameter would hide it. */
 function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, after: Position | undefined) {
@@ -226,7 +167,8 @@ function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, afte
   if (scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
   if (to !== undefined) parts.push(sql`created_at < ${to}`)
-  if (requestId !== undefined) parts.push(sql`id = ${requestId} and created_at = ${momentOf(requestId)}`)
+  if (requestId !== undefined)
+    parts.push(sql`id = ${requestId} and created_at = ${new Date(momentOf(requestId))}`)
   if (statusRange !== undefined) {
     parts.push(sql`status between ${statusRange.least} and ${statusRange.most}`)
     if (statusRange.least > 200 || statusRange.most < 200) parts.push(sql`status <> 200`)

@@ -35,6 +35,8 @@ export interface CloseRecord {
   finishReason: string | null
   usage: Usage | null
   usageSource: UsageSource
+  /** Images that were delivered; absent for what is no image request. */
+  images?: number | null
   streamEnd: StreamEnd | null
   /** Nano-USD; null when not known. */
   costNano: bigint | null

@@ -1,6 +1,6 @@
+import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
 import { type Pot, potOf } from './budgets.ts'
 import { MoneyLine } from './money-line.ts'
 
@@ -45,13 +45,14 @@ export interface Pending extends Wish {
   shipped: boolean
   /** The request has given up waiting: what is granted to it now must be given back. */
   abandoned: boolean
-  settle(verdict: Verdict | GatewayError): void
+  settle(verdict: Verdict): void
+  refuse(error: unknown): void
   /** Called when one transaction has decided, whatever it said. */
   answered: () => void
 }
 
 export interface ReservationOptions {
-  database: Pick<Database, 'sql' | 'renew'>
+  database: Pick<Database, 'money'>
   instanceId: string
   /** How long Postgres may take to answer. */
   waitMs: number
@@ -98,10 +99,8 @@ export class Reservations {
         waitsUntil: Date.now() + moneyWaitMs,
         shipped: false,
         abandoned: false,
-        settle: (verdict) => {
-          if (verdict instanceof GatewayError) reject(verdict)
-          else resolve(verdict)
-        },
+        settle: resolve,
+        refuse: reject,
         answered: () => {},
       }
       if (!this.#line.takesBehind(pending)) this.#enqueue([pending], 'back')
@@ -124,9 +123,8 @@ export class Reservations {
     const { answered } = pending
     const late = setTimeout(() => {
       pending.abandoned = true
-      this.#options.database.renew()
       this.#line.leave(pending)
-      pending.settle(databaseAway())
+      pending.refuse(new GatewayError('unavailable', away.unavailable, { retryAfterSeconds: 2 }))
     }, this.#options.waitMs)
     pending.answered = () => {
       clearTimeout(late)
@@ -148,7 +146,7 @@ export class Reservations {
       } catch (error) {
         for (const pending of batch) {
           this.#line.leave(pending)
-          pending.settle(databaseAway(error))
+          pending.refuse(error)
         }
       }
       for (const answered of answers) answered()
@@ -169,24 +167,34 @@ export class Reservations {
   async #giveBack(batch: Pending[]): Promise<void> {
     if (batch.length === 0) return
     const { database, waitMs } = this.#options
-    const giving = database.sql`SELECT release_reservations(${batch.map(({ requestId }) => requestId)}::uuid[])`
-    await inTime(giving, waitMs, () => database.renew()).catch(() => {})
+    const ids = batch.map(({ requestId }) => requestId)
+    await database.money
+      .ask(({ sql }) => sql`SELECT release_reservations(${ids}::uuid[])`, { withinMs: waitMs })
+      .catch(() => {})
   }
 
-  /** Rejects when the answer is late. Should it come all the same, nobody waits for it: what it grants is given back. */
+  /** Rejects when the answer is late. When it comes all the same, nobody waits for it: its grants are given back. */
   async #ask(batch: Pending[]): Promise<Map<string, Verdict>> {
     const { database, waitMs } = this.#options
-    const asking = this.#reserve(batch)
-    return inTime(asking, waitMs, () => {
-      database.renew()
+    let asking: Promise<Map<string, Verdict>> | undefined
+    try {
+      return await database.money.ask(
+        ({ sql }) => {
+          asking = this.#reserve(sql, batch)
+          return asking
+        },
+        { ...away, withinMs: waitMs },
+      )
+    } catch (cause) {
       asking
-        .then((verdicts) => this.#giveBack(batch.filter((pending) => isGranted(pending, verdicts))))
+        ?.then((verdicts) => this.#giveBack(batch.filter((pending) => isGranted(pending, verdicts))))
         .catch(() => {})
-    })
+      throw cause
+    }
   }
 
-  async #reserve(batch: Pending[]): Promise<Map<string, Verdict>> {
-    const rows = await this.#options.database.sql<VerdictRow[]>`
+  async #reserve(sql: Sql, batch: Pending[]): Promise<Map<string, Verdict>> {
+    const rows = await sql<VerdictRow[]>`
       SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(
         ${this.#options.instanceId}::uuid,
         ${batch.map(({ requestId }) => requestId)}::uuid[],
@@ -221,10 +229,8 @@ function isGranted({ requestId }: Pending, verdicts: Map<string, Verdict>): bool
   return verdicts.get(requestId)?.kind === 'granted'
 }
 
-function databaseAway(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
+const away = {
+  unavailable:
     'This key has a spending limit and the database that guards it does not answer. Try again shortly.',
-    { cause, retryAfterSeconds: 2 },
-  )
+  retryAfterSeconds: 2,
 }

@@ -3,20 +3,16 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { addCharge, type Charges, settlementOf } from './charges.ts'
-import { type CloseFrame, openRecordOf, readFrame } from './frame.ts'
+import type { Log } from '../telemetry/log.ts'
+import { type Batch, BatchReader, type Opened } from './batch.ts'
+import { settlementOf } from './charges.ts'
+import { CopyBuffer } from './copy-buffer.ts'
+import { writeBareOpenFrame } from './frame.ts'
 import { listSegments, segmentName } from './journal-directory.ts'
-import { orphanOf } from './orphan.ts'
-import {
-  copyColumns,
-  copyHeader,
-  copyTrailer,
-  momentOf,
-  TupleWriter,
-  uuidText,
-  writeChargeTuple,
-  writeRequestTuple,
-} from './tuple.ts'
+import { readLayout, writeLayout, writeNamed } from './layout.ts'
+import { orphan } from './orphan.ts'
+import { closeColumns } from './row.ts'
+import { momentOf, TupleWriter, uuidText } from './tuple.ts'
 
 export interface ShipmentOptions {
   directory: string
@@ -24,27 +20,7 @@ export interface ShipmentOptions {
   /** True while the process that writes this journal may write more. */
   growing: boolean
   batchBytes: number
-  log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
-}
-
-/** Where an open frame stands whose close has not been shipped. */
-interface Location {
-  segment: number
-  at: number
-  bytes: number
-}
-
-/** Whole frames of one segment and what committing them changes. */
-interface Batch {
-  segment: number
-  from: number
-  to: number
-  frames: number
-  tuples: Record<keyof typeof copyColumns, Buffer[]>
-  opened: Map<string, Location>
-  closed: string[]
-  released: string[]
-  charges: Charges
+  log: Log
 }
 
 /** Another process ships, or has adopted, this journal. */
@@ -63,26 +39,26 @@ const compactBelow = 0.25
  */
 export class Shipment {
   readonly #options: ShipmentOptions
-  readonly #charges = new TupleWriter(64 * 1024)
+  #reader: BatchReader
   #buffer: Buffer
   #segment = 0
   #at = 0
   #fd: number | undefined
   /** How far Postgres has each segment, as last read. */
   #shipped = new Map<number, number>()
-  /** Requests in flight, by id as 16 latin1 characters. */
-  #open = new Map<string, Location>()
   #inDoubt: Batch | undefined
   #framesMax = Number.MAX_SAFE_INTEGER
 
   constructor(options: ShipmentOptions) {
     this.#options = options
+    this.#reader = this.#newReader()
     this.#buffer = Buffer.allocUnsafeSlow(options.batchBytes)
     this.#segment = listSegments(options.directory)[0] ?? 0
   }
 
+  /** Requests in flight. */
   get openCount(): number {
-    return this.#open.size
+    return this.#reader.open.size
   }
 
   /** Ask Postgres where this journal stands: at the start and after every lost connection. */
@@ -118,7 +94,7 @@ export class Shipment {
     }
     try {
       this.#inDoubt = batch
-      await this.#ship(client, batch)
+      await this.#ship(client, batch, this.#reader.copies)
       this.#inDoubt = undefined
       this.#commit(batch)
       this.#framesMax = Number.MAX_SAFE_INTEGER
@@ -163,21 +139,23 @@ export class Shipment {
    * reservations are released, and the instance is marked, all in one transaction.
    */
   async adopt(client: Client): Promise<number> {
-    const orphans = [...this.#open.values()].map((location) => this.#readOpen(location))
+    const { open, layout } = this.#reader
+    const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
-    const existing = await existingIds(
-      client,
-      orphans.map((orphan) => orphan.id),
-    )
-    const out = new TupleWriter(64 * 1024)
+    // A close that was shipped from a segment now deleted: the row is there.
+    const existing = await existingIds(client, ids)
+    const end = new TupleWriter(1024)
+    writeNamed(end, layout.close, closeColumns, orphan)
+    const rows = new CopyBuffer('requests', [...layout.open, ...layout.close])
     let count = 0
-    for (const open of orphans) {
-      // A close that was shipped from a segment now deleted: the row is there.
-      if (existing.has(open.id)) continue
-      writeRequestTuple(out, open, orphanOf())
+    for (const [i, { source, halfAt, halfEnd }] of [...open.values()].entries()) {
+      if (existing.has(ids[i] ?? '')) continue
+      rows.out.begin(layout.open.length + layout.close.length)
+      rows.out.copy(source, halfAt, halfEnd)
+      rows.out.copy(end.buffer, 0, end.length)
       count += 1
     }
-    await copy(client, 'requests', count === 0 ? [] : [out.buffer.subarray(0, out.length)])
+    await send(client, rows)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
     await this.#end(client, 'adopted')
     await client.query('COMMIT')
@@ -223,66 +201,33 @@ export class Shipment {
       this.#fd = fs.openSync(path, 'r')
     }
     const bytes = fs.readSync(this.#fd, this.#buffer, 0, this.#buffer.length, this.#at)
-    const batch = this.#parse(this.#buffer.subarray(0, bytes))
+    const batch = this.#reader.read(this.#buffer.subarray(0, bytes), {
+      segment: this.#segment,
+      from: this.#at,
+      shipped: this.#shipped.get(this.#segment) ?? 0,
+      framesMax: this.#framesMax,
+    })
     if (batch !== undefined || bytes < this.#buffer.length) return batch
     // One frame is larger than the buffer.
     this.#buffer = Buffer.allocUnsafeSlow(this.#buffer.length * 2)
     return this.#readBatch()
   }
 
-  #parse(bytes: Buffer): Batch | undefined {
-    const batch: Batch = {
-      segment: this.#segment,
-      from: this.#at,
-      to: this.#at,
-      frames: 0,
-      tuples: { requests: [], request_payloads: [], attempts: [], entries: [] },
-      opened: new Map(),
-      closed: [],
-      released: [],
-      charges: new Map(),
-    }
-    const shipped = this.#shipped.get(this.#segment) ?? 0
-    this.#charges.length = 0
-    let at = 0
-    while (batch.frames < this.#framesMax) {
-      // A batch lies wholly before or wholly behind the shipped position.
-      if (batch.from < shipped && this.#at + at >= shipped) break
-      const frame = readFrame(bytes, at)
-      if (frame === 'damaged' && !this.#options.growing) {
-        this.#options.log('error', 'a journal segment is damaged: the rest of it is skipped', {
-          segment: this.#segment,
-          at: this.#at + at,
-        })
-      }
-      if (frame === 'incomplete' || frame === 'damaged') break
-      const id = frame.id.toString('latin1')
-      if (frame.kind === 'open') {
-        batch.opened.set(id, { segment: this.#segment, at: this.#at + at, bytes: frame.bytes })
-        if (frame.payloadTuple.length > 0) batch.tuples.request_payloads.push(frame.payloadTuple)
-      } else {
-        this.#addClose(batch, id, frame)
-      }
-      at += frame.bytes
-      batch.frames += 1
-    }
-    batch.to = this.#at + at
-    return batch.frames === 0 ? undefined : batch
+  #newReader(): BatchReader {
+    const { directory, growing, log } = this.#options
+    return new BatchReader({
+      layout: readLayout(directory),
+      onDamaged: (segment, at) => {
+        // The end of a journal that grows may be half written.
+        if (growing) return
+        log.error({ segment, at }, 'a journal segment is damaged: the rest of it is skipped')
+      },
+      onUnknown: (id) =>
+        log.error({ id }, 'the beginning of a request is not in the journal: its row has only its end'),
+    })
   }
 
-  #addClose(batch: Batch, id: string, frame: CloseFrame): void {
-    batch.closed.push(id)
-    batch.tuples.requests.push(frame.requestTuple)
-    if (frame.attemptTuples.length > 0) batch.tuples.attempts.push(frame.attemptTuples)
-    if (frame.reservedAccount !== undefined) batch.released.push(uuidText(frame.id))
-    if (frame.charge === 0n) return
-    addCharge(batch.charges, frame)
-    const start = this.#charges.length
-    writeChargeTuple(this.#charges, frame.id, frame.account, frame.charge)
-    batch.tuples.entries.push(Buffer.from(this.#charges.buffer.subarray(start, this.#charges.length)))
-  }
-
-  async #ship(client: Client, batch: Batch): Promise<void> {
+  async #ship(client: Client, batch: Batch, copies: readonly CopyBuffer[]): Promise<void> {
     await client.query('BEGIN')
     const moved = await client.query(
       `INSERT INTO journal_positions AS p (instance_id, segment, position) VALUES ($1, $2, $4)
@@ -291,11 +236,7 @@ export class Shipment {
     )
     if (moved.rowCount !== 1)
       throw new FencedError(`journal ${this.#options.instanceId} is shipped by another process`)
-    // In this order, because rolling the partitions locks the tables in it.
-    await copy(client, 'requests', batch.tuples.requests)
-    await copy(client, 'request_payloads', batch.tuples.request_payloads)
-    await copy(client, 'attempts', batch.tuples.attempts)
-    await copy(client, 'entries', batch.tuples.entries)
+    for (const copy of copies) await send(client, copy)
     // Last, because it locks accounts that admissions wait for.
     const settlement = settlementOf(batch.released, batch.charges)
     if (settlement !== undefined) await client.query(settlement)
@@ -305,9 +246,7 @@ export class Shipment {
   #commit(batch: Batch): void {
     this.#at = batch.to
     this.#shipped.set(batch.segment, Math.max(batch.to, this.#shipped.get(batch.segment) ?? 0))
-    // Most requests begin and end in one batch: they never stand in the map of those in flight.
-    for (const id of batch.closed) if (!batch.opened.delete(id)) this.#open.delete(id)
-    for (const [id, location] of batch.opened) this.#open.set(id, location)
+    this.#reader.commit(batch)
   }
 
   async #narrow(client: Client, batch: Batch, error: unknown): Promise<void> {
@@ -315,57 +254,70 @@ export class Shipment {
       this.#framesMax = Math.ceil(batch.frames / 2)
       return
     }
-    const aside = join(
-      this.#options.directory,
-      '..',
-      `set-aside-${this.#options.instanceId}-${batch.segment}-${batch.from}.frame`,
+    this.#options.log.error(
+      { directory: this.#setAside(batch), error: String(error) },
+      'Postgres refused a journal frame; it is set aside',
     )
-    fs.writeFileSync(aside, this.#buffer.subarray(0, batch.to - batch.from), { mode: 0o600 })
-    this.#options.log('error', 'Postgres refused a journal frame; it is set aside', {
-      file: aside,
-      error: String(error),
-    })
-    const empty = { ...batch, tuples: { requests: [], request_payloads: [], attempts: [], entries: [] } }
-    await this.#ship(client, { ...empty, released: [], charges: new Map() })
+    await this.#ship(client, { ...batch, released: [], charges: new Map() }, [])
     this.#commit(batch)
     this.#framesMax = Number.MAX_SAFE_INTEGER
   }
 
+  /** A batch of one frame becomes a journal of its own, in which a close frame has its open frame before it. */
+  #setAside({ segment, from, to, closed }: Batch): string {
+    const { directory, instanceId } = this.#options
+    const aside = join(directory, '..', `set-aside-${instanceId}-${segment}-${from}`)
+    fs.mkdirSync(aside, { recursive: true, mode: 0o700 })
+    writeLayout(aside, this.#reader.layout)
+    const out = new TupleWriter(1024)
+    for (const id of closed) {
+      const opened = this.#reader.open.get(id)
+      // Its body was shipped with the open frame that has it.
+      if (opened !== undefined) writeBareOpenFrame(out, opened.source.subarray(opened.halfAt, opened.halfEnd))
+    }
+    out.copy(this.#buffer, 0, to - from)
+    fs.writeFileSync(join(aside, segmentName(0)), out.written, { mode: 0o600, flush: true })
+    return aside
+  }
+
   #openBytesBySegment(): Map<number, number> {
     const bytes = new Map<number, number>()
-    for (const location of this.#open.values()) {
-      bytes.set(location.segment, (bytes.get(location.segment) ?? 0) + location.bytes)
+    for (const opened of this.#reader.open.values()) {
+      bytes.set(opened.segment, (bytes.get(opened.segment) ?? 0) + opened.bytes)
     }
     return bytes
   }
 
   /** Positions stay: all of what is left lies before the shipped position. Answers the new size. */
   #compact(segment: number, path: string): number {
-    const kept = [...this.#open.values()].filter((location) => location.segment === segment)
-    const frames = kept.map((location) => readAt(path, location))
+    const kept = [...this.#reader.open.values()].filter((opened) => opened.segment === segment)
+    const frames = kept.map((opened) => this.#readOpen(opened))
     fs.writeFileSync(`${path}.compact`, Buffer.concat(frames), { mode: 0o600, flush: true })
     fs.renameSync(`${path}.compact`, path)
     let at = 0
-    for (const location of kept) {
-      location.at = at
-      at += location.bytes
+    for (const opened of kept) {
+      opened.at = at
+      at += opened.bytes
     }
     return at
   }
 
-  #readOpen(location: Location) {
-    const bytes = readAt(join(this.#options.directory, segmentName(location.segment)), location)
-    const frame = readFrame(bytes, 0)
-    if (typeof frame === 'string' || frame.kind !== 'open')
-      throw new Error(`no open frame at ${JSON.stringify(location)}`)
-    return openRecordOf(frame)
+  #readOpen({ segment, at, bytes }: Opened): Buffer {
+    const frame = Buffer.alloc(bytes)
+    const fd = fs.openSync(join(this.#options.directory, segmentName(segment)), 'r')
+    try {
+      fs.readSync(fd, frame, 0, bytes, at)
+    } finally {
+      fs.closeSync(fd)
+    }
+    return frame
   }
 }
 
-async function copy(client: Client, table: keyof typeof copyColumns, tuples: Buffer[]): Promise<void> {
-  if (tuples.length === 0) return
-  const stream = client.query(copyFrom(`COPY ${table} (${copyColumns[table]}) FROM STDIN (FORMAT binary)`))
-  stream.end(Buffer.concat([copyHeader, ...tuples, copyTrailer]))
+async function send(client: Client, copy: CopyBuffer): Promise<void> {
+  if (copy.isEmpty) return
+  const stream = client.query(copyFrom(copy.statement))
+  stream.end(copy.end())
   await finished(stream)
 }
 
@@ -377,17 +329,6 @@ async function existingIds(client: Client, ids: string[]): Promise<Set<string>> 
     [ids, ids.map((id) => new Date(momentOf(id)))],
   )
   return new Set(found.rows.map((row) => row.id))
-}
-
-function readAt(path: string, location: Location): Buffer {
-  const bytes = Buffer.alloc(location.bytes)
-  const fd = fs.openSync(path, 'r')
-  try {
-    fs.readSync(fd, bytes, 0, bytes.length, location.at)
-  } finally {
-    fs.closeSync(fd)
-  }
-  return bytes
 }
 
 /** Errors that the rows themselves cause: the same batch would fail again. */

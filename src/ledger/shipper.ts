@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
-import { listInstances, ownerState } from './journal-directory.ts'
+import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
+import { listJournals, ownerState } from './journal-directory.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { FencedError, Shipment } from './shipment.ts'
 
@@ -20,7 +20,7 @@ export type FromShipper =
   | { type: 'fenced'; message: string }
   | { type: 'away'; message: string }
   | { type: 'back' }
-  | { type: 'log'; level: 'info' | 'warn' | 'error'; message: string; fields: object }
+  | { type: 'log'; level: LogLevel; message: string; fields: object }
 
 export interface ShipperData {
   root: string
@@ -51,8 +51,7 @@ if (parentPort !== null) void run(parentPort, workerData as ShipperData)
  */
 async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const tell = (message: FromShipper) => port.postMessage(message)
-  const log = (level: 'info' | 'warn' | 'error', message: string, fields: object = {}) =>
-    tell({ type: 'log', level, message, fields })
+  const log = relayLog((level, fields, message) => tell({ type: 'log', level, message, fields }))
   const own = new Shipment({ ...data, growing: true, log })
   let asked: { token: number; everyone: boolean }[] = []
   /** On the clock of performance.now(), as all times here: that of the day may jump. */
@@ -121,7 +120,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       away = true
       if (String(error).includes('Query read timeout')) patienceMs = Math.min(patienceMs * 2, answerMs.most)
       if (ending !== undefined && performance.now() >= ending) {
-        log('warn', 'Postgres was away at the end: the journal stays on disk for the next process')
+        log.warn({}, 'Postgres was away at the end: the journal stays on disk for the next process')
         port.close()
         return
       }
@@ -185,9 +184,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function adoptDead(client: Client): Promise<void> {
-    for (const instance of listInstances(data.root)) {
+    for (const { instance, directory } of listJournals(data.root)) {
       if (instance === data.instanceId) continue
-      const directory = join(data.root, instance)
       const state = ownerState(directory)
       if (state === 'alive') continue
       if (state === 'elsewhere' && !(await isSilent(client, instance, data.instanceDeadMs))) continue
@@ -200,10 +198,9 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       data.instanceId,
     ])
     for (const { id } of retired.rows) {
-      log(
-        'warn',
-        'a process was not heard of for a day and its journal is not here: what it held is released',
+      log.warn(
         { instance: id },
+        'a process was not heard of for a day and its journal is not here: what it held is released',
       )
     }
   }

@@ -1,169 +1,20 @@
-import { type AttemptRecord, type CloseRecord, callsIn, type OpenRecord } from './record.ts'
-
 /**
- * Rows as Postgres's binary COPY takes them, made once on the request's own path so that the shipper only
- * concatenates bytes. https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS-BINARY-FORMAT
+ * Rows as Postgres's binary COPY takes them.
+ * https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS-BINARY-FORMAT
  */
 
-/** Column order of the tuples, by table. */
-export const copyColumns = {
-  requests:
-    'id, created_at, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, ' +
-    'served_model, channel, stream, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, ' +
-    'input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source, stream_end, ' +
-    'cost_nano, price_id, price_multiplier, queue_ms, first_token_ms, total_ms, attempt_count, notes, client_address, ' +
-    'user_agent, upstream_request_id, idempotency_key, folded',
-  request_payloads: 'request_id, created_at, capture, body',
-  attempts:
-    'request_id, created_at, ordinal, channel, upstream_protocol, upstream_model, reason, status, error_kind, ' +
-    'error_message, first_byte_ms, total_ms, upstream_request_id, passed_over',
-  entries: 'id, account_id, created_at, kind, amount_nano',
-} as const
-
-/** Before the first tuple of a COPY, and after the last. */
+/** The bytes before the first tuple of a COPY, and after the last. */
 export const copyHeader = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 export const copyTrailer = Buffer.from('ffff', 'hex')
 
-/** Milliseconds since the epoch inside a uuidv7: the created_at of the row that bears it. */
-export function momentOf(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-}
-
-export function writeRequestTuple(out: TupleWriter, open: OpenRecord, close: CloseRecord): void {
-  const { usage, error } = close
-  out.begin(38)
-  out.uuid(open.id)
-  out.moment(momentOf(open.id))
-  out.uuid(open.tenantId)
-  out.uuid(open.keyId)
-  out.uuid(open.groupId)
-  out.text(open.endpoint)
-  out.text(open.clientProtocol)
-  out.text(close.upstreamProtocol)
-  out.text(open.requestedModel)
-  out.text(close.servedModel)
-  out.text(close.channel)
-  out.bool(open.stream)
-  out.int2(close.status)
-  out.text(close.outcome)
-  out.text(error === null ? null : error.kind)
-  out.text(error === null ? null : error.message)
-  out.int2(error === null ? null : error.upstreamStatus)
-  out.text(close.finishReason)
-  out.int4(usage === null ? null : usage.input)
-  out.int4(usage === null ? null : usage.cacheRead)
-  out.int4(usage === null ? null : usage.cacheWrite)
-  out.int4(usage === null ? null : usage.output)
-  out.int4(usage === null ? null : usage.reasoning)
-  out.text(close.usageSource)
-  out.text(close.streamEnd)
-  out.int8(close.costNano)
-  out.uuid(close.priceId)
-  out.text(close.priceMultiplier)
-  out.int4(close.queueMs)
-  out.int4(close.firstTokenMs)
-  out.int4(close.totalMs)
-  out.int2(callsIn(close.attempts))
-  out.text(close.notes)
-  out.text(open.clientAddress)
-  out.text(open.userAgent)
-  out.text(close.upstreamRequestId)
-  out.text(open.idempotencyKey)
-  out.int4(close.folded)
-}
-
-/** The key and the group in a request's tuple, as 16 bytes each; undefined where it has none. */
-export function ownersIn(tuple: Buffer): { key: Buffer | undefined; group: Buffer | undefined } {
-  let at = tenantAt
-  const next = () => {
-    const bytes = tuple.readInt32BE(at)
-    at += 4
-    if (bytes < 0) return undefined
-    at += bytes
-    return tuple.subarray(at - bytes, at)
-  }
-  next()
-  return { key: next(), group: next() }
-}
-
-/** Behind the number of columns, the id and the moment. */
-const tenantAt = 2 + (4 + 16) + (4 + 8)
-
-export function writeAttemptTuple(
-  out: TupleWriter,
-  id: string,
-  ordinal: number,
-  attempt: AttemptRecord,
-): void {
-  out.begin(attemptColumns)
-  out.uuid(id)
-  out.moment(momentOf(id))
-  out.int2(ordinal)
-  out.text(attempt.channel)
-  out.text(attempt.upstreamProtocol)
-  out.text(attempt.upstreamModel)
-  out.text(attempt.reason)
-  out.int2(attempt.status)
-  out.text(attempt.error === null ? null : attempt.error.kind)
-  out.text(attempt.error === null ? null : attempt.error.message)
-  out.int4(attempt.firstByteMs)
-  out.int4(attempt.totalMs)
-  out.text(attempt.upstreamRequestId)
-  out.bool(attempt.passedOver)
-}
+/** Bytes of a head: a uuid and a moment, as two columns. */
+export const headBytes = 4 + 16 + 4 + 8
 
 /**
- * Tuples of attempts, one behind the other, as they are written now. A journal may hold some of a version that did not
- * know `passed_over`, which was false. What is no such tuple is left as it is.
- */
-export function currentAttempts(tuples: Buffer): Buffer {
-  if (tuples.length < 2 || tuples.readInt16BE(0) !== attemptColumns - 1) return tuples
-  const current: Buffer[] = []
-  let from = 0
-  while (from + 2 <= tuples.length) {
-    let at = from + 2
-    for (let column = tuples.readInt16BE(from); column > 0; column--) {
-      if (at + 4 > tuples.length) return tuples
-      at += 4 + Math.max(0, tuples.readInt32BE(at))
-    }
-    current.push(attemptHead, tuples.subarray(from + 2, at), notPassedOver)
-    from = at
-  }
-  return Buffer.concat(current)
-}
-
-const attemptColumns = 14
-const attemptHead = Buffer.from([0, attemptColumns])
-/** A boolean of one byte, which is false. */
-const notPassedOver = Buffer.from([0, 0, 0, 1, 0])
-
-/** `body` must be valid UTF-8 without NUL, which is what redaction answers with. */
-export function writePayloadTuple(out: TupleWriter, id: string, capture: string, body: Buffer): void {
-  out.begin(4)
-  out.uuid(id)
-  out.moment(momentOf(id))
-  out.text(capture)
-  out.bytes(body)
-}
-
-export function writeChargeTuple(out: TupleWriter, id: Buffer, accountId: Buffer, amountNano: bigint): void {
-  out.begin(5)
-  out.bytes(id)
-  out.bytes(accountId)
-  out.moment(id.readUIntBE(0, 6))
-  out.text('charge')
-  out.int8(-amountNano)
-}
-
-const postgresEpochMs = Date.UTC(2000, 0, 1)
-const int2Max = 32_767
-const int4Max = 2_147_483_647
-
-/**
- * Appends to one growing buffer; `length` is for whoever frames what was written.
+ * Appends columns to one growing buffer; whoever frames the bytes reads and sets `length`.
  *
- * Every request writes some eighty short values here, so they are written byte by byte: a native call for each
- * costs more than the bytes.
+ * Every request writes some sixty short values here. They are written byte by byte: a native call for each costs more
+ * than the bytes.
  */
 export class TupleWriter {
   #buffer: Buffer
@@ -183,7 +34,12 @@ export class TupleWriter {
     return this.#view
   }
 
-  /** Make room; call before any write that could pass the capacity. */
+  /** A view of what was written, until the next write or change of `length`. */
+  get written(): Buffer {
+    return this.#buffer.subarray(0, this.length)
+  }
+
+  /** Make room. Call it before a write that could pass the capacity; texts and bytes call it themselves. */
   reserve(bytes: number): void {
     const wanted = this.length + bytes
     if (wanted <= this.#buffer.length) return
@@ -193,41 +49,75 @@ export class TupleWriter {
     this.#view = viewOf(larger)
   }
 
-  begin(columns: number): void {
-    // Every column but text and bytes takes at most 20 bytes.
-    this.reserve(2 + columns * 20)
+  /** Begin a tuple, or a part of one: room for so many columns, and their number if it is a whole tuple. */
+  begin(columns: number, whole = true): void {
+    // A column takes at most 20 bytes, but for texts and bytes.
+    this.reserve(2 + columns * columnBytesMax)
+    if (!whole) return
     this.#view.setInt16(this.length, columns)
     this.length += 2
   }
 
-  text(value: string | null): void {
-    if (value === null) {
-      this.#null()
-      return
-    }
-    // Room for this text and for the rest of the row, whose begin() counted on it.
-    this.reserve(value.length * 3 + 1024)
+  /** Two columns: the id of a request, and the moment inside it. `id`: a uuidv7. */
+  head(id: string): void {
+    this.uuid(id)
+    this.moment(momentIn(this.#buffer, this.length - 16))
+  }
+
+  /** The same from an id in another buffer. */
+  headOf(from: Buffer, idAt: number): void {
+    this.uuidOf(from, idAt)
+    this.moment(momentIn(from, idAt))
+  }
+
+  /** Append bytes of another buffer as they are. */
+  copy(from: Buffer, start: number, end: number): void {
+    this.reserve(end - start)
+    from.copy(this.#buffer, this.length, start, end)
+    this.length += end - start
+  }
+
+  /** Append bytes that were written here already. */
+  repeat(from: number, bytes: number): void {
+    this.reserve(bytes)
+    this.#buffer.copyWithin(this.length, from, from + bytes)
+    this.length += bytes
+  }
+
+  null(): void {
+    this.#view.setInt32(this.length, -1)
+    this.length += 4
+  }
+
+  /** At most so many UTF-16 units of a text; see `fitText`. */
+  text(value: string, unitsMax: number): void {
+    // Room for this text and for the rest of the tuple, whose begin() counted on it.
+    this.reserve(Math.min(value.length, unitsMax) * 3 + restBytes)
     const start = this.length + 4
-    const written = value.length <= shortText ? this.#writeAscii(value, start) : -1
-    const bytes = written >= 0 ? written : this.#buffer.write(withoutNul(value), start, 'utf8')
+    const written =
+      value.length <= shortText && value.length <= unitsMax ? this.#writeAscii(value, start) : -1
+    const bytes = written >= 0 ? written : this.#buffer.write(fitText(value, unitsMax), start, 'utf8')
     this.#view.setInt32(this.length, bytes)
     this.length = start + bytes
   }
 
   bytes(value: Buffer): void {
-    this.reserve(value.length + 1024)
+    this.reserve(value.length + restBytes)
     this.#view.setInt32(this.length, value.length)
     this.#buffer.set(value, this.length + 4)
     this.length += 4 + value.length
   }
 
-  uuid(value: string | null): void {
-    if (value === null) {
-      this.#null()
-      return
-    }
+  uuid(value: string): void {
     this.#view.setInt32(this.length, 16)
-    writeUuid(this.#buffer, value, this.length + 4)
+    writeUuid(this.#view, value, this.length + 4)
+    this.length += 20
+  }
+
+  /** The same from 16 bytes of another buffer. */
+  uuidOf(from: Buffer, at: number): void {
+    this.#view.setInt32(this.length, 16)
+    from.copy(this.#buffer, this.length + 4, at, at + 16)
     this.length += 20
   }
 
@@ -237,32 +127,19 @@ export class TupleWriter {
     this.length += 5
   }
 
-  /** Values beyond the type's range are clamped: a count too large must not cost the row. */
-  int2(value: number | null): void {
-    if (value === null) {
-      this.#null()
-      return
-    }
+  int2(value: number): void {
     this.#view.setInt32(this.length, 2)
-    this.#view.setInt16(this.length + 4, clamp(value, int2Max))
+    this.#view.setInt16(this.length + 4, value)
     this.length += 6
   }
 
-  int4(value: number | null): void {
-    if (value === null) {
-      this.#null()
-      return
-    }
+  int4(value: number): void {
     this.#view.setInt32(this.length, 4)
-    this.#view.setInt32(this.length + 4, clamp(value, int4Max))
+    this.#view.setInt32(this.length + 4, value)
     this.length += 8
   }
 
-  int8(value: bigint | null): void {
-    if (value === null) {
-      this.#null()
-      return
-    }
+  int8(value: bigint): void {
     this.#view.setInt32(this.length, 8)
     this.#view.setBigInt64(this.length + 4, value)
     this.length += 12
@@ -272,19 +149,28 @@ export class TupleWriter {
   moment(ms: number): void {
     this.#view.setInt32(this.length, 8)
     const us = (ms - postgresEpochMs) * 1000
-    // Two halves: a BigInt per row costs more than this arithmetic.
+    // Two halves: a BigInt for each row costs more than this arithmetic.
     const high = Math.floor(us / 0x1_0000_0000)
     this.#view.setInt32(this.length + 4, high)
     this.#view.setUint32(this.length + 8, us - high * 0x1_0000_0000)
     this.length += 12
   }
 
-  #null(): void {
-    this.#view.setInt32(this.length, -1)
-    this.length += 4
+  /** An array of one dimension. */
+  texts(values: readonly string[], unitsMax: number): void {
+    const start = this.length
+    this.reserve(24 + restBytes)
+    this.#view.setInt32(start + 4, 1)
+    this.#view.setInt32(start + 8, 0)
+    this.#view.setInt32(start + 12, textOid)
+    this.#view.setInt32(start + 16, values.length)
+    this.#view.setInt32(start + 20, 1)
+    this.length = start + 24
+    for (const value of values) this.text(value, unitsMax)
+    this.#view.setInt32(start, this.length - start - 4)
   }
 
-  /** The bytes written, or -1 when the text holds anything but plain ASCII. */
+  /** The bytes written, or -1 when the text holds anything but ASCII, or a NUL. */
   #writeAscii(value: string, start: number): number {
     const buffer = this.#buffer
     for (let i = 0; i < value.length; i++) {
@@ -296,33 +182,60 @@ export class TupleWriter {
   }
 }
 
+const columnBytesMax = 20
+/** Room for the columns of the longest tuple that follow one of its texts. */
+const restBytes = 64 * columnBytesMax
+const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** Up to here a loop is cheaper than a native call. */
 const shortText = 64
+/** https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
+const textOid = 25
+
+/**
+ * A text that Postgres takes and whose length is bounded, in UTF-16 units: each is at most 3 bytes. A NUL becomes its
+ * escape; half of a surrogate pair is never left by a cut.
+ */
+export function fitText(value: string, unitsMax: number): string {
+  // An escape is longer than its NUL, so that the cut comes second; what is cut anyway is not escaped.
+  const near = value.length > unitsMax ? value.slice(0, unitsMax) : value
+  const clean = near.includes('\0') ? near.replaceAll('\0', '\\u0000') : near
+  if (clean.length === value.length && clean.length <= unitsMax) return clean
+  const cut = clean.slice(0, unitsMax)
+  const last = cut.charCodeAt(cut.length - 1)
+  const isHalf = cut.length === unitsMax && last >= 0xd800 && last < 0xdc00
+  return isHalf ? cut.slice(0, -1) : cut
+}
+
+/** Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. */
+export function momentOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** The same of a uuidv7 of 16 bytes. */
+export function momentIn(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) * 0x1_0000 + bytes.readUInt16BE(at + 4)
+}
 
 /** Write the 16 bytes of a uuid given as text. */
-export function writeUuid(out: Buffer, value: string, at: number): void {
-  let place = at
-  for (let i = 0; i < 36; i += 2) {
-    // The dashes stand before the digits with the numbers 8, 12, 16 and 20.
-    if (i === 8 || i === 13 || i === 18 || i === 23) i += 1
-    out[place] =
-      (hexDigit[value.charCodeAt(i) & 0x7f] ?? 0) * 16 + (hexDigit[value.charCodeAt(i + 1) & 0x7f] ?? 0)
-    place += 1
-  }
+export function writeUuid(out: DataView, value: string, at: number): void {
+  out.setUint32(at, fourDigits(value, 0) * 0x1_0000 + fourDigits(value, 4))
+  out.setUint32(at + 4, fourDigits(value, 9) * 0x1_0000 + fourDigits(value, 14))
+  out.setUint32(at + 8, fourDigits(value, 19) * 0x1_0000 + fourDigits(value, 24))
+  out.setUint32(at + 12, fourDigits(value, 28) * 0x1_0000 + fourDigits(value, 32))
 }
 
-const hexDigit = new Uint8Array(128)
-for (const [digit, character] of [...'0123456789abcdef'].entries()) {
-  hexDigit[character.charCodeAt(0)] = digit
-  hexDigit[character.toUpperCase().charCodeAt(0)] = digit
+function fourDigits(hex: string, at: number): number {
+  return (
+    (digitOf(hex.charCodeAt(at)) << 12) |
+    (digitOf(hex.charCodeAt(at + 1)) << 8) |
+    (digitOf(hex.charCodeAt(at + 2)) << 4) |
+    digitOf(hex.charCodeAt(at + 3))
+  )
 }
 
-function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\\u0000') : text
-}
-
-function viewOf(buffer: Buffer): DataView {
-  return new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+/** Of a hexadecimal digit's character: letters, small or large, have the bit 64. */
+function digitOf(code: number): number {
+  return (code & 15) + (code >> 6) * 9
 }
 
 /** The text of a uuid given as 16 bytes. */
@@ -331,7 +244,11 @@ export function uuidText(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-function clamp(value: number, most: number): number {
-  if (!(value > 0)) return 0
-  return value > most ? most : Math.trunc(value)
+/** Where the column ends that begins at `at`, and the next one begins. */
+export function endOfColumn(bytes: Buffer, at: number): number {
+  return at + 4 + Math.max(0, bytes.readInt32BE(at))
+}
+
+export function viewOf(buffer: Buffer): DataView {
+  return new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength)
 }

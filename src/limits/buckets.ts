@@ -1,41 +1,41 @@
 import type { Allowance, Scope, Standing } from './limits.ts'
 
 /**
- * The arithmetic of limits a minute: a bucket as deep as the limit that is refilled evenly. What was used of it is
- * counted in 60,000ths, of which a millisecond refills a whole number: nothing is ever rounded, and Lua, which does the
- * same in redis-scripts.ts, comes to the same numbers.
+ * The arithmetic of limits per minute. A bucket holds one minute's limit and refills evenly. Levels are counted in
+ * 60,000ths: each millisecond then refills a whole number, so nothing is rounded, and the Lua in redis-scripts.ts computes
+ * the same numbers.
  */
 export const unitsPerOne = 60_000
 
-/** What was used of the two buckets of a scope and is not refilled yet: 0 when full. In 60,000ths. */
+/** How much of the two buckets of a scope is used and not refilled yet, in 60,000ths. 0: the bucket is full. */
 export interface Levels {
   requests: number
   tokens: number
 }
 
-/** How long one waits for what is never there. */
+/** The wait that we name when the limit is 0, so that there never is room. */
 export const minuteMs = 60_000
-/** Nobody knows when a place becomes free. */
+/** The wait that we name for a place: we cannot know when a running request ends. */
 export const placeWaitMs = 1_000
 
-/** What is left of `used` after a time. A limit that is lifted forgets. */
+/** The level after `elapsedMs` of refilling. Without a limit it is 0. */
 export function refilled(used: number, perMinute: number | undefined, elapsedMs: number): number {
   return perMinute === undefined ? 0 : Math.max(0, used - elapsedMs * perMinute)
 }
 
-/** How long until there is room for an amount; 0 when there is now. */
+/** Time until the bucket has room for `amount`; 0: it has room now. */
 export function waitMs(used: number, amount: number, perMinute: number | undefined): number {
   if (perMinute === undefined) return 0
   if (perMinute === 0) return minuteMs
   return Math.max(0, Math.ceil((used + (amount - perMinute) * unitsPerOne) / perMinute))
 }
 
-/** What an estimate charges to a scope: no more than a whole minute, or it could never be charged. */
+/** Tokens that an estimate takes from a scope. At most the limit: a larger amount would never fit. */
 export function heldTokens({ limits }: Scope, tokensEstimate: number): number {
   return limits.tokensPerMinute === undefined ? 0 : Math.min(tokensEstimate, limits.tokensPerMinute)
 }
 
-/** `levels` are those of the scopes, in their order. Where a scope has refused, its allowance is the one that counts. */
+/** `levels`: of the scopes, in the same order. Where a limit has refused, its allowance is the one that is shown. */
 export function standingOf(
   scopes: readonly Scope[],
   levels: readonly Levels[],

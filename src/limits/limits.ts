@@ -1,18 +1,18 @@
 import type { RateLimits } from '../catalog/snapshot.ts'
 
-/** Rate, token and concurrency limits of keys, of their groups and of their tenants. */
+/** Rate, token and concurrency limits of keys, groups and tenants. */
 export interface Limits {
   /**
-   * One decision over all scopes and all limits: either every one has room and is charged, or none is.
-   * `tokensEstimate` is held until the lease is settled; in a scope that allows less in a minute, that minute's tokens
-   * are. `requestId` is not used twice. Answers at once where nobody has to be asked; never rejects.
+   * One decision over all limits of all scopes: either every limit has room and is charged, or none is charged.
+   * The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds that limit.
+   * `requestId` must be unique. Answers without a promise when this process can decide alone; never rejects.
    */
   take(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
   state(): LimitsState
   close(): Promise<void>
 }
 
-/** What shares a set of limits; they hold for all that bears the same kind and id. */
+/** A key, group or tenant with its limits. Scopes with the same kind and id share their buckets. */
 export interface Scope {
   kind: 'key' | 'group' | 'tenant'
   id: string
@@ -23,7 +23,7 @@ export type Decision = Lease | Refusal
 
 export interface Lease extends Standing {
   granted: true
-  /** Give back the place and put the true tokens in the estimate's stead. Only the first call counts. */
+  /** Give back the place, and replace the estimate by the tokens that were used. Only the first call counts. */
   settle(actualTokens: number): void
 }
 
@@ -32,18 +32,18 @@ export interface Refusal extends Standing, Denial {
 }
 
 export interface Denial {
-  /** Which limit has no room; of several, the one that takes longest to have some. */
+  /** The limit without room; of several, the one with the longest wait. */
   scope: Scope['kind']
   limit: LimitName
-  /** What that limit is. */
+  /** The value of that limit. */
   allowed: number
-  /** After so long there is room, if nobody else has taken it: 1 or more, whole. A guess where `limit` is concurrency. */
+  /** Whole ms, at least 1, until there is room, unless another request takes it first. A guess for concurrency. */
   retryAfterMs: number
 }
 
 export type LimitName = 'requests' | 'tokens' | 'concurrency'
 
-/** What is left after the decision, in the scope that has the least of it; undefined: not limited. */
+/** What is left after the decision, in the scope that has the least left; undefined: no scope limits it. */
 export interface Standing {
   requests: Allowance | undefined
   tokens: Allowance | undefined
@@ -52,20 +52,20 @@ export interface Standing {
 export interface Allowance {
   limit: number
   remaining: number
-  /** Until all of it is there again, whole. */
+  /** Whole ms until the bucket is full. */
   resetMs: number
 }
 
 export interface LimitsState {
-  /** Whether all processes count together, or this one for itself. */
+  /** `shared`: all processes count together. `local`: this process counts alone. */
   mode: 'shared' | 'local'
-  /** That were last seen counting together; a local limit is one part in so many. */
+  /** Processes that last counted together. Alone, a process allows its part: the limit divided by this number. */
   processes: number
-  /** Since the start: those that were to be shared and could not be. */
+  /** Decisions since the start that this process made alone because Redis could not be used. */
   localDecisions: number
 }
 
-/** The lease of everybody who has no limits. */
+/** The lease of every request without limits. */
 export const unlimitedLease: Lease = Object.freeze({
   granted: true,
   settle() {},

@@ -9,19 +9,19 @@ import {
   unlimitedLease,
 } from './limits.ts'
 
-/** Limits of this process alone. */
+/** Limits that this process counts alone. */
 export interface MemoryLimits extends Limits {
   take(scopes: readonly Scope[], tokensEstimate: number): Decision
   /**
-   * Count a request that was granted elsewhere, as far as there is room. Call what is returned once, with the true
-   * tokens, when it ends.
+   * Count a request that Redis has granted, as far as there is room. The caller calls the returned function once, when the
+   * request ends, with the tokens that it used.
    */
   note(scopes: readonly Scope[], tokensEstimate: number): Lease['settle']
 }
 
 /**
- * One token bucket a minute deep for requests and one for tokens, refilled evenly, and a count of running requests.
- * Remembers at most `scopesMax` scopes that are idle; running ones always. `clock`: milliseconds, whole.
+ * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. Keeps every scope with
+ * running requests, and at most `scopesMax` idle scopes. `clock`: whole milliseconds.
  */
 export function memoryLimits(options: { scopesMax?: number; clock?: () => number } = {}): MemoryLimits {
   const { scopesMax = 100_000, clock = Date.now } = options
@@ -88,7 +88,7 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
       charge(held)
       for (const { scope, state } of held) {
         const { requestsPerMinute, tokensPerMinute } = scope.limits
-        // What others left unused of their parts is no debt of this process.
+        // Other processes did not use all of their parts: more than a full limit here is not a debt of this process.
         state.requests = Math.min(state.requests, (requestsPerMinute ?? 0) * unitsPerOne)
         state.tokens = Math.min(state.tokens, (tokensPerMinute ?? 0) * unitsPerOne)
       }
@@ -101,13 +101,13 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
 
 interface ScopeState extends Levels {
   running: number
-  /** When the levels were what they are. */
+  /** The time of the levels. */
   atMs: number
-  /** When it may be forgotten. */
+  /** The time at which both buckets are full: from then on the state says nothing. */
   fullAtMs: number
 }
 
-/** What a request takes of a scope. */
+/** What a request takes from a scope. */
 interface Hold {
   scope: Scope
   state: ScopeState
@@ -121,14 +121,14 @@ function stateOfHold({ state }: Hold): Levels {
 }
 
 function refill(state: ScopeState, { limits }: Scope, nowMs: number): void {
-  // A clock that was set back must not empty or fill anything.
+  // A clock that was set back must not change a level.
   const elapsedMs = Math.max(0, nowMs - state.atMs)
   state.atMs = nowMs
   state.requests = refilled(state.requests, limits.requestsPerMinute, elapsedMs)
   state.tokens = refilled(state.tokens, limits.tokensPerMinute, elapsedMs)
 }
 
-/** The longest wait is named: after it the others have passed too. Of equal ones the first. */
+/** The limit with the longest wait: once it has room, the others have room too. Of equal waits, the first limit. */
 function findDenial(held: readonly Hold[]): (Denial & { index: number }) | undefined {
   let found: (Denial & { index: number }) | undefined
   const consider = (index: number, scope: Scope, limit: LimitName, allowed: number, retryAfterMs: number) => {
@@ -168,10 +168,10 @@ function noteFull(state: ScopeState, { limits }: Scope): void {
     )
 }
 
-/** Scopes whose buckets are full again start afresh; when there are still too many, those unused for longest do. */
+/** Forgets idle scopes with full buckets; when too many are left, also those that were not used for the longest time. */
 function forgetIdle(states: Map<string, ScopeState>, scopesMax: number, nowMs: number): void {
   const idle = [...states].filter(([, state]) => state.running === 0).sort(([, a], [, b]) => a.atMs - b.atMs)
-  // A tenth at once, so that a flood of new scopes does not sort them all for each.
+  // A tenth at a time: a flood of new scopes must not sort the map for each of them.
   const surplus = states.size >= scopesMax ? Math.ceil(scopesMax / 10) : 0
   idle.forEach(([name, state], index) => {
     if (index < surplus || state.fullAtMs <= nowMs) states.delete(name)

@@ -1,16 +1,5 @@
-import { createHash } from 'node:crypto'
+import type { ClientContext, Result } from 'ioredis'
 import { minuteMs, placeWaitMs, unitsPerOne } from './buckets.ts'
-
-/**
- * What Redis does in one step each, by the arithmetic of buckets.ts. A scope has two keys: a hash of what was used of
- * its buckets, and a sorted set of the requests that run, by when they no longer count. The first argument of each script
- * is the time in milliseconds, empty for the server's own. All keys expire when they say nothing any more.
- */
-export interface Script {
-  text: string
-  /** Redis knows a script that it has seen by this. */
-  sha: string
-}
 
 const prelude = `
 local function clock(given)
@@ -19,7 +8,7 @@ local function clock(given)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- A limit below 0 is none.
+-- A limit below 0 means: no limit.
 local function refilled(used, perMinute, elapsed)
   if perMinute < 0 then return 0 end
   return math.max(0, (tonumber(used) or 0) - elapsed * perMinute)
@@ -28,7 +17,7 @@ end
 local function read(key, now, requestsPerMinute, tokensPerMinute)
   local stored = redis.call('HMGET', key, 'requests', 'tokens', 'at')
   local at = tonumber(stored[3]) or now
-  -- A clock that was set back must not empty or fill anything.
+  -- A clock that was set back must not change a level.
   local elapsed = math.max(0, now - at)
   return {
     key = key,
@@ -59,11 +48,11 @@ end
 `
 
 /**
- * KEYS: for each scope its hash and its set. ARGV: time, request, lease in ms; for each scope requests and tokens a
- * minute and concurrency, -1 for none, and the tokens to hold. Returns the scope that refuses, from 1, or 0; which of its
- * limits, from 1; the wait in ms; then each scope's levels.
+ * KEYS: for each scope its hash and its set. ARGV: time, request, lease in ms; then for each scope requests a minute,
+ * tokens a minute and concurrency (-1: no limit), and the tokens to hold. Returns the number of the scope that refuses
+ * (from 1; 0: none refuses), the number of its limit (from 1) and the wait in ms; then the levels of each scope.
  */
-export const takeScript = script(`
+const take = `
 local now = clock(ARGV[1])
 local lease = tonumber(ARGV[3])
 local scope, limit, wait = 0, 0, 0
@@ -119,13 +108,13 @@ for index = 1, #buckets do
   answer[#answer + 1] = bucket.tokens
 end
 return answer
-`)
+`
 
 /**
- * KEYS as above. ARGV: time, request, requests to charge (-1 takes one back); for each scope requests and tokens a minute
- * and the tokens to charge, which may be below 0.
+ * KEYS: for each scope its hash and its set. ARGV: time, request, requests to charge (-1 takes one back); then for each
+ * scope requests a minute, tokens a minute, and the tokens to charge, which may be below 0.
  */
-export const settleScript = script(`
+const settle = `
 local now = clock(ARGV[1])
 local requests = tonumber(ARGV[3])
 for index = 1, #KEYS / 2 do
@@ -140,10 +129,10 @@ for index = 1, #KEYS / 2 do
   end
 end
 return {}
-`)
+`
 
-/** KEYS: a set for each request and scope. ARGV: time, lease in ms, the request of each key. */
-export const renewScript = script(`
+/** KEYS: for each place the set of its scope. ARGV: time, lease in ms, then the request of each place. */
+const renew = `
 local now = clock(ARGV[1])
 local lease = tonumber(ARGV[2])
 for index = 1, #KEYS do
@@ -151,26 +140,47 @@ for index = 1, #KEYS do
   redis.call('PEXPIRE', KEYS[index], string.format('%.0f', lease + ${minuteMs}))
 end
 return {}
-`)
+`
 
-/** KEYS: the set of processes. ARGV: time, process, for how long it counts as there, in ms. Returns how many there are. */
-export const beatScript = script(`
+/** KEYS: the set of processes. ARGV: time, process, how long this beat counts, in ms. Returns the number of processes. */
+const beat = `
 local now = clock(ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[3])), ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return { redis.call('ZCARD', KEYS[1]) }
-`)
+`
 
-/** KEYS and ARGV as above. */
-export const leaveScript = script(`
+/** KEYS: the set of processes. ARGV: time, process. */
+const leave = `
 redis.call('ZREM', KEYS[1], ARGV[2])
 return {}
-`)
+`
 
-export const scripts: readonly Script[] = [takeScript, settleScript, renewScript, beatScript, leaveScript]
-
-function script(body: string): Script {
-  const text = prelude + body
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+/**
+ * The commands of limits: each is one step in Redis, by the arithmetic of buckets.ts. A scope has two keys: a hash of the
+ * levels of its buckets, and a sorted set of its running requests, scored by the time at which each stops to count. The
+ * first argument of every script is the time in ms; empty: the server's own. Each key expires after all in it has ended.
+ */
+export const limitsCommands = {
+  tollgateTake: { lua: prelude + take },
+  tollgateSettle: { lua: prelude + settle },
+  tollgateRenew: { lua: prelude + renew },
+  tollgateBeat: { lua: prelude + beat },
+  tollgateLeave: { lua: prelude + leave },
 }
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    tollgateTake: LimitsCommand<Context>
+    tollgateSettle: LimitsCommand<Context>
+    tollgateRenew: LimitsCommand<Context>
+    tollgateBeat: LimitsCommand<Context>
+    tollgateLeave: LimitsCommand<Context>
+  }
+}
+
+type LimitsCommand<Context extends ClientContext> = (
+  numberOfKeys: number,
+  ...keysAndArguments: (string | number)[]
+) => Result<unknown, Context>

@@ -1,27 +1,19 @@
 import { Redis } from 'ioredis'
 import type { Levels } from './buckets.ts'
 import type { LimitName, Scope } from './limits.ts'
-import {
-  beatScript,
-  leaveScript,
-  renewScript,
-  type Script,
-  scripts,
-  settleScript,
-  takeScript,
-} from './redis-scripts.ts'
+import { limitsCommands } from './redis-scripts.ts'
 
 /**
- * What Redis knows of limits, over one connection that says at once when it is away and comes back by itself. Every answer
- * is waited for, however long it takes: whoever gave up still learns what was done in the end. Rejects where that is not
- * known, and when Redis refuses.
+ * The limits in Redis, over one connection. Calls reject at once while the connection is down; it comes back by itself.
+ * A call waits for its answer without a time limit, so that a caller that gave up still learns what Redis did. It rejects
+ * when Redis refuses, or when the connection is lost before the answer.
  */
 export class RedisStore {
   readonly #redis: Redis
   readonly #clock: (() => number) | undefined
   #trouble = 'it does not answer'
 
-  /** `clock`: milliseconds, whole; undefined: that of Redis. `ready` is called each time that it can be used again. */
+  /** `clock`: whole milliseconds; undefined: the clock of Redis. Calls `ready` after each connect and `lost` after each loss. */
   constructor(
     url: string,
     { clock, ready, lost }: { clock: (() => number) | undefined; ready(): void; lost(): void },
@@ -35,22 +27,20 @@ export class RedisStore {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
-      // It holds commands back while others are on their way, and what waits in this process cannot be told from a slow
-      // Redis. Nor is there a commandTimeout: it would hide what Redis does too late.
+      // Auto-pipelining holds commands back while others are under way: a command that waits in this process would look
+      // like a slow Redis. And there is no commandTimeout: it would hide what Redis does too late.
       enableAutoPipelining: false,
+      // ioredis sends the text of a script with its first call on a connection, and its SHA from then on.
+      scripts: limitsCommands,
     })
     this.#redis.on('error', (error: NodeJS.ErrnoException) => {
       this.#trouble = error.code ?? error.message
     })
-    this.#redis.on('ready', () => {
-      // Known from the first: one that Redis had to be sent would be overtaken by what was asked after it.
-      for (const { text } of scripts) this.#redis.script('LOAD', text).catch(() => {})
-      ready()
-    })
+    this.#redis.on('ready', ready)
     this.#redis.on('close', lost)
   }
 
-  /** What was last wrong, for the operator. */
+  /** The last error of the connection, for the operator. */
   get trouble(): string {
     return this.#trouble
   }
@@ -59,7 +49,7 @@ export class RedisStore {
     return this.#redis.status === 'ready'
   }
 
-  /** `held`: the tokens that each scope is charged. */
+  /** `held`: the tokens to charge to each scope. */
   async take(
     scopes: readonly Scope[],
     held: readonly number[],
@@ -71,7 +61,7 @@ export class RedisStore {
       limits.concurrency ?? noLimit,
       held[index] ?? 0,
     ])
-    const answer = await this.#run(takeScript, scopes.flatMap(keysOf), [requestId, leaseMs, ...args])
+    const answer = await this.#run('tollgateTake', scopes.flatMap(keysOf), [requestId, leaseMs, ...args])
     const [refusedBy = 0, limit = 0, retryAfterMs = 0, ...numbers] = answer
     const levels = scopes.map((_, index) => ({
       requests: numbers[index * 2] ?? 0,
@@ -82,73 +72,74 @@ export class RedisStore {
     return { levels, refused: { index: refusedBy - 1, limit: name, retryAfterMs } }
   }
 
-  /** End a request: its places are free, and what is charged, which may be below 0, is charged. */
+  /** End a request: free its places, and charge requests and tokens. A charge below 0 gives back. */
   async settle(
     scopes: readonly Scope[],
     requestId: string,
     charged: { requests: number; tokens: readonly number[] },
   ): Promise<void> {
     const args = scopes.flatMap((scope, index) => [...perMinute(scope), charged.tokens[index] ?? 0])
-    await this.#run(settleScript, scopes.flatMap(keysOf), [requestId, charged.requests, ...args])
+    await this.#run('tollgateSettle', scopes.flatMap(keysOf), [requestId, charged.requests, ...args])
   }
 
-  /** Sent at once: none of them may come after its own end. */
+  /**
+   * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after the end of its
+   * request would hold the place.
+   */
   async renew(places: readonly Place[], leaseMs: number): Promise<void> {
     const sent: Promise<unknown>[] = []
     for (let start = 0; start < places.length; start += renewedAtOnce) {
       const batch = places.slice(start, start + renewedAtOnce)
       const keys = batch.map(({ scope }) => keysOf(scope)[1])
-      sent.push(this.#run(renewScript, keys, [leaseMs, ...batch.map(({ requestId }) => requestId)]))
+      sent.push(this.#run('tollgateRenew', keys, [leaseMs, ...batch.map(({ requestId }) => requestId)]))
     }
     await Promise.all(sent)
   }
 
-  /** Count this process among those that are there. Resolves with how many there are. */
+  /** Say that this process is alive. Resolves with the number of living processes. */
   async beat(processId: string, countsMs: number): Promise<number> {
-    const [processes = 1] = await this.#run(beatScript, [processesKey], [processId, countsMs])
+    const [processes = 1] = await this.#run('tollgateBeat', [processesKey], [processId, countsMs])
     return Math.max(1, processes)
   }
 
   async leave(processId: string): Promise<void> {
-    await this.#run(leaveScript, [processesKey], [processId])
+    await this.#run('tollgateLeave', [processesKey], [processId])
   }
 
   close(): void {
     this.#redis.disconnect()
   }
 
-  async #run({ sha, text }: Script, keys: readonly string[], rest: readonly (string | number)[]) {
-    const args = [this.#clock?.() ?? '', ...rest]
-    try {
-      return numbersOf(await this.#redis.evalsha(sha, keys.length, ...keys, ...args))
-    } catch (error) {
-      if (!String(error).includes('NOSCRIPT')) throw error
-      return numbersOf(await this.#redis.eval(text, keys.length, ...keys, ...args))
-    }
+  async #run(
+    command: keyof typeof limitsCommands,
+    keys: readonly string[],
+    rest: readonly (string | number)[],
+  ): Promise<number[]> {
+    return numbersOf(await this.#redis[command](keys.length, ...keys, this.#clock?.() ?? '', ...rest))
   }
 }
 
-/** What became of a take: each scope's levels after it, and the limit that refuses. */
+/** The result of a take: the levels of each scope after it, and the limit that refused. */
 export interface Taken {
   levels: Levels[]
   refused: { index: number; limit: LimitName; retryAfterMs: number } | undefined
 }
 
-/** Of a running request, in a scope with a bound on them. */
+/** The place of a running request in a scope that limits concurrency. */
 export interface Place {
   scope: Scope
   requestId: string
 }
 
-/** To be connected, and to be told no. */
+/** Time for a connection to open or to be refused. */
 export const connectMs = 1_000
-/** A connection that says nothing for so long is made anew: the other side may be gone without a word. */
+/** We reconnect when a connection is silent for this long: the other side may be gone without closing it. */
 const silentMs = 30_000
 const renewedAtOnce = 500
-/** In the order in which the script numbers them. */
+/** In the order of their numbers in the script. */
 const limitNames: readonly LimitName[] = ['requests', 'tokens', 'concurrency']
 const noLimit = -1
-/** One slot of a cluster: a script can only have keys of one. */
+/** The braces put all keys into one slot of a cluster: a script may only use keys of one slot. */
 const prefix = '{tollgate:limits}'
 const processesKey = `${prefix}:processes`
 
@@ -162,6 +153,7 @@ function perMinute({ limits }: Pick<Scope, 'limits'>): [requests: number, tokens
 }
 
 function numbersOf(answer: unknown): number[] {
-  if (!Array.isArray(answer)) throw new Error('Redis answered a script with something that is no list')
+  if (!Array.isArray(answer))
+    throw new Error('Redis answered a command of limits with something that is not a list')
   return answer.map(Number)
 }

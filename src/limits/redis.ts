@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
 import {
   type Decision,
@@ -14,24 +15,19 @@ import { connectMs, RedisStore, type Taken } from './redis-store.ts'
 
 export interface RedisLimitsOptions {
   url: string
-  /** Redis is waited for so long, then this process decides alone. */
+  /** After this time without an answer of Redis, this process decides alone. */
   waitMs: number
-  /** A running request counts for so long after it was last heard of. */
+  /** A running request holds its places for this long after its last renewal: its process may have died. */
   leaseMs: number
-  log: LimitsLog
-  /** Milliseconds, whole. Default: the clock of Redis. */
+  log: Log
+  /** Whole milliseconds. Default: the clock of Redis. */
   clock?: () => number
 }
 
-export interface LimitsLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 /**
- * Limits that all processes count together in Redis. While it is slow or away each process allows its part: the limit
- * divided by how many processes were last seen, less what it has let through before. Resolves once Redis has answered or
- * has shown that it does not.
+ * Limits that all processes count together in Redis. While Redis is slow or away, each process allows its part: the limit
+ * divided by the last known number of processes, less what this process has granted before. Resolves when Redis has
+ * answered, or after `connectMs`.
  */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<Limits> {
   const limits = new RedisLimits(options)
@@ -46,14 +42,14 @@ class RedisLimits implements Limits {
   readonly #store: RedisStore
   readonly #processId = randomUUID()
   readonly #timer: NodeJS.Timeout
-  /** Requests that run, and the scopes in which they have a place. */
+  /** Running requests, and the scopes in which each holds a place. */
   readonly #running = new Map<string, readonly Scope[]>()
   #mode: LimitsState['mode'] | 'opening' = 'opening'
-  /** How many processes Redis had, a beat apart, the newest last. */
+  /** The numbers of processes at the last beats, the newest last. */
   #counts: number[] = []
   #countedAt = Number.NEGATIVE_INFINITY
   #localDecisions = 0
-  /** How often Redis was waited for in vain, one after the other; whatever waited at the same time waited once. */
+  /** Consecutive timeouts of Redis. Requests that timed out together count once. */
   #misses = 0
   #missedAt = 0
   #beating = false
@@ -89,7 +85,7 @@ class RedisLimits implements Limits {
     return { mode, processes: this.#processes, localDecisions: this.#localDecisions }
   }
 
-  /** The most of them: when Redis has lost its data or was away, the others have yet to say that they are there. */
+  /** The largest of the last counts: after Redis lost its data, the other processes still have to beat again. */
   get #processes(): number {
     return Math.max(1, ...this.#counts)
   }
@@ -97,7 +93,7 @@ class RedisLimits implements Limits {
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
-    // What was settled just now is on its way before this.
+    // Settlements of just now are sent before this command, on the same connection.
     await inTime(this.#store.leave(this.#processId), this.#options.waitMs).catch(() => {})
     this.#store.close()
   }
@@ -110,7 +106,7 @@ class RedisLimits implements Limits {
     const taken = await inTime(asking, waitMs).catch(() => undefined)
     if (taken === undefined) {
       this.#miss(askedAt)
-      // It is decided without Redis: what Redis makes of it later must not count as well.
+      // This process decides now: if Redis grants the request later, we take that back.
       const takenBack = { requests: -1, tokens: held.map((tokens) => -tokens) }
       asking
         .then(({ refused }) => {
@@ -121,7 +117,7 @@ class RedisLimits implements Limits {
     }
     this.#misses = 0
     if (taken.refused !== undefined) return refusal(scopes, taken.levels, taken.refused)
-    // Should Redis go away, this process goes on from what it has let through.
+    // If Redis goes away, the local limits must know what this process has granted.
     const settleNoted = this.#local.note(this.#partsOf(scopes), tokensEstimate)
     const leave = this.#enter(scopes, requestId)
     return lease(standingOf(scopes, taken.levels), (actualTokens) => {
@@ -141,7 +137,7 @@ class RedisLimits implements Limits {
     return lease(decision, (actualTokens) => {
       decision.settle(actualTokens)
       leave()
-      // Its places stand in Redis where that came back meanwhile; its tokens never do.
+      // If Redis came back meanwhile, the renewal has put the places there; the tokens were never charged there.
       const places = scopes.filter(hasPlaces)
       if (this.#mode !== 'shared' || places.length === 0) return
       this.#settleShared(places, requestId, { requests: 0, tokens: [] })
@@ -152,19 +148,19 @@ class RedisLimits implements Limits {
     return scopes.map((scope) => partOf(scope, this.#processes))
   }
 
-  /** From now on its places are renewed, until what is returned is called. */
+  /** Renew the places of a request from now on, until the caller calls the returned function. */
   #enter(scopes: readonly Scope[], requestId: string): () => void {
     const places = scopes.filter(hasPlaces)
     if (places.length > 0) this.#running.set(requestId, places)
     return () => void this.#running.delete(requestId)
   }
 
-  /** Nobody waits for it: where it fails, a place becomes free by expiry and tokens by refilling. */
+  /** Runs in the background. If it fails, the places become free when their lease ends, and the buckets refill. */
   #settleShared(...settlement: Parameters<RedisStore['settle']>): void {
     this.#store.settle(...settlement).catch(() => {})
   }
 
-  /** Say that this process is there, learn how many are, and see whether Redis is to be relied upon. */
+  /** Say that this process is alive, count the processes, and see whether Redis answers in time. */
   async #beat(): Promise<void> {
     if (this.#beating || this.#closed || !this.#store.isReady) return
     this.#beating = true
@@ -176,7 +172,7 @@ class RedisLimits implements Limits {
       if (processes === undefined) {
         this.#miss(askedAt)
         await asking
-        // It answers again. Whether it does so in time shows at once.
+        // It has answered, but late: ask again at once to see whether it is in time now.
         again = true
       } else {
         this.#count(processes, askedAt)
@@ -193,7 +189,7 @@ class RedisLimits implements Limits {
 
   #count(processes: number, nowMs: number): void {
     if (nowMs - this.#countedAt < beatMs - timerMs) {
-      // Redis that comes and goes is asked more often than the others can say that they are there.
+      // Each reconnect beats too. Within one beat the other processes cannot have beaten again: keep the larger count.
       const last = this.#counts.pop() ?? 0
       this.#counts.push(Math.max(last, processes))
       return
@@ -234,7 +230,7 @@ class RedisLimits implements Limits {
     if (this.#mode === 'local') {
       const fields = { processes: this.#processes }
       this.#options.log.info(fields, 'Redis is back: all processes count limits together')
-      // What began meanwhile, or before it lost everything, has no place there.
+      // Renew all places now: requests that began meanwhile have none, and Redis may have lost the others.
       this.#renewedAt = Number.NEGATIVE_INFINITY
     }
     this.#mode = 'shared'
@@ -242,18 +238,18 @@ class RedisLimits implements Limits {
   }
 }
 
-/** How often a process says that it is there, at least. */
+/** Longest time between two beats of a process. */
 const beatMs = 1_000
-/** It counts as there until it has not said so for so many times; so many counts are remembered. */
+/** A process counts as alive until it has missed this many beats. We remember as many counts. */
 const beatsMissedMax = 3
-/** Answers in a row that do not come in time, until Redis is not asked any more. */
+/** Consecutive timeouts after which we stop to ask Redis. */
 const missesMax = 3
-/** How much earlier than it should a timer may come. */
+/** A timer may fire this much too early. */
 const timerMs = 5
 
 /**
- * Undefined when the time is over. An answer that has come is taken even then: it may only wait behind this process's
- * own work.
+ * Undefined: no answer within `waitMs`. An answer that has arrived by then still counts: this process may have been too
+ * busy to read it. Other than `inTime` of db/ and queue/, which reject.
  */
 function inTime<T>(answer: Promise<T>, waitMs: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
@@ -270,7 +266,7 @@ function hasTokens({ limits }: Scope): boolean {
   return limits.tokensPerMinute !== undefined
 }
 
-/** What one of so many processes may allow by itself. */
+/** The part of each limit that one of `processes` may grant alone. */
 function partOf({ kind, id, limits }: Scope, processes: number): Scope {
   const part = (limit: number | undefined) => (limit === undefined ? undefined : Math.ceil(limit / processes))
   return {
@@ -291,7 +287,7 @@ function refusal(
 ): Decision {
   const { index, limit, retryAfterMs } = refused
   const scope = scopes[index]
-  if (scope === undefined) throw new Error('Redis names a scope that was not asked about')
+  if (scope === undefined) throw new Error('Redis refused for a scope that we did not ask about')
   const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits
   const allowed = { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency }[limit] ?? 0
   const standing = standingOf(scopes, levels, refused)

@@ -1,8 +1,8 @@
-import type { Seal } from '../canonical/chat.ts'
+import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../canonical/event.ts'
 import type { Usage } from '../canonical/usage.ts'
 
-/** An answer with all of its events taken together. */
+/** A whole answer, put together from its events. */
 export interface CollectedAnswer {
   id: string | undefined
   model: string | undefined
@@ -14,11 +14,11 @@ export interface CollectedAnswer {
 export interface CollectedBlock {
   block: AnswerBlock
   text: string
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
   citations: Extract<Delta, { type: 'citation' }>[]
 }
 
-/** Throws the GatewayError that the events end with, if they do. */
+/** Throws the GatewayError of an `error` event. */
 export function collect(events: readonly ChatEvent[]): CollectedAnswer {
   const blocks = new Map<number, CollectedBlock>()
   let start: Extract<ChatEvent, { type: 'start' }> | undefined
@@ -29,7 +29,7 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
         start = event
         break
       case 'block-start':
-        blocks.set(event.index, { block: event.block, text: '', seal: undefined, citations: [] })
+        blocks.set(event.index, { block: event.block, text: '', signature: undefined, citations: [] })
         break
       case 'block-delta':
         addDelta(blocks.get(event.index), event.delta)
@@ -56,6 +56,6 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
 function addDelta(collected: CollectedBlock | undefined, delta: Delta): void {
   if (collected === undefined) return
   if (delta.type === 'text') collected.text += delta.text
-  else if (delta.type === 'seal') collected.seal = delta.seal
+  else if (delta.type === 'signature') collected.signature = delta.signature
   else collected.citations.push(delta)
 }

@@ -1,7 +1,10 @@
 import type { CustomTool } from '../canonical/chat.ts'
 import { isRecord, type Json, parseObject, textOf } from '../canonical/json.ts'
 
-/** A custom tool, for formats that know only functions: one text parameter, the grammar in words. */
+/**
+ * A custom tool as a function with one text parameter, for formats without custom tools. The description has the
+ * grammar.
+ */
 export function customAsFunction({ description, format }: CustomTool): {
   description: string
   parameters: Json
@@ -25,13 +28,13 @@ export function wrapCustomInput(input: string): Json {
   return { input }
 }
 
-/** The custom tool's input in the arguments of that function; arguments of another shape are taken as they are. */
+/** The custom tool's input from the arguments of that function. Arguments of another shape are the input themselves. */
 export function unwrapCustomInput(argumentsText: string): string {
   const input = parseObject(argumentsText)?.input
   return typeof input === 'string' ? input : argumentsText
 }
 
-/** `{ type: 'grammar', syntax, definition }`, or the same one level deeper, as Chat has it. */
+/** `format` is `{ type: 'grammar', syntax, definition }`, or the same one level deeper, as in Chat Completions. */
 function grammarOf(format: Json | undefined): string | undefined {
   const grammar = isRecord(format?.grammar) ? format.grammar : format
   const definition = textOf(grammar?.definition)

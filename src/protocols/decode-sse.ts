@@ -4,13 +4,13 @@ import type { EventDecoder } from './protocol.ts'
 import { FrameEnds } from './sse.ts'
 
 /**
- * Bytes of a stream to canonical events: any split of the bytes gives the same events. Never throws: what a decoder
- * cannot read becomes an `error` event, after which nothing comes any more.
+ * Decodes the bytes of a stream into canonical events. Any split of the bytes gives the same events. Never throws: an
+ * event that the decoder cannot read becomes an `error` event, which is the last one.
  */
 export class SseDecoder {
   readonly #decoder: EventDecoder
   readonly #frameBytesMax: number
-  /** Once a CR has come: frames then end in many ways. */
+  /** Set after the first CR: frames may then end in several ways. */
   #ends: FrameEnds | undefined
   #held: Buffer[] = []
   #heldBytes = 0
@@ -23,7 +23,7 @@ export class SseDecoder {
     this.#frameBytesMax = frameBytesMax
   }
 
-  /** The error that was made of what could not be read: not one that the upstream told. */
+  /** The error for an event that we cannot read, as opposed to an error that the upstream sent. */
   get failure(): GatewayError | undefined {
     return this.#failure
   }
@@ -41,13 +41,13 @@ export class SseDecoder {
   end(): ChatEvent[] {
     if (this.#over) return []
     const events: ChatEvent[] = []
-    // Some upstreams leave out the last blank line.
+    // Some upstreams omit the last blank line.
     if (this.#heldBytes > 0) this.#takeLast(this.#textUpTo(nothing, 0), events)
     if (!this.#over) this.#run(() => this.#decoder.end(), events)
     return events
   }
 
-  /** Offset in the chunk past the last frame that is whole, which may be 0; -1 when none ends here. */
+  /** Offset past the last whole frame in the chunk, which may be 0; -1 if no frame ends in it. */
   #wholeFrames(chunk: Buffer): number {
     if (this.#ends === undefined && chunk.indexOf(carriageReturn) !== -1) {
       this.#ends = new FrameEnds()
@@ -59,7 +59,7 @@ export class SseDecoder {
     return chunk[0] === lineFeed && this.#held.at(-1)?.at(-1) === lineFeed ? 1 : -1
   }
 
-  /** What is held and the beginning of the chunk, as text: whole frames are whole characters. */
+  /** The held bytes and the beginning of the chunk, as text. Whole frames never split a character. */
   #textUpTo(chunk: Buffer, end: number): string {
     const bytes = this.#heldBytes === 0 ? chunk : Buffer.concat([...this.#held, chunk.subarray(0, end)])
     const text = bytes.toString('utf8', 0, bytes === chunk ? end : bytes.length)
@@ -67,7 +67,10 @@ export class SseDecoder {
     return this.#ends === undefined ? text : text.replace(/\r\n?/g, '\n')
   }
 
-  /** The `data:` lines of each frame, joined as the standard says. A frame without any, such as a comment, is passed over. */
+  /**
+   * Decode the `data:` lines of each frame, joined as the standard says. Frames without any, such as comments, are
+   * skipped.
+   */
   #takeFrames(text: string, events: ChatEvent[]): void {
     let data: string | undefined
     const start = this.#hasBegun || text.charCodeAt(0) !== byteOrderMark ? 0 : 1
@@ -92,7 +95,10 @@ export class SseDecoder {
     this.#run(() => this.#decoder.push(data), events)
   }
 
-  /** Half an event is no fault of the upstream's format: the stream was cut, which the decoder's own end tells. */
+  /**
+   * Half an event means that the stream was cut, not that the format is wrong. The decoder's `end` then reports the
+   * cut.
+   */
   #takeLast(text: string, events: ChatEvent[]): void {
     const before = events.length
     this.#takeFrames(text, events)
@@ -138,7 +144,7 @@ export class SseDecoder {
   }
 }
 
-/** Offset past the last frame that ends in these bytes; -1 when none does. */
+/** Offset past the last frame that ends in these bytes; -1 if none does. */
 function lastEnd(ends: FrameEnds, bytes: Buffer): number {
   ends.begin(bytes)
   let last = -1
@@ -146,7 +152,7 @@ function lastEnd(ends: FrameEnds, bytes: Buffer): number {
   return last
 }
 
-/** The value of a line that starts with `data`; undefined when its field has a longer name. */
+/** The value of a line that starts with `data`; undefined if the field's name is longer. */
 function dataIn(text: string, start: number, end: number): string | undefined {
   if (end === start + 4) return ''
   if (text.charCodeAt(start + 4) !== colon) return undefined

@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Seal } from '../canonical/chat.ts'
+import type { ReasoningSignature } from '../canonical/chat.ts'
 import { isRecord, parseObject, textOf } from '../canonical/json.ts'
 
 /**
- * Carries a vendor's seal of reasoning through a client that speaks another format. What comes back is only taken for
- * a seal when we signed it: a client cannot make an upstream accept reasoning that no model thought.
+ * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope and open
+ * no other: a client cannot make an upstream accept reasoning that no model thought.
  */
 export interface Envelope {
-  /** Text of letters, digits, `.`, `-` and `_`, about a third longer than the seal. */
-  wrap(seal: Seal): string
-  /** Undefined for what is no envelope of ours, or was changed on the way. */
-  open(text: string): Seal | undefined
+  /** Returns letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
+  wrap(signature: ReasoningSignature): string
+  /** Undefined for a text that is no envelope, or that somebody changed. */
+  open(text: string): ReasoningSignature | undefined
 }
 
 const prefix = 'tg1.'
@@ -43,22 +43,23 @@ export function makeEnvelope(key: Buffer): Envelope {
   }
 }
 
-/** What a body that holds an envelope has in it somewhere. */
+/** A body with an envelope contains these bytes. */
 export const envelopeMark = `"${prefix}`
 
-/** Members that formats keep seals in. */
-const sealMembers = ['signature', 'data', 'encrypted_content'] as const
+/** The members in which formats keep signatures. */
+const signatureMembers = ['signature', 'data', 'encrypted_content'] as const
 
 /**
- * The same value without the blocks, items and details that bear an envelope: no upstream but the one that sealed them
- * takes those. `path` is where the value stands; `onRemoved` hears the path of each. Shares all that did not change.
+ * The value without the blocks, items and details that have an envelope: only the upstream that signed them accepts
+ * those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result shares all objects
+ * that did not change.
  */
 export function withoutEnvelopes(value: unknown, path: string, onRemoved: (path: string) => void): unknown {
   if (Array.isArray(value)) {
     const kept: unknown[] = []
     value.forEach((element, index) => {
       const at = `${path}[${index}]`
-      if (isRecord(element) && sealMembers.some((member) => isEnvelope(element[member]))) onRemoved(at)
+      if (isRecord(element) && signatureMembers.some((member) => isEnvelope(element[member]))) onRemoved(at)
       else kept.push(withoutEnvelopes(element, at, onRemoved))
     })
     return kept
@@ -72,7 +73,7 @@ export function withoutEnvelopes(value: unknown, path: string, onRemoved: (path:
   )
 }
 
-/** Whether a text has the form of an envelope, whoever signed it. */
+/** Whether a text looks like an envelope. It says nothing about who signed it. */
 export function isEnvelope(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(prefix)
 }

@@ -2,15 +2,15 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import type { Json } from '../canonical/json.ts'
 import { refused } from './notes.ts'
 
-/** What becomes of a member of an image request in a format that is not the client's. `said`: all of it is in the body. */
+/** What a translation does with one member of an image request. `said`: the upstream's body has all of it. */
 export type Fate = { action: 'said' } | { action: TranslationNote['action'] | 'refused'; reason: string }
 
-/** The fates of members by name; those that depend on the value are functions. */
+/** Fates of members by name. A function decides by the value. */
 export type Fates = Readonly<Record<string, Fate | ((value: unknown) => Fate)>>
 
 /**
- * Notes what becomes of every member that the client gave; null counts as absent. A member without a fate is lost, and
- * noted as that. Throws GatewayError `unsupported_parameter` for one that is refused.
+ * Notes for the members that the client gave; null counts as absent. A member without a fate is dropped. Throws
+ * GatewayError `unsupported_parameter` for a refused member.
  */
 export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
   const notes: TranslationNote[] = []
@@ -25,17 +25,17 @@ export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
   return notes
 }
 
-/** Of members that every upstream of another format shares. */
+/** Fates that all image upstreams of other formats share. */
 export const said: Fate = { action: 'said' }
 
 export const severalCalls = (value: unknown): Fate =>
   value === 1
     ? said
-    : { action: 'emulated', reason: 'the format makes one image: there is one call for each' }
+    : { action: 'emulated', reason: 'the format makes one image in a call: the gateway sends several calls' }
 
 export const ownDelivery: Fate = {
   action: 'emulated',
-  reason: 'the format has base64 or links as it pleases: the gateway gives the client what it asked for',
+  reason: 'the format decides between base64 and links: the gateway gives the client what it asked for',
 }
 
 export function dropped(reason: string): Fate {

@@ -1,41 +1,41 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
+import type { Headers } from '../canonical/headers.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest, ImageTraits } from '../canonical/image.ts'
 import type { Json } from '../canonical/json.ts'
 import type { JsonBounds } from './json-scan.ts'
 import type { ProtocolName, RenderedError } from './protocol.ts'
 
-/** How an upstream that makes images is asked. Pure; large values have been lifted out of what it answers. */
+/** How the gateway asks an upstream for images. Pure. Decoders see answers whose images were already extracted. */
 export interface ImageSide {
   name: ProtocolName
   /** Path below the channel's base URL. */
   path: string
   authHeaders(secret: string): Record<string, string>
-  /** Most images that one call makes: more are more calls. Undefined: as many as the client may ask for. */
+  /** Most images in one upstream call; more images need more calls. Undefined: no bound. */
   imagesPerCall: number | undefined
   /**
-   * The request in this format, for `count` of its images. What it cannot say is noted as dropped; what would change
-   * the meaning is refused with GatewayError `unsupported_parameter` naming the client's member.
+   * The request in this format, for `context.count` of its images. A note reports each member that the format lacks.
+   * Throws GatewayError `unsupported_parameter` with the client's member if the image would not be what the client
+   * asked for.
    */
   encodeRequest(request: ImageRequest, context: ImageContext): { body: Json; notes: TranslationNote[] }
-  /** Throws GatewayError `upstream_error` for what is no answer, `content_filtered` for a refusal to make it. */
+  /** Throws GatewayError `upstream_error` if the body is no answer, `content_filtered` if the model refused. */
   decodeAnswer(body: Json): ImageAnswer
-  /** One for each stream. Absent: an answer always comes whole, whatever `context.stream` says. */
+  /** A decoder for one stream. Absent: answers always come whole, whatever `context.stream` says. */
   decodeStream?(): ImageStreamDecoder
-  decodeError(
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    body: Buffer,
-  ): GatewayError
+  decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
 export interface ImageStreamDecoder {
   /**
-   * The `data` of one server-sent event (`[DONE]` is none): previews and the end, [] for all else. Throws as
-   * `decodeAnswer` does.
+   * Decode the `data` of one server-sent event; never called with `[DONE]`. Returns [] for events other than previews
+   * and the end. Throws as `decodeAnswer` does.
    */
   push(data: Json): ImageEvent[]
-  /** The upstream ended the stream: what it made and did not complete. [] does not mean that anything was made. */
+  /**
+   * The upstream ended the stream. Returns an image that it made without an event of completion; [] if there is none.
+   */
   end(): ImageEvent[]
 }
 
@@ -44,35 +44,35 @@ export interface ImageContext {
   upstreamModel: string
   /** Images of this call, 1 to `imagesPerCall`. */
   count: number
-  /** Whether the answer is wanted as a stream, with previews. */
+  /** Whether the gateway asks for a stream with previews. */
   stream: boolean
 }
 
 /** How our clients ask for images. */
 export interface ImageClient {
   /**
-   * The request, each member of a documented type and range; words that models differ in are `checkTraits`'.
-   * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
+   * Read the request and check types and ranges. `checkTraits` checks the values that differ between models. Throws
+   * GatewayError `invalid_request` with the field, or `body` for broken JSON.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string }
   /**
-   * Whether the model takes it. What the traits leave open is what the format knows, of OpenAI's own models.
-   * Throws GatewayError `invalid_request` that names the field, what was given, and what the model takes.
+   * Check the request against a model's traits. Where the traits say nothing, the values of OpenAI's models count.
+   * Throws GatewayError `invalid_request` that names the field, the given value and the allowed ones.
    */
   checkTraits(request: ImageRequest, traits: ImageTraits | undefined, model: string): void
   /** A whole answer. */
   answerPieces(result: ImagesResult): ImagePiece[]
-  /** Server-sent events; a stream has no other end than the last `completed`. */
+  /** Server-sent events. The last `completed` is the end of a stream. */
   partialEventPieces(preview: PreviewEvent): ImagePiece[]
   completedEventPieces(image: ImageOfResult, settings: ImageSettings): ImagePiece[]
   encodeError(error: GatewayError, requestId: string): RenderedError
   encodeStreamError(error: GatewayError, requestId: string): Buffer
 }
 
-/** JSON text, or the place where the base64 of an image's bytes goes in: text without quotes around it. */
+/** JSON text, or the number of an image whose base64 goes there, without quotes. */
 export type ImagePiece = string | { image: number }
 
-/** What is told of images. Undefined is left out of an answer. */
+/** What an answer says about images. It omits undefined values. */
 export interface ImageSettings {
   /** Seconds since the epoch. */
   created: number
@@ -88,12 +88,12 @@ export interface ImagesResult extends ImageSettings {
 }
 
 export interface ImageOfResult {
-  /** A link; undefined: the image itself goes in. */
+  /** A link; undefined: the answer has the image itself. */
   url?: string | undefined
   revisedPrompt?: string | undefined
 }
 
 export interface PreviewEvent extends ImageSettings {
-  /** Which of the previews it is, from 0. */
+  /** The number of the preview, from 0. */
   index: number
 }

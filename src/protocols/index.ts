@@ -3,12 +3,13 @@ import { gemini } from './gemini/index.ts'
 import type { ImageClient, ImageSide } from './image-protocol.ts'
 import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
+import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
 import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
 
-/** The protocols that this version speaks. A name without an entry is known to the catalog but not spoken yet. */
+/** The text protocols that this version speaks. */
 export const protocols = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -25,6 +26,11 @@ export function clientSide(name: ProtocolName): ClientSide {
   return side
 }
 
+/** How clients of an endpoint that is only passed on are read; its errors are those of OpenAI's chat. */
+export function plainClient(format: PlainFormat): ClientSide {
+  return { ...clientSide('openai-chat'), readRequest: plainReader(format) }
+}
+
 /** How upstreams speak the protocol of a target. Throws for a protocol that has no upstream side here. */
 export function upstreamSide(name: ProtocolName): UpstreamSide {
   const side = known[name]?.upstream
@@ -32,16 +38,18 @@ export function upstreamSide(name: ProtocolName): UpstreamSide {
   return side
 }
 
+export type { PlainFormat } from './openai-chat/plain-request.ts'
+
 const imageSides: Readonly<Partial<Record<ProtocolName, ImageSide>>> = {
   'openai-images': openaiImages,
   'openai-responses': openaiResponsesImages,
   'openai-chat': openaiChatImages,
 }
 
-/** How upstreams of a protocol are asked for images; undefined for a protocol that has none. */
+/** How the gateway asks upstreams of a protocol for images; undefined for a protocol without images. */
 export function imageSide(name: ProtocolName): ImageSide | undefined {
   return imageSides[name]
 }
 
-/** How clients ask for images: in one format. */
+/** How clients ask for images. There is only one format. */
 export const imageClient: ImageClient = openaiImagesClient

@@ -1,6 +1,6 @@
 /**
- * Line and column of an offset, for a message. Columns are characters, of a line of more than 4 KB before it bytes: a
- * body that is refused must cost nothing.
+ * Line and column of an offset, for a message. Columns count characters. Behind more than 4 KB of one line they count
+ * bytes, because refusing a body must be cheap.
  */
 export function placeOf(bytes: Buffer, at: number): string {
   let line = 1

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { placeOf } from './json-place.ts'
 import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
@@ -10,18 +11,18 @@ export interface Span {
   end: number
 }
 
-/** How far a client's JSON may go. */
+/** Bounds of a client's JSON. */
 export interface JsonBounds {
   jsonDepthMax: number
   jsonValuesMax: number
 }
 
 export interface ScanOptions<Name extends string = string> {
-  /** Deepest nesting allowed, the scanned object itself being 1. */
+  /** Deepest nesting allowed. The scanned object itself is depth 1. */
   depthMax: number
   /**
-   * Most keys and values allowed in all, so that the document can be parsed without stalling the process. Default: not
-   * counted, for parts of a document that was.
+   * Most keys and values in the whole document: parsing it must not stall the process. Default: no bound, for parts of
+   * a document that an earlier scan counted.
    */
   valuesMax?: number
   /** Path of the object in the body, for messages; empty for the body itself. */
@@ -30,13 +31,14 @@ export interface ScanOptions<Name extends string = string> {
 }
 
 /**
- * Find named members of a JSON object in one pass over its bytes, without building the document.
+ * Find named members of a JSON object in one pass over its bytes, without building objects. It is hand-written because
+ * every request passes here: zod would need the whole document parsed first.
  *
- * The grammar of JSON is checked as JSON.parse does, with one exception: in documents over 32 KB long strings are
- * hopped over, so that a stray control character or escape in them is left to the upstream. UTF-8 is `checkText`'s.
- * Throws GatewayError `invalid_request` for what is not JSON (with line and column, never quoting the body, which may
- * hold a secret), for nesting over `depthMax`, for more keys and values than `valuesMax`, and for a named member that
- * is given twice, or in other letters, because readers disagree about which one counts.
+ * It checks the grammar as JSON.parse does, with one exception: in documents over 32 KB it skips long strings, so a bad
+ * control character or escape in them is left to the upstream. `checkText` checks the UTF-8. Throws GatewayError
+ * `invalid_request` for broken JSON (with line and column, but without a quote from the body, which may hold a secret),
+ * for nesting over `depthMax` and for more keys and values than `valuesMax`. Throws it also for a named member that
+ * comes twice or with other capital letters, because parsers disagree about which one counts.
  */
 export function scanMembers<Name extends string>(
   bytes: Buffer,
@@ -46,7 +48,7 @@ export function scanMembers<Name extends string>(
 ): Partial<Record<Name, Span>> {
   const members: Partial<Record<Name, Span>> = {}
   const path = options.path ?? ''
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   let at = skipSpace(bytes, span.start, span.end)
   if (at === span.end) throw fault(text, at, 'expected an object, got nothing')
   if (bytes[at] !== openBrace) {
@@ -76,10 +78,10 @@ export function scanMembers<Name extends string>(
   }
 }
 
-/** Spans of the elements of a JSON array; none for what is not an array. Throws as `scanMembers` does. */
+/** Spans of the elements of a JSON array; none if the value is no array. Throws as `scanMembers` does. */
 export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): Span[] {
   const elements: Span[] = []
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return elements
   let at = skipSpace(bytes, span.start + 1, span.end)
   if (byteAt(text, at) === closeBracket) return elements
@@ -95,9 +97,9 @@ export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): S
   }
 }
 
-/** Span of the first element of a JSON array; undefined where there is none. Throws as `scanMembers` does. */
+/** Span of the first element of a JSON array, if there is one. Throws as `scanMembers` does. */
 export function scanFirstElement(bytes: Buffer, span: Span, options: ScanOptions): Span | undefined {
-  const text = textOf(bytes, span, options)
+  const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return undefined
   const start = skipSpace(bytes, span.start + 1, span.end)
   return byteAt(text, start) === closeBracket ? undefined : { start, end: endOfValue(text, start) }
@@ -111,7 +113,7 @@ export function checkText(bytes: Buffer): void {
   }
 }
 
-/** The value of a span, parsed. Throws GatewayError `invalid_request` naming `path`. */
+/** Parse the value of a span. Throws GatewayError `invalid_request` with `path`. */
 export function parseSpan(bytes: Buffer, span: Span, path: string): unknown {
   const text = bytes.toString('utf8', span.start, span.end)
   if (text === 'true') return true
@@ -123,7 +125,7 @@ export function parseSpan(bytes: Buffer, span: Span, path: string): unknown {
   return value
 }
 
-/** What kind of JSON value starts at this byte, in words for an error message. */
+/** The type of the JSON value that starts at this byte, as a word for a message. */
 export function kindAt(bytes: Buffer, at: number): string {
   switch (bytes[at]) {
     case quote:
@@ -153,11 +155,6 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
   return i
 }
 
-/** A GatewayError `invalid_request` about one field. */
-export function invalid(path: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${problem}`, path === 'body' ? {} : { field: path })
-}
-
 const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c
@@ -167,30 +164,30 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** Up to this size every byte is looked at. */
+/** Up to this size the scan checks every byte. */
 const strictBytesMax = 32 * 1024
 
-/** A string that needs no unescaping: most model names. */
+/** A string without escapes, as most model names are. */
 const plainString = /^"[\w.:/@-]*"$/
 
-/** What is being scanned. */
+/** The state of one scan. */
 interface Text {
   bytes: Buffer
   end: number
-  /** Nesting still allowed. */
+  /** Deepest nesting allowed below the scanned object. */
   depthMax: number
   valuesMax: number
-  /** How many of them are still allowed. */
+  /** Keys and values still allowed. */
   valuesLeft: number
-  /** Of documents in which long strings are hopped over. */
+  /** Only for documents in which the scan skips long strings. */
   words: Int32Array | undefined
   watch: { words: WordSet; found: boolean } | undefined
 }
 
-/** More than any body has, in a small integer. */
+/** More than any body has, and still a small integer in V8. */
 const uncounted = 2 ** 30
 
-function textOf(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
+function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
   const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
   return {
     bytes,
@@ -203,7 +200,7 @@ function textOf(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: 
   }
 }
 
-/** A key or a value begins. */
+/** Count a key or a value. */
 function countOne(text: Text): void {
   if (--text.valuesLeft < 0) throw tooMany(text)
 }
@@ -211,17 +208,17 @@ function countOne(text: Text): void {
 function tooMany({ valuesMax }: Text): GatewayError {
   return invalid(
     'body',
-    `more than ${valuesMax} JSON keys and values; send fewer, or have the operator raise JSON_VALUES_MAX`,
+    `more than ${valuesMax} JSON keys and values; send fewer, or ask the operator to raise JSON_VALUES_MAX`,
   )
 }
 
-/** One reader would pass over such a member, and another take it in place of the one that is named so. */
+/** One parser would ignore such a member, and another would take it for the named one. */
 function refuseLike(bytes: Buffer, start: number, end: number, names: readonly string[], path: string): void {
   const name = nameLike(bytes, start, end, names)
   if (name === undefined) return
   throw invalid(
     path ? `${path}.${name}` : name,
-    'written in other letters, which upstreams read differently; write it in small ones',
+    'written with other letters, which upstreams read differently; write it in lower case',
   )
 }
 
@@ -235,7 +232,7 @@ function finish<T>(text: Text, from: number, members: T): T {
   return members
 }
 
-/** Offset past one value, which is walked without recursion. */
+/** Offset past one value, found without recursion. */
 function endOfValue(text: Text, from: number): number {
   const { bytes, end } = text
   const first = bytes[from]
@@ -251,7 +248,7 @@ function endOfValue(text: Text, from: number): number {
     if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
-      // Both closing brackets stand two places behind their opening ones in ASCII.
+      // In ASCII, `]` and `}` come two places after `[` and `{`.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)
       if (byteAt(text, at) !== byte + 2) {
@@ -364,7 +361,7 @@ function endOfLongString(text: Text, from: number): number {
   return closing + 1
 }
 
-/** More than six bytes for each letter of a watched word. */
+/** Strings are skipped from here on. A watched word is shorter, even with six bytes for each letter. */
 const hopFromBytes = 100
 
 function escapeBytes(text: Text, at: number): number {
@@ -378,7 +375,7 @@ function escapeBytes(text: Text, at: number): number {
   return 6
 }
 
-/** What a loop over a string must stop at: quotes, backslashes and control characters. */
+/** Bytes at which a loop over a string must stop: quotes, backslashes and control characters. */
 const stringBreaks = bytesOf('"\\')
 stringBreaks.fill(1, 0, 0x20)
 const escapes = bytesOf('"\\/bfnrt')

@@ -1,15 +1,15 @@
-/** Notes in `found` whether one of the words stands as a whole string, key or value, anywhere inside a member. */
+/** Sets `found` if one of the words is a whole string, key or value, anywhere inside the member. */
 export interface Watch<Name extends string = string> {
   member: Name
   words: WordSet
   found: boolean
 }
 
-/** ASCII words to look for among the strings of a document, made ready once. */
+/** ASCII words to look for among the strings of a document. Made once. */
 export interface WordSet {
   words: ReadonlySet<string>
   bytesMax: number
-  /** 1 at each byte that a word, escaped or not, starts with: spares a look at most strings. */
+  /** 1 for each byte that a word may start with, escaped or not. Most strings need no further look. */
   starts: Uint8Array
 }
 
@@ -24,7 +24,7 @@ export function wordSet(...words: string[]): WordSet {
 /** Whether the string between these quotes is one of the words. */
 export function isWord(bytes: Buffer, start: number, end: number, set: WordSet): boolean {
   const length = end - start - 2
-  // Six bytes spell one escaped character.
+  // An escaped character may have six bytes.
   if (length > 6 * set.bytesMax || set.starts[bytes[start + 1] ?? 0] === 0) return false
   if (length <= set.bytesMax && set.words.has(bytes.toString('latin1', start + 1, end - 1))) return true
   if (!bytes.subarray(start, end).includes('\\u')) return false
@@ -32,7 +32,7 @@ export function isWord(bytes: Buffer, start: number, end: number, set: WordSet):
   return typeof word === 'string' && set.words.has(word)
 }
 
-/** Which of the names the key between these quotes is; keys may spell letters as escapes. */
+/** The name that the key between these quotes is, if any. Keys may have escapes. */
 export function nameAt<Name extends string>(
   bytes: Buffer,
   start: number,
@@ -56,8 +56,8 @@ export function nameAt<Name extends string>(
 }
 
 /**
- * The name that a key, which is none of them, could be taken for: readers written in Go do not tell small letters from
- * large ones (https://pkg.go.dev/encoding/json#Unmarshal), and those written in C may stop at a NUL.
+ * The name for which some parsers would take this key, though it is another one. Go ignores upper and lower case
+ * (https://pkg.go.dev/encoding/json#Unmarshal), and parsers in C may stop at a NUL.
  */
 export function nameLike<Name extends string>(
   bytes: Buffer,
@@ -79,7 +79,7 @@ export function nameLike<Name extends string>(
   return undefined
 }
 
-/** What a JSON text says; undefined when it is none. */
+/** The value of a JSON text; undefined if it is broken. */
 export function parsedOrNothing(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -89,10 +89,10 @@ export function parsedOrNothing(text: string): unknown {
 }
 
 const backslash = 0x5c
-/** More than any name has, in six bytes for each letter. */
+/** More bytes than any name has, even with six for each letter. */
 const nameBytesMax = 6 * 64
 
-/** Of a key between quotes as much as could be a name, and what ends one: keys of megabytes are nobody's. */
+/** The beginning of a key, as long as a name can be and a little more: a key may have megabytes. */
 function beginningOf(bytes: Buffer, start: number, end: number): string {
   if (end - start - 2 <= nameBytesMax) return bytes.toString('utf8', start, end)
   let to = start + 1
@@ -100,7 +100,7 @@ function beginningOf(bytes: Buffer, start: number, end: number): string {
     if (bytes[to] !== backslash) to++
     else to += bytes[to + 1] === letterU ? 6 : 2
   }
-  // Not in the middle of a character.
+  // Do not cut a character in half.
   while (((bytes[to] ?? 0) & 0xc0) === 0x80) to++
   return `${bytes.toString('utf8', start, Math.min(to, end - 1))}"`
 }
@@ -110,12 +110,12 @@ const letterU = 0x75
 function nameFolded<Name extends string>(literal: string, names: readonly Name[]): Name | undefined {
   const key = parsedOrNothing(literal)
   if (typeof key !== 'string') return undefined
-  // A long s and the sign for kelvin are letters of such names too: the one by upper case, the other by lower.
+  // Case folding also turns a long s into an s, and the kelvin sign into a k.
   const folded = key.replace(/\0.*$/s, '').toUpperCase().toLowerCase()
   return names.find((name) => name === folded)
 }
 
-/** Names are small letters and `_`. */
+/** Names have only small letters and `_`. */
 function isLetterLike(byte: number, letter: number): boolean {
   return byte === letter || (byte >= 0x41 && byte <= 0x5a && byte + 0x20 === letter)
 }

@@ -1,11 +1,20 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Observation } from './protocol.ts'
 
-const bytesPerToken = 4
+/** The observation of an answer of which nothing arrived, or nothing readable. */
+export const nothingObserved: Observation = {
+  usage: undefined,
+  finishReason: undefined,
+  servedModel: undefined,
+  error: undefined,
+  complete: false,
+  outputTokensEstimate: 0,
+}
 
-/** Reads from events what the usage log wants to know of an answer: one place for every protocol. */
+/** Reads from canonical events what the usage log needs to know about an answer, for every protocol. */
 export class EventObserver {
   #answerId: string | undefined
   #usage: Usage | undefined
@@ -17,12 +26,12 @@ export class EventObserver {
   #textBytes = 0
   #hasContent = false
 
-  /** True from the first piece of content on. */
+  /** True once the first piece of content has come. */
   get hasContent(): boolean {
     return this.#hasContent
   }
 
-  /** True when nothing more can come. */
+  /** True once the answer is over. */
   get isOver(): boolean {
     return this.#complete || this.#error !== undefined
   }
@@ -66,13 +75,13 @@ export class EventObserver {
     }
   }
 
-  /** A stream that broke after the upstream told its input: that is known, what came back is estimated. */
+  /** The counts of a stream that broke: the input as the upstream counted it at the start, the output estimated. */
   #usageSoFar(): Usage | undefined {
     if (this.#startUsage === undefined) return undefined
     return { ...this.#startUsage, output: Math.max(this.#startUsage.output, this.#outputTokensEstimate()) }
   }
 
   #outputTokensEstimate(): number {
-    return Math.ceil(this.#textBytes / bytesPerToken)
+    return estimateTokens(this.#textBytes)
   }
 }

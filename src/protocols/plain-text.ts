@@ -1,10 +1,10 @@
-/** For patterns of frames that tell one piece of text: a JSON string whose inside is captured. */
+/** Pattern of a JSON string that captures its inside, for patterns of frames with one piece of text. */
 export const stringPattern = String.raw`"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*){0,1000})"`
 
-/** What the inside of a JSON string says; undefined when it is none. */
+/** The text of a JSON string's inside; undefined if it is broken. */
 export function unquoted(inside: string | undefined): string | undefined {
   if (inside === undefined) return undefined
-  // V8 copies short pieces of a string. A longer one would keep all of it in memory: what has come with the frame.
+  // V8 copies slices of up to 12 characters. A longer slice would keep the whole chunk in memory, so it is copied here.
   if (!inside.includes('\\')) return inside.length < 13 ? inside : ` ${inside}`.slice(1)
   try {
     return JSON.parse(`"${inside}"`)

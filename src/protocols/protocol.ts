@@ -1,13 +1,14 @@
 import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import type { Headers } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** Wire formats by name. A channel speaks one or more of them; an endpoint is spoken in one. */
+/** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
 export const protocolNames = [
   'openai-chat',
   'openai-responses',
@@ -17,68 +18,68 @@ export const protocolNames = [
 ] as const
 export type ProtocolName = (typeof protocolNames)[number]
 
-/** One wire format, as clients speak it to us and as upstreams speak it. Pure and synchronous. */
+/** One wire format: a side for our clients and a side for upstreams. Pure and synchronous. */
 export interface Protocol {
   name: ProtocolName
   client?: ClientSide
   upstream?: UpstreamSide
 }
 
-/** How our clients speak. */
+/** The format as our clients speak it. */
 export interface ClientSide {
   /**
-   * Read what the gateway must know of a request from its raw bytes, leaving the rest untouched.
-   * Throws GatewayError `invalid_request` naming the path of the bad field.
+   * Read what the gateway must know about a request from its raw bytes. Throws GatewayError `invalid_request` with the
+   * path of the bad field.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
-  /** Throws GatewayError `invalid_request` naming a header that the format demands or does not know. */
+  /** Throws GatewayError `invalid_request` with the header if a required one is missing or a value is unknown. */
   checkHeaders?(headers: Headers): void
-  /** Where the format's own SDK looks for the request id, beside `x-request-id`. */
+  /** The header in which the format's own SDK looks for the request id, besides `x-request-id`. */
   requestIdHeader?: string
-  /** Request headers that a native channel gets as they came, in lower case. */
+  /** Request headers that a channel of the same format gets unchanged, in lower case. */
   forwardedHeaders: readonly string[]
-  /** The one of them that lists features with commas between them, of which an operator may deny some. */
+  /** The forwarded header that lists features with commas between them. An operator may deny some of the features. */
   featuresHeader?: string
   /**
-   * The whole request in canonical words, for a channel that speaks another format. Every member of the body is read,
-   * or stands in `others`. Throws GatewayError `invalid_request` naming the path of what has the wrong shape.
+   * Decode the whole request, for a channel that speaks another format. It reads every member of the body or lists it
+   * in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.
    */
   decodeRequest(body: Json, context: DecodeContext): ChatRequest
-  /** A whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */
+  /** Encode a whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */
   encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json
-  /** A streamed answer, event by event, the format's own end included. */
+  /** Encode a streamed answer, event by event, with the format's own end. */
   encodeStream(context: AnswerContext): StreamEncoder
-  /** An event of a stream that means nothing, for proxies and clients that take silence for death. */
+  /** An event without meaning, for proxies and clients that close a silent connection. */
   keepAlive: string
   encodeError(error: GatewayError, requestId: string): RenderedError
-  /** The format's own in-stream error, sent after the headers when an answer cannot be finished. */
+  /** The format's error inside a stream, for an answer that breaks after its headers were sent. */
   encodeStreamError(error: GatewayError, requestId: string): Buffer
 }
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
-
 export interface DecodeContext {
-  /** Opens the seals that earlier answers of ours carried through a foreign client. */
+  /** Opens the envelopes that our earlier answers gave to a client of another format. */
   envelope: Envelope
 }
 
-/** What an answer must know of the request it answers. */
+/** What an encoder of an answer must know about the request. */
 export interface AnswerContext {
   requestId: string
-  /** The upstream's id of the answer, where it holds the answer under it for this client; absent: it is no id of theirs. */
+  /** The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it. */
   heldId?: string
   /** The public name that the client asked for. */
   model: string
   createdAtSeconds: number
-  /** The client's own body, for formats that repeat its settings. */
+  /** The client's own body, for formats whose answers repeat its settings. */
   body: Json
   request: ChatRequest
-  /** Our estimate of the input, for formats that must tell it before the upstream does. */
+  /** Our estimate of the input tokens, for formats that state them before the upstream does. */
   inputTokensEstimate: number
   envelope: Envelope
 }
 
-/** `push` answers with the text to send now, `''` for none. Never throws; after `finish` or `error` it is over. */
+/**
+ * `push` returns the text to send now, which may be empty. Never throws. After `finish` or `error` the answer is over.
+ */
 export interface StreamEncoder {
   push(event: ChatEvent): string
 }
@@ -89,68 +90,67 @@ export interface RenderedError {
   body: unknown
 }
 
-/** What admission, routing and the usage log need of a request, whatever its format. */
+/** What admission, routing and the usage log need to know about a request of any format. */
 export interface RequestFacts {
   model: string
   stream: boolean
-  /** Most output tokens the client allows for each choice; undefined when it set no bound. */
+  /** The client's bound of output tokens for each choice, if it set one. */
   maxOutputTokens: number | undefined
-  /** Number of answers asked for. Default 1. */
+  /** Number of answers that the client wants. Default 1. */
   choices: number
-  /** True when parts other than text are (or may be) there, so that bytes do not bound the input tokens. */
+  /** True if the request has, or may have, parts other than text: its bytes then do not bound the input tokens. */
   hasMedia: boolean
-  /** True when the client itself asked for the usage frame of a stream, or the format has no such wish. */
+  /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
   wantsUsageFrame: boolean
-  /** Id of an earlier answer that only the channel that holds it can continue. */
+  /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */
   heldId: string | undefined
-  /** True when the upstream keeps the answer, so that its id can be asked for or continued. */
+  /** True if the upstream keeps the answer, so that the client can come back to its id. */
   keepsAnswer: boolean
-  /** The member that lets the upstream go on behind its answer, so that what it charges is never seen here. */
+  /** The member that makes the upstream work on after its answer, so that we never see the cost. */
   hidesCost: string | undefined
-  /** Where the client names its session or its user, as a JSON string; undefined where it does not. */
+  /** Span of the JSON string in which the client names its session or its user, if it does. */
   session: Span | undefined
-  /** Where the turns stand: an array, or the one turn as a JSON string. */
+  /** Span of the turns: an array, or one turn as a JSON string. */
   conversation: Span | undefined
-  /** Byte ranges that a pass-through rewrite needs; private to the protocol that read them. */
+  /** Byte ranges for `patchRequest`; private to the protocol. */
   spans: unknown
 }
 
-/** What a pass-through changes of a request. */
+/** The changes of a pass-through to a request. */
 export interface RequestPatch {
   /** The upstream's name of the model. */
   model: string
-  /** Where the changed bytes go. Default: fresh memory. */
+  /** Allocates the changed body. Default: new memory. */
   allocate?: (bytes: number) => Buffer
 }
 
-/** How an upstream speaks. */
+/** The format as upstreams speak it. */
 export interface UpstreamSide {
-  /** Path below the channel's base URL, with a query where the format wants one. */
+  /** Path below the channel's base URL, with a query if the format needs one. */
   path(call: { model: string; stream: boolean }): string
-  /** Sent with every translated call, such as the format's version. */
+  /** Headers of every translated call, such as the format's version. */
   headers: Readonly<Record<string, string>>
   authHeaders(secret: string): Record<string, string>
   /**
-   * The request in this format. What it cannot say is noted as dropped; what would change the meaning is refused with
-   * GatewayError `unsupported_parameter` naming the client's path.
+   * Encode the request. A note reports each member that the format lacks. Throws GatewayError `unsupported_parameter`
+   * with the client's path if the answer would not be what the client asked for.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
-  /** A whole answer as events. Throws GatewayError `upstream_error` for what is no answer of this format. */
+  /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder
-  /** How it is watched when the client speaks it too; absent where no client does. */
+  /** Pass-through for clients of the same format; absent if clients cannot speak it. */
   native?: NativeSide
-  /** What an upstream's refusal means for the caller. Never echoes credentials. */
-  decodeError(
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    body: Buffer,
-  ): GatewayError
+  /** What an upstream's answer with an error status means for the client. Never quotes credentials. */
+  decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
-/** Pass-through: the client's own bytes go up, the upstream's own bytes come down, and we watch. */
+/** Pass-through: client and upstream speak the same format, their bytes pass, and the gateway only watches. */
 export interface NativeSide {
-  /** The client's own bytes, with `model` rewritten and usage asked for where needed; the same buffer if neither is. */
+  /**
+   * The client's bytes with the upstream's model name, and with a wish for usage where the client has none. Returns the
+   * same buffer if nothing changes.
+   */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
   /** Watch a whole (not streamed) answer. Never throws. */
   watchResponse(body: Buffer): Observation
@@ -161,78 +161,82 @@ export interface NativeSide {
 export interface EncodeContext {
   /** The upstream's name of the model. */
   upstreamModel: string
-  /** For formats that demand a bound where the client set none. */
+  /** The bound of output tokens for formats that require one, if the client set none. */
   maxOutputTokensDefault: number
 }
 
 export interface EncodedRequest {
   body: Json
   notes: TranslationNote[]
-  /** What the upstream's names of tools stand for; to be given back when its answer is decoded. */
+  /** Maps the upstream's names of tools to the client's. The decoder of the answer needs it. */
   tools: ToolNames
 }
 
 export interface DecodeAnswerContext {
-  /** The upstream's name of the model, which its seals are bound to. */
+  /** The upstream's name of the model. Signatures of reasoning are bound to it. */
   upstreamModel: string
-  /** Absent for pass-through: names are taken as they are. */
+  /** Absent for pass-through, which does not change names. */
   tools?: ToolNames
 }
 
-/** Turns the events of a stream into canonical ones. Throws nothing but GatewayError. */
+/** Decodes the events of a stream. Throws only GatewayError. */
 export interface EventDecoder {
   /** The `data` of one server-sent event, joined as the standard says. */
   push(data: string): ChatEvent[]
-  /** The upstream's stream ended by itself. Whatever is open ends, with `finish` if the answer is whole, else `error`. */
+  /**
+   * The upstream ended its stream. Ends all open blocks, then the answer: with `finish` if it is whole, else with
+   * `error`.
+   */
   end(): ChatEvent[]
 }
 
 export interface WatchOptions {
-  /** Keep from the client the usage frame that only we asked for. */
+  /** Hide from the client the usage frame that only the gateway asked for. */
   dropUsageFrame: boolean
-  /** Largest SSE frame held back while incomplete; a larger one is forwarded in pieces. */
+  /** Largest incomplete SSE frame that the watcher holds. It forwards a larger one in pieces. */
   frameBytesMax: number
 }
 
-/** What a watcher read from an answer. */
+/** What a watcher knows about an answer. */
 export interface Observation {
-  /** The upstream's id of the answer, where the format lets clients come back to it. */
+  /** The upstream's id of the answer, if the format lets clients come back to it. */
   answerId?: string | undefined
-  /** Undefined when the upstream told none. */
+  /** Undefined if the upstream sent none. */
   usage: Usage | undefined
   /** The upstream's own word, such as `stop` or `tool_calls`. */
   finishReason: string | undefined
-  /** The upstream's name for the model that served. */
+  /** The upstream's name of the model that answered. */
   servedModel: string | undefined
   /** An error that arrived inside the stream. */
   error: GatewayError | undefined
-  /** True once the format's own end was seen ([DONE], a finish reason, a terminal event). */
+  /** True after the format's own end: [DONE], a finish reason or a terminal event. */
   complete: boolean
-  /** True when the upstream goes on behind a complete answer: usage is then neither known nor to be estimated. */
+  /** True if the upstream works on after a complete answer. Nobody can know or estimate the usage then. */
   goesOn?: boolean
-  /** Our estimate of the output tokens seen so far, for answers that end without usage. */
+  /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number
 }
 
 /**
- * Watches a stream while its bytes pass. `push` answers with the bytes to forward now, in order. Any split of the stream yields the same bytes in total and the same observation.
+ * Watches a stream while its bytes pass. `push` returns the bytes to forward now, in order. Any split of the stream
+ * gives the same bytes in total and the same observation.
  */
 export interface StreamWatcher {
   push(chunk: Buffer): WatchedChunk
-  /** The upstream ended by itself: whatever is still held, to be forwarded. */
+  /** The upstream ended its stream. Returns the bytes that are still held. */
   end(): Buffer | undefined
-  /** The connection broke: how the client is told, for a watcher that writes the stream itself. */
+  /** The connection broke. A watcher that writes the stream itself returns the error for the client. */
   fail?(error: GatewayError): Buffer
-  /** Nothing came for a while: what to send, for a watcher that writes the stream itself. */
+  /** Nothing came for a while. A watcher that writes the stream itself returns an event without meaning. */
   keepAlive?(): Buffer
   observe(): Observation
 }
 
 export interface WatchedChunk {
-  /** Bytes to forward, in order; none when all of them are held back. */
+  /** Bytes to forward, in order; none if the watcher holds all of them. */
   forward: Buffer[]
-  /** True from the first chunk on that carries content for the user. */
+  /** True from the first chunk with content for the user. */
   hasContent: boolean
-  /** True when `forward` ends the stream: nothing after it matters to the client. */
+  /** True if `forward` has the end of the answer: the client needs nothing after it. */
   terminal: boolean
 }

@@ -1,11 +1,15 @@
 import type { GatewayError } from '../canonical/error.ts'
-import { invalid, kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import { invalid } from '../canonical/field-error.ts'
+import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
 
-/** Readers of the members that most formats' requests share, from spans that `scanMembers` found. */
+/**
+ * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot path: they
+ * look at the bytes of a few members and parse nothing else.
+ */
 
 const modelCharactersMax = 256
 
-/** The id of a model. Throws GatewayError `invalid_request` for one that is missing, empty, too long or unprintable. */
+/** The id of a model. Throws GatewayError `invalid_request` if it is missing, empty, too long or unprintable. */
 export function readModel(raw: Buffer, span: Span | undefined): string {
   if (!span) throw invalid('model', 'required: the id of a model, as GET /v1/models lists them')
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
@@ -14,14 +18,14 @@ export function readModel(raw: Buffer, span: Span | undefined): string {
   if (model.length > modelCharactersMax) {
     throw invalid('model', `expected at most ${modelCharactersMax} characters, got ${model.length}`)
   }
-  // It becomes a column of the usage log, which holds no NUL and no half of a surrogate pair.
+  // Postgres stores no NUL and no half of a surrogate pair, and the model is a column of the usage log.
   if (/\p{Cc}/u.test(model) || !model.isWellFormed()) {
     throw invalid('model', 'expected printable characters only')
   }
   return model
 }
 
-/** Throws GatewayError `invalid_request` for what is not an array with something in it; `what` names its items. */
+/** Throws GatewayError `invalid_request` unless the value is an array with elements. `what` names the elements. */
 export function checkFilledArray(
   raw: Buffer,
   span: Span | undefined,
@@ -35,16 +39,16 @@ export function checkFilledArray(
   }
 }
 
-/** False when absent or null. */
+/** False if absent or null. */
 export function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean {
   if (!span) return false
   const kind = kindAt(raw, span.start)
   if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
-  // The scan has checked the literal: its first letter tells.
+  // The scan has checked the literal, so its first letter is enough.
   return raw[span.start] === 0x74
 }
 
-/** Undefined when absent or null. */
+/** Undefined if absent or null. */
 export function readInteger(
   raw: Buffer,
   span: Span | undefined,
@@ -64,14 +68,14 @@ export function readInteger(
   return value
 }
 
-/** The span where a string stands that is not empty; else undefined. */
+/** The span if it is a string that is not empty. */
 export function stringAt(raw: Buffer, span: Span | undefined): Span | undefined {
   if (span === undefined || kindAt(raw, span.start) !== 'string' || span.end - span.start <= 2)
     return undefined
   return span
 }
 
-/** A GatewayError `invalid_request` that tells what kind of value stands there instead. */
+/** A GatewayError `invalid_request` for a value of the wrong type. */
 export function wrongKind(raw: Buffer, span: Span, path: string, expected: string): GatewayError {
   return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)
 }

@@ -1,11 +1,13 @@
 import type { Span } from './json-scan.ts'
 
-/** New bytes for a range of a body. */
+/** The new bytes of one range of a body. */
 export interface Edit extends Span {
   bytes: Buffer
 }
 
-/** The body with every edit made, all other bytes as they were. Edits do not overlap; `edits` is sorted in place. */
+/**
+ * Apply edits to a body. All other bytes stay as they were. Edits may not overlap; the function sorts `edits` in place.
+ */
 export function splice(raw: Buffer, edits: Edit[], allocate: (bytes: number) => Buffer): Buffer {
   edits.sort((a, b) => a.start - b.start)
   let grown = 0

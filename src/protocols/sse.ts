@@ -1,6 +1,6 @@
 /**
- * Finds where server-sent event frames end, in any split of the bytes and for every line end (LF, CRLF, CR, mixed).
- * A frame ends behind its blank line; a blank line where a frame would start is a frame of its own.
+ * Finds the ends of server-sent event frames, for any split of the bytes and every line end (LF, CRLF, CR, mixed). A
+ * frame ends after its blank line. A blank line at the start of a frame is a frame of its own.
  *
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, read 2026-11-21
  */
@@ -9,21 +9,21 @@ export class FrameEnds {
   #place: Place = lineStart
   #simple = true
 
-  /** Take the next bytes of the stream. The end of the bytes before must have been reached (`next` told -1). */
+  /** Take the next bytes of the stream. Call it only after `next` returned -1. */
   begin(bytes: Buffer): void {
     this.#bytes = bytes
     this.#simple = this.#place <= lineStart && bytes.indexOf(carriageReturn) === -1
   }
 
   /**
-   * Offset past the frame that ends first at or behind `from`; -1 when none does in these bytes. It can be `from`
-   * itself: a lone CR at the end of the bytes before closed the frame.
+   * Offset past the first frame that ends at `from` or later; -1 if none ends in these bytes. It is `from` itself if a
+   * lone CR at the end of the earlier bytes closed the frame.
    */
   next(from: number): number {
     return this.#simple ? this.#nextSimple(from) : this.#nextMixed(from)
   }
 
-  /** The quick way for bytes without CR: one native search per line. */
+  /** The fast way for bytes without CR: one native search per line. */
   #nextSimple(from: number): number {
     const bytes = this.#bytes
     if (from >= bytes.length) return -1
@@ -52,7 +52,7 @@ export class FrameEnds {
     let place = this.#place
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]
-      // A trailing CR may be half of a CRLF: the frame is whole only when the byte behind it is known.
+      // A CR may be half of a CRLF. Only the next byte shows where the frame ends.
       if (place === afterBlankCr) {
         this.#place = lineStart
         return byte === lineFeed ? at + 1 : at
@@ -72,10 +72,12 @@ export class FrameEnds {
   }
 }
 
-/** The `data:` lines of one frame, joined as the standard says; undefined for a frame without any, such as a comment. */
+/**
+ * The `data:` lines of one frame, joined as the standard says. Undefined for a frame without any, such as a comment.
+ */
 export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
-  // Nearly every frame is one line, with its name before it in some formats and nothing but its end behind it; JSON has
-  // no line end of its own inside.
+  // Nearly every frame has one `data:` line with JSON, which has no line end inside. In some formats a line with the
+  // event's name comes before it.
   const dataStart = bytes[start] === 0x65 ? behindFirstLine(bytes, start, end) : start
   if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, dataStart)) {
     const textStart = bytes[dataStart + 5] === 0x20 ? dataStart + 6 : dataStart + 5
@@ -93,7 +95,7 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
   return data
 }
 
-/** Offset past the first line of a frame, which ends with LF; `start` where it does not. */
+/** Offset past the first line of a frame; `start` if that line does not end with LF. */
 function behindFirstLine(bytes: Buffer, start: number, end: number): number {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]
@@ -113,7 +115,7 @@ function startsWithData(bytes: Buffer, start: number): boolean {
   )
 }
 
-/** Whether a frame is only a blank line or a comment, such as a keep-alive. */
+/** Whether a frame has nothing but a blank line or a comment, such as a keep-alive. */
 export function isBlankOrComment(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start]
   return end - start <= 2 || (first === 0x3a && !bytes.subarray(start, end).includes('data'))
@@ -126,7 +128,7 @@ const nothing = Buffer.alloc(0)
 type Place = 0 | 1 | 2 | 3
 const inLine = 0
 const lineStart = 1
-/** Behind a CR that ended a line: a LF now belongs to it. */
+/** After a CR that ended a line. A LF now belongs to it. */
 const afterCr = 2
-/** Behind a CR that was the blank line. */
+/** After a CR that was the blank line. */
 const afterBlankCr = 3

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../canonical/error.ts'
 
-/** A tool as the client knows it. */
+/** A tool by the client's name. */
 export interface ClientTool {
   name: string
   namespace?: string
@@ -15,8 +15,9 @@ export interface NameRules {
 }
 
 /**
- * The names that tools have upstream: namespaces flattened to `namespace__name`, illegal characters replaced, long
- * names shortened with a hash. The same tool has the same name in every request, so that caches and histories hold.
+ * Makes the names of tools for an upstream. Namespaces become `namespace__name`, illegal characters become `_`, and
+ * long names are shortened with a hash. A tool has the same name in every request, so that caches and histories stay
+ * valid.
  */
 export class ToolNames {
   readonly #rules: NameRules
@@ -27,8 +28,8 @@ export class ToolNames {
   }
 
   /**
-   * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` at `path` when two tools
-   * would get the same.
+   * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` with `path` if two tools would
+   * get the same name.
    */
   wireName(tool: ClientTool, path: string): string {
     const full = tool.namespace === undefined ? tool.name : `${tool.namespace}__${tool.name}`
@@ -45,7 +46,7 @@ export class ToolNames {
     return wireName
   }
 
-  /** What the client calls a tool that the upstream calls so; a name we never gave is taken as it is. */
+  /** The client's tool behind an upstream's name. A name that we never gave counts as the client's own. */
   clientTool(wireName: string): ClientTool {
     return this.#byWireName.get(wireName) ?? { name: wireName, kind: 'function' }
   }

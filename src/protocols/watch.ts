@@ -16,8 +16,8 @@ import { FrameEnds } from './sse.ts'
 const context: DecodeAnswerContext = { upstreamModel: '' }
 
 /**
- * Watch a stream by decoding it while its bytes pass untouched, for formats whose every event is small and typed.
- * What cannot be read ends the watching, never the stream: what comes then is only weighed.
+ * Watch a stream by decoding it while its bytes pass unchanged, for formats with small, typed events. An event that we
+ * cannot read ends the watching, but not the stream: from then on the watcher only counts bytes.
  */
 export function watchByDecoding(
   decodeStream: (context: DecodeAnswerContext) => EventDecoder,
@@ -26,7 +26,7 @@ export function watchByDecoding(
   return new DecodingWatcher(decodeStream(context), options.frameBytesMax)
 }
 
-/** Bytes of a frame that carries one token, about; for streams that we cannot read. */
+/** About the bytes of a frame with one token, for streams that we cannot read. */
 const unreadBytesPerToken = 120
 
 class DecodingWatcher implements StreamWatcher {
@@ -52,7 +52,7 @@ class DecodingWatcher implements StreamWatcher {
   end(): Buffer | undefined {
     this.#take(this.#decoder.end())
     this.#endedUnread = this.#decoder.failure !== undefined
-    // Half a frame in front of our error would hide it.
+    // After half a frame, the client could not read our error.
     return this.#observer.observe().error === undefined ? this.#frames.rest() : undefined
   }
 
@@ -75,7 +75,10 @@ class DecodingWatcher implements StreamWatcher {
   }
 }
 
-/** Lets bytes pass frame by frame, so that whatever is sent next starts a frame. One that is too large passes as it comes. */
+/**
+ * Forwards whole frames, so that anything the gateway sends next starts a frame. It forwards a frame that is too large
+ * in pieces.
+ */
 class WholeFrames {
   readonly #bytesMax: number
   readonly #ends = new FrameEnds()
@@ -110,7 +113,7 @@ class WholeFrames {
   }
 }
 
-/** Watch a whole answer by decoding it. Never throws: what is no answer of the format is not complete. */
+/** Watch a whole answer by decoding it. Never throws: a body that is no answer of the format is not complete. */
 export function watchResponseByDecoding(
   decodeResponse: UpstreamSide['decodeResponse'],
   body: Buffer,
@@ -120,7 +123,7 @@ export function watchResponseByDecoding(
     const answer: unknown = JSON.parse(body.toString('utf8'))
     if (isRecord(answer)) for (const event of decodeResponse(answer, context)) observer.take(event)
   } catch {
-    // Not complete: what was read so far stands.
+    // The answer is not complete. The observation keeps what was read before.
   }
   return observer.observe()
 }

@@ -1,22 +1,24 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq'
-import type { QueueLog, QueueName } from './queue.ts'
+import type { Log } from '../telemetry/log.ts'
+import { relayLog } from '../telemetry/relay-log.ts'
+import type { QueueName } from './queue.ts'
 
-/** Where BullMQ keeps the jobs. What stands above does not know which it is. */
+/** Where BullMQ stores jobs. The callers do not depend on which backend it is. */
 export interface Backend {
   name: 'redis' | 'postgres'
-  /** For BullMQ's classes, which call it for their connections. The `connection` of their options is not used. */
+  /** BullMQ's classes call it to connect. They ignore the `connection` of their options. */
   connect: BackendFactory<IQueueBackend, typeof unused>
-  /** Does not wait for an answer of the server. */
+  /** It does not wait for an answer of the server. */
   close(): Promise<void>
 }
 
-/** What BullMQ calls a queue of ours. */
+/** BullMQ's name of a queue. */
 export const bullName = (name: QueueName) => `tollgate-${name}`
 
-/** BullMQ demands options for a connection, whoever makes it. */
+/** BullMQ requires a `connection` option, although `Backend.connect` connects. */
 export const unused = 'unused'
 
-/** Wait for work, but no longer than `waitMs`: then reject. The work itself goes on. */
+/** Rejects when the work takes longer than `waitMs`. The work itself goes on. */
 export async function inTime<T>(work: Promise<T>, waitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -29,10 +31,10 @@ export async function inTime<T>(work: Promise<T>, waitMs: number): Promise<T> {
   }
 }
 
-/** A log that says the same message at most once in ten seconds, and then how often it held it back. */
-export function quietLog(log: QueueLog): QueueLog {
+/** A log that writes the same message at most once in ten seconds, with the number of lines that it left out. */
+export function quietLog(log: Log): Log {
   const heldBack = new Map<string, { since: number; times: number }>()
-  return (message, fields) => {
+  return relayLog((level, fields, message) => {
     const now = Date.now()
     const held = heldBack.get(message)
     if (held !== undefined && now - held.since < quietMs) {
@@ -40,13 +42,13 @@ export function quietLog(log: QueueLog): QueueLog {
       return
     }
     heldBack.set(message, { since: now, times: 0 })
-    log(message, held === undefined || held.times === 0 ? fields : { ...fields, repeated: held.times })
-  }
+    log[level](held === undefined || held.times === 0 ? fields : { ...fields, repeated: held.times }, message)
+  })
 }
 
 const quietMs = 10_000
 
-/** In one line. A connection that was tried at several addresses has only a code to tell. */
+/** The error in one line. A connection that failed at several addresses has no message, only a code. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)

@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@bull-board/express'
 import type { Queue } from 'bullmq'
 import type { Pages } from './queue.ts'
 
-/** Pages to look at the queues. They are read only: a job that is changed here would not know of it in Postgres. */
+/** Pages that show the queues. They are read-only: Postgres would not learn of a job that is changed here. */
 export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: string): Pages {
   const server = new ExpressAdapter().setBasePath(basePath)
   createBullBoard({
@@ -15,13 +15,13 @@ export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: str
   const pages: Pages = server.getRouter()
   return (request, response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return pages(request, response, next)
-    // Its own check is made by each of its routes; this one holds for those to come.
+    // Each route of the pages checks this itself; we check it also for routes that a later version adds.
     response.writeHead(405, { allow: 'GET, HEAD', 'content-type': 'application/json' })
     response.end('{"error":"These pages change nothing: cancel a job by the API"}')
   }
 }
 
-/** What its constructor says it takes is a queue on Redis; it takes one on Postgres too. */
+/** The types of its constructor accept only a queue on Redis; it works with one on Postgres too. */
 function adapterOf(queue: Pick<Queue, 'name'>): BullMQAdapter {
   return Reflect.construct(BullMQAdapter, [queue, { readOnlyMode: true, allowRetries: false }])
 }

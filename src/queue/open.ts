@@ -1,9 +1,10 @@
 import { Queue } from 'bullmq'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { bullName, describe, inTime, quietLog, unused } from './backend.ts'
 import { jobOptions, payloadOf } from './payload.ts'
 import { openPostgres } from './postgres.ts'
-import type { JobQueue, QueueLog, QueueName, Queues, QueueWorker } from './queue.ts'
+import type { JobQueue, QueueName, Queues, QueueWorker } from './queue.ts'
 import { openRedis } from './redis.ts'
 import { startWorker } from './worker.ts'
 
@@ -11,20 +12,20 @@ export interface QueueOptions {
   /** Absent: the queues are in Postgres. */
   redisUrl: string | undefined
   databaseUrl: string
-  /** How long `add` and `counts` wait for the backend. */
+  /** Longest wait of `add` and `counts` for the backend. */
   commandMs: number
-  /** A worker that is not heard of for so long loses its jobs to others, within twice this time. */
+  /** A worker that is silent for this long loses its jobs to other workers, at the latest after twice this time. */
   lockMs: number
-  log: QueueLog
-  /** How long to wait at the start for a Redis that is not yet there. Default 10 seconds. */
+  log: Log
+  /** Longest wait for Redis at the start. Default 10 seconds. */
   waitMs?: number
-  /** Before every key in Redis, so that installations can share one. Default `tollgate`. */
+  /** Stands before every key in Redis, so that installations can share one Redis. Default `tollgate`. */
   prefix?: string
 }
 
 /**
- * Open both queues, on Redis where there is one, else on Postgres, whose schema `prepareQueueSchema` has made.
- * Rejects with an Error for the operator when the backend cannot be used. Afterwards it may go away and come back.
+ * Open both queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made the schema.
+ * Rejects, with an Error for the operator, when the backend cannot be used. Later the backend may go away and come back.
  */
 export async function openQueues(options: QueueOptions): Promise<Queues> {
   const log = quietLog(options.log)
@@ -60,7 +61,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
       return worker
     },
     async board(basePath) {
-      // Processes without an admin never load it.
+      // Loaded when an admin opens the pages: most processes never need it.
       const { queueBoard } = await import('./board.ts')
       return queueBoard(both, basePath)
     },
@@ -68,14 +69,14 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
   }
 }
 
-function openQueue(backend: Backend, name: QueueName, prefix: string, log: QueueLog) {
+function openQueue(backend: Backend, name: QueueName, prefix: string, log: Log) {
   const queue = new Queue(
     bullName(name),
-    // Nobody reads the events, and the default keeps ten thousand.
+    // We do not read the events, and the default would keep ten thousand.
     { connection: unused, prefix, streams: { events: { maxLen: 100 } } },
     backend.connect,
   )
-  queue.on('error', (error) => log('the queue is in trouble', { queue: name, error: describe(error) }))
+  queue.on('error', (error) => log.warn({ queue: name, error: describe(error) }, 'the queue is in trouble'))
   return queue
 }
 
@@ -85,7 +86,7 @@ function jobQueue(queue: ReturnType<typeof openQueue>, commandMs: number): JobQu
       const entries = jobs.map((job) => ({ name: 'run', data: payloadOf(job.id), opts: jobOptions(job) }))
       const [first] = entries
       if (first === undefined) return
-      // A batch is dear on Postgres, where it makes two temporary tables.
+      // A batch is expensive on Postgres: it makes two temporary tables.
       const added: Promise<unknown> =
         entries.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk(entries)
       await inTime(added, commandMs)
@@ -105,6 +106,6 @@ async function closeQueue(queue: ReturnType<typeof openQueue>, commandMs: number
   try {
     await inTime(queue.close(), commandMs)
   } catch {
-    // The backend is away; its connections are cut next.
+    // The backend is away; `backend.close` cuts its connections next.
   }
 }

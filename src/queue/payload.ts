@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq'
 import { z } from 'zod'
 import type { QueuedJob } from './queue.ts'
 
-/** What a job carries. Versioned, because jobs outlive the process that added them. */
+/** The data of a job. It has a version, because jobs outlive the process that added them. */
 export function payloadOf(id: string): Payload {
   return { v: 1, id }
 }
@@ -11,7 +11,7 @@ export type Payload = z.infer<typeof payload>
 
 const payload = z.object({ v: z.literal(1), id: z.string().min(1) })
 
-/** Undefined: written by a version of this program that says it in other words. */
+/** Undefined: another version of this program wrote it, in another form. */
 export function jobIdOf(data: unknown): string | undefined {
   const parsed = payload.safeParse(data)
   return parsed.success ? parsed.data.id : undefined
@@ -22,13 +22,13 @@ export function jobOptions(job: QueuedJob): JobsOptions {
   return {
     // BullMQ takes no ':' in an id, and no number (https://docs.bullmq.io/guide/jobs/job-ids).
     jobId: `id-${encodeURIComponent(job.id)}`,
-    // In BullMQ lower comes first, and 0 means none, before all others.
+    // In BullMQ a lower number runs first, and 0 means no priority, which runs before all others.
     priority: 101 - Math.min(100, Math.max(0, Math.round(job.priority))),
     delay: job.delayMs ?? 0,
-    // For ever: Postgres says when a job has failed.
+    // Practically for ever: Postgres decides when a job has failed.
     attempts: 1_000_000_000,
     backoff: { type: 'fixed', delay: 5_000 },
-    // An id that has ended can be added again, and nothing piles up.
+    // So an id can be added again after its job has ended, and old jobs do not pile up.
     removeOnComplete: true,
     removeOnFail: true,
     stackTraceLimit: 0,

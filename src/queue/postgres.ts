@@ -7,13 +7,12 @@ import {
   runMigrations,
 } from 'bullmq'
 import { Client, DatabaseError } from 'pg'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { describe } from './backend.ts'
-import type { QueueLog } from './queue.ts'
 
 /**
- * Make, or bring up to date, the tables that BullMQ keeps in the schema `bullmq`. Any number of processes may call it
- * at once.
+ * Creates or updates BullMQ's tables, in the schema `bullmq`. Any number of processes may call it at once.
  */
 export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, application_name: 'tollgate-prepare' })
@@ -26,8 +25,8 @@ export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
   }
 }
 
-/** At most ten connections, one of which each worker keeps for LISTEN. Rejects when the schema is not prepared. */
-export async function openPostgres(databaseUrl: string, commandMs: number, log: QueueLog): Promise<Backend> {
+/** Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not prepared. */
+export async function openPostgres(databaseUrl: string, commandMs: number, log: Log): Promise<Backend> {
   const pool = openPool(databaseUrl, commandMs, log)
   try {
     await assertSchemaCompatibility(pool)
@@ -39,22 +38,22 @@ export async function openPostgres(databaseUrl: string, commandMs: number, log: 
     name: 'postgres',
     connect(name, options, role): IQueueBackend {
       const connection = new ReadyConnection(pool)
-      // The name is how workers are found again, in pg_stat_activity.
+      // BullMQ finds its workers by this name, in pg_stat_activity.
       const listens = role?.withBlockingConnection ? name : undefined
       return new WatchfulBackend(connection, name, { ...options, connection: pool }, true, listens)
     },
     async close() {
-      // Not awaited: it waits for connections that are in use, and those may have nobody at the other end.
+      // Not awaited: it waits for connections in use, and their server may be gone.
       void pool.end().catch(() => {})
     },
   }
 }
 
 /**
- * A pool whose failures to reach Postgres look to BullMQ like failures to reach Redis. It then waits and tries again,
- * also to say that a job has ended; otherwise it would ask anew without a pause, and drop the job.
+ * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and tries again,
+ * also when it reports the end of a job; for others it would retry without a pause, and drop the job.
  */
-function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool {
+function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
   const { pool } = new ReadyConnection({
     connectionString: inSchema(databaseUrl),
     application_name: 'tollgate-queue',
@@ -63,8 +62,8 @@ function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool
     query_timeout: commandMs,
     keepAlive: true,
   })
-  pool.on('error', (error) => log('the queue lost a connection to Postgres', { error: describe(error) }))
-  // A connection that is in use tells of its end by an event of its own, and nobody else may be listening.
+  pool.on('error', (error) => log.warn({ error: describe(error) }, 'the queue lost a connection to Postgres'))
+  // A connection in use emits its own `error`. Without a listener that would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const query = pool.query.bind(pool)
   return Object.assign(pool, {
@@ -73,7 +72,7 @@ function openPool(databaseUrl: string, commandMs: number, log: QueueLog): PgPool
         return await query<Row>(text, values)
       } catch (error) {
         if (error instanceof DatabaseError && !/^(08|53|57P)/.test(error.code ?? '')) throw error
-        log('the queue cannot reach Postgres', { error: describe(error) })
+        log.warn({ error: describe(error) }, 'the queue cannot reach Postgres')
         throw Object.assign(new Error(describe(error), { cause: error }), { code: 'ECONNREFUSED' })
       }
     },
@@ -87,14 +86,14 @@ function inSchema(databaseUrl: string): string {
   return url.href
 }
 
-/** BullMQ's own looks at the schema first and, when Postgres is away just then, rejects everything for ever. */
+/** BullMQ's own class checks the schema first; when Postgres is away at that moment, it rejects every call for ever. */
 class ReadyConnection extends PostgresConnection {
   override async waitUntilReady(): Promise<void> {}
 }
 
 /**
- * BullMQ's own believes for an hour that a job will be announced. An announcement can be lost with its connection, so
- * this one looks for itself every few seconds.
+ * BullMQ's own class waits up to an hour for the notification of a new job. A notification can be lost with its connection,
+ * so this one looks for jobs every few seconds.
  */
 class WatchfulBackend extends PostgresQueueBackend {
   override get maximumBlockTimeout(): number {

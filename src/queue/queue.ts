@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../telemetry/log.ts'
 
 /**
- * The queue as the rest sees it. It carries ids, never what they stand for: Postgres has that, and whatever the queue
- * loses is given to it again by a sweep.
+ * A queue of ids of jobs. The jobs themselves are in Postgres: when the queue loses an id, a sweep adds it again.
  */
 export interface JobQueue {
   /**
-   * Ids that wait, are delayed or run here are taken as if nothing were said; neither priority nor delay changes.
-   * Rejects when the backend does not answer in time; some of the ids, or all, may be taken then.
+   * An id that already waits, is delayed or runs is ignored: its priority and delay do not change.
+   * Rejects when the backend does not answer in time; it may then have taken some or all of the ids.
    */
   add(jobs: readonly QueuedJob[]): Promise<void>
-  /** Jobs that wait, are delayed, or run now. Rejects like `add`. */
+  /** The numbers of jobs that wait, are delayed, or run now. Rejects like `add`. */
   counts(): Promise<{ waiting: number; delayed: number; active: number }>
 }
 
 export interface QueuedJob {
   id: string
-  /** Higher first; 0 to 100. Among equals the first added is the first run. */
+  /** 0 to 100; higher runs first. Jobs of one priority run in the order in which they were added. */
   priority: number
-  /** Not to be run before. Default 0. */
+  /** Time before the job may run. Default 0. */
   delayMs?: number
 }
 
@@ -27,41 +27,39 @@ export interface Queues {
   backend: 'redis' | 'postgres'
   images: JobQueue
   webhooks: JobQueue
-  /** Run the jobs of a queue here, from now on; also when the backend is away, as soon as it is back. */
+  /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
-   * Pages that show both queues, to be mounted at `basePath` behind a check of who asks. They change nothing: the
-   * truth of a job is in Postgres, not here.
+   * Pages that show both queues. Mount them at `basePath`, behind a check of the admin's token. They change nothing: the
+   * state of a job is in Postgres, not in the queue.
    */
   board(basePath: string): Promise<Pages>
-  /** Close the workers first: those that still run here are cut off. */
+  /** Close the workers first: this cuts off jobs that still run. */
   close(): Promise<void>
 }
 
 export type QueueName = 'images' | 'webhooks'
 
-/** What Express and others mount. */
+/** A handler that Express can mount. */
 export type Pages = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void
 
-export type QueueLog = (message: string, fields: object) => void
-
 export interface WorkOptions {
-  /** Jobs at once. */
+  /** Jobs that run at the same time. */
   concurrency: number
   /**
-   * Resolves when the job has ended or is no more for this queue; `again`: to be run again after so many milliseconds.
-   * When it rejects, that is logged and the job is run again after five seconds, for ever: who knows when a job has
-   * failed for good is Postgres. The same id is never run twice at once, unless this worker was taken for dead.
+   * Resolves when the queue may drop the id; `again`: milliseconds after which the queue runs it again. When it rejects, the
+   * queue logs that and runs it again after five seconds, for ever: Postgres decides when a job has failed. An id never
+   * runs twice at the same time, unless the queue took this worker for dead.
    */
   run(id: string): Promise<{ again: number } | undefined>
-  log: QueueLog
+  log: Log
 }
 
 export interface QueueWorker {
-  /** Takes no new jobs, and resolves when those that run have ended. */
+  /** Takes no new jobs. Resolves when the running jobs have ended. */
   close(): Promise<void>
 }

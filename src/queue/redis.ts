@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { describe } from './backend.ts'
-import type { QueueLog } from './queue.ts'
 
 /**
- * One connection for all that is added, which says at once when Redis is away, and two for each worker, which wait
- * until it is back. Rejects when Redis cannot be used within `waitMs`.
+ * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait until Redis
+ * is back. Rejects when Redis cannot be used within `waitMs`.
  */
-export async function openRedis(
-  url: string,
-  commandMs: number,
-  waitMs: number,
-  log: QueueLog,
-): Promise<Backend> {
+export async function openRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<Backend> {
   await waitForRedis(url, commandMs, waitMs, log)
   const connectTimeout = commandMs
   const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
@@ -22,12 +17,12 @@ export async function openRedis(
     connectTimeout,
     retryStrategy,
     commandTimeout: commandMs,
-    // A connection that the network forgot is made anew.
+    // Reconnect when the network has dropped the connection without a word.
     socketTimeout: commandMs,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
   })
-  producer.on('error', (error) => log('the queue cannot reach Redis', { error: describe(error) }))
+  producer.on('error', (error) => log.warn({ error: describe(error) }, 'the queue cannot reach Redis'))
   const patient = { url, connectTimeout, retryStrategy, socketTimeout: silentMs, maxRetriesPerRequest: null }
   return {
     name: 'redis',
@@ -41,19 +36,19 @@ export async function openRedis(
   }
 }
 
-/** BullMQ's workers wait in Redis for ten seconds at a time. */
+/** Longer than one blocking call of BullMQ's workers, which lasts ten seconds. */
 const silentMs = 15_000
 
-async function waitForRedis(url: string, commandMs: number, waitMs: number, log: QueueLog): Promise<void> {
+async function waitForRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<void> {
   const deadline = Date.now() + waitMs
   for (;;) {
     const problem = await findProblem(url, commandMs)
     if (problem === undefined) return
     const message = `cannot use the Redis at ${new URL(url).host}: ${problem}`
-    // What waiting cannot mend fails at once.
+    // Fail at once where waiting cannot help.
     if (/^(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(problem) || Date.now() + retryMs > deadline)
       throw new Error(message)
-    log(`${message}; trying for some seconds more`, {})
+    log.warn({}, `${message}; trying for some seconds more`)
     await sleep(retryMs)
   }
 }
@@ -77,7 +72,7 @@ async function findProblem(url: string, commandMs: number): Promise<string | und
     await redis.ping()
     return undefined
   } catch (error) {
-    // "Connection is closed." is what follows; the event before has the reason.
+    // The error says only "Connection is closed."; the event before it had the reason.
     return describe(told ?? error)
   } finally {
     redis.disconnect()

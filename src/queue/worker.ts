@@ -1,21 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from 'bullmq'
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq'
+import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
 import { bullName, describe, quietLog, unused } from './backend.ts'
 import { jobIdOf } from './payload.ts'
-import type { QueueLog, QueueName, QueueWorker, WorkOptions } from './queue.ts'
+import type { QueueName, QueueWorker, WorkOptions } from './queue.ts'
 
 export interface WorkerOptions extends WorkOptions {
   lockMs: number
   prefix: string
-  /** How long `close` tries to tell the backend of the last jobs. */
+  /** Longest time in which `close` reports the last jobs to the backend. */
   closeMs: number
 }
 
-/** A BullMQ worker that carries on over every outage of its backend. */
+/** A BullMQ worker that survives every outage of its backend. */
 export function startWorker(backend: Backend, name: QueueName, options: WorkerOptions): QueueWorker {
-  const log = quietLog((message, fields) => options.log(message, { queue: name, ...fields }))
+  const log = quietLog(options.log.child({ queue: name }))
   const running = new Set<Promise<unknown>>()
   const process = (job: Job, token?: string) => {
     const run = runJob(job, token, options.run, log)
@@ -30,23 +31,23 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
       prefix: options.prefix,
       concurrency: options.concurrency,
       lockDuration: options.lockMs,
-      // A lost job is found by two looks, the second after its lock has run out.
+      // BullMQ needs two checks to find a lost job, the second one after the lock has expired.
       stalledInterval: Math.ceil(options.lockMs / 2),
-      // However often its workers die: Postgres counts that.
+      // Practically no limit: Postgres counts how often the workers of a job died.
       maxStalledCount: 1_000_000_000,
-      // Between two tries to reach a backend that is away; the default is 15 seconds.
+      // Wait between two attempts to reach a backend that is away; the default is 15 seconds.
       runRetryDelay: 1_000,
     },
     backend.connect,
   )
-  worker.on('error', (error) => log('the queue is in trouble', { error: describe(error) }))
+  worker.on('error', (error) => log.warn({ error: describe(error) }, 'the queue is in trouble'))
   worker.on('stalled', (id) =>
-    log('the worker of a job is gone and the job is given to another', { job: id }),
+    log.warn({ job: id }, 'the worker of a job is gone and the job is given to another'),
   )
   const close = async () => {
     const closed = worker.close()
     await Promise.race([closed, idle(running).then(() => sleep(options.closeMs, undefined, { ref: false }))])
-    // Cuts what is still waiting for a backend that is away. Without one, the job stays there and is run again.
+    // Cuts calls that still wait for a backend that is away. A job whose end was not reported runs again.
     void worker.disconnect().catch(() => {})
   }
   let closing: Promise<void> | undefined
@@ -58,36 +59,31 @@ export function startWorker(backend: Backend, name: QueueName, options: WorkerOp
   }
 }
 
-async function runJob(
-  job: Job,
-  token: string | undefined,
-  run: WorkOptions['run'],
-  log: QueueLog,
-): Promise<void> {
+async function runJob(job: Job, token: string | undefined, run: WorkOptions['run'], log: Log): Promise<void> {
   const id = jobIdOf(job.data)
   if (id === undefined) {
     const data = JSON.stringify(job.data)?.slice(0, 200)
-    log('a job of the queue was written by another version of this program and is dropped', { data })
+    log.warn({ data }, 'a job of the queue was written by another version of this program and is dropped')
     throw new UnrecoverableError('unknown payload')
   }
   const end = await runOnce(id, run, log)
   if (end === undefined) return
   await job.moveToDelayed(Date.now() + end.again, token)
-  // Tells BullMQ that the job has neither ended nor failed.
+  // This error tells BullMQ that the job has neither ended nor failed.
   throw new DelayedError()
 }
 
-async function runOnce(id: string, run: WorkOptions['run'], log: QueueLog) {
+async function runOnce(id: string, run: WorkOptions['run'], log: Log) {
   try {
     return await run(id)
   } catch (error) {
-    log('a run of a job broke off; it is run again', { id, error: describe(error) })
-    // BullMQ keeps the message, and in Postgres it cannot keep every text: it gets one of ours.
+    log.warn({ id, error: describe(error) }, 'a run of a job broke off; it is run again')
+    // BullMQ stores the message, and Postgres cannot store every text: give it one of our own.
     throw new Error('the run broke off')
   }
 }
 
-/** Resolves when nothing runs; what begins meanwhile counts. */
+/** Resolves when no job runs, jobs that begin meanwhile included. */
 async function idle(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

@@ -1,43 +1,43 @@
 import { isUtf8 } from 'node:buffer'
-import { cutBody } from './cut.ts'
-import { findSecrets, replaceSpans } from './secrets.ts'
+import { replaceSpans } from './secret-span.ts'
+import { findSecrets } from './secrets.ts'
 import { shapeOf } from './shape.ts'
+import { truncateBody } from './truncate-body.ts'
 
-/** What the usage log keeps of a body: nothing, its shape with hashed strings, or its text without secrets. */
+/** What the usage log keeps: nothing of a body, its shape with hashed strings, or its text without secrets. */
 export type CaptureMode = 'none' | 'shape' | 'content'
 
 export interface RedactOptions {
-  /** Keys the hashes of `shape`, so that equal texts can be told equal but not guessed. */
+  /** Keys the hashes of `shape`: equal texts have equal hashes, but nobody can guess a text from its hash. */
   key: Buffer
-  /** Size of the result; replacing short secrets may exceed it by a little. 0: keep nothing. */
+  /** Size of the result; a placeholder longer than its secret may exceed it by a little. 0: keep nothing. */
   bytesMax: number
-  /** JSON strings longer than this are cut in their middle. */
+  /** A longer JSON string is truncated in its middle. */
   stringBytesMax: number
-  /** Secrets known by value: the presented key and the channels' credentials. Shorter than 8: ignored. */
+  /** Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters are ignored. */
   exact?: readonly string[]
 }
 
 /**
- * What the usage log may keep of a body; null when nothing. Capped first, scrubbed next.
- * Always valid UTF-8 without NUL. The same buffer when nothing had to change; else to be read at once, because the
- * next call may write to the same memory.
+ * The part of a body that the usage log may keep, truncated first and then without secrets; null for nothing. Always valid
+ * UTF-8 without NUL. Returns the same buffer when nothing had to change. Otherwise read the result at once: the next call
+ * may overwrite its memory.
  */
 export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOptions): Buffer | null {
   if (capture === 'none' || raw.length === 0 || options.bytesMax === 0) return null
   const exact = (options.exact ?? []).map(asLatin1)
   if (capture === 'shape') return Buffer.from(shapeOf(raw, options), 'utf8')
-  const cut = cutBody(raw, options, exact)
-  return storable(scrubBytes(cut, exact))
+  return storable(scrubBytes(truncateBody(raw, options, exact), exact))
 }
 
-/** An error text, user agent or log line without secrets, NUL and lone surrogates. */
+/** An error text, user agent or log line without secrets, NUL or lone surrogates. */
 export function redactText(text: string, exact: readonly string[] = []): string {
   const spans = findSecrets(text, exact)
   const clean = spans.length === 0 ? text : replaceSpans(text, spans)
   return (clean.includes('\0') ? clean.replaceAll('\0', '\\u0000') : clean).toWellFormed()
 }
 
-/** Bytes are read as latin1: secrets are ASCII, every byte keeps its place, nothing has to be decoded. */
+/** Reads the bytes as latin1: secrets are ASCII, every byte keeps its place, and nothing needs decoding. */
 function scrubBytes(bytes: Buffer, exact: readonly string[]): Buffer {
   const raw = bytes.toString('latin1', 0, bytes.length)
   const text = raw.includes('\\u00') ? withPlainAscii(raw) : raw
@@ -45,7 +45,7 @@ function scrubBytes(bytes: Buffer, exact: readonly string[]): Buffer {
   return spans.length === 0 ? bytes : Buffer.from(replaceSpans(text, spans), 'latin1')
 }
 
-/** Some serializers escape `=`, `&` or `'`; printable ASCII means the same without. */
+/** Some serializers escape `=`, `&` or `'`. Printable ASCII means the same without its escape. */
 function withPlainAscii(text: string): string {
   return text.replace(/\\\\|\\u00([2-7][0-9a-fA-F])/g, (written, hex: string | undefined) => {
     if (hex === undefined || hex === '22' || /^5c|7f$/i.test(hex)) return written

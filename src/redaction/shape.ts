@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
-import { findSecrets, replaceSpans } from './secrets.ts'
+import { replaceSpans } from './secret-span.ts'
+import { findSecrets } from './secrets.ts'
 
 /**
- * A JSON body without its content: every string value becomes `[REDACTED LENGTH=n HASH=8hex]`, structure, numbers
- * and the values of `model`, `role` and `type` stay. One pass over the text, so any depth is safe. What is not
- * JSON, or stops being JSON half-way, becomes a placeholder from there on. Cut at `bytesMax`.
+ * A JSON body without its content. Every string value becomes `[REDACTED LENGTH=n HASH=8hex]`; structure, numbers and the
+ * values of `model`, `role` and `type` stay. One pass over the text, so any depth is safe. From the first byte that is not
+ * JSON, the rest becomes one placeholder. The result ends at `bytesMax`.
  */
 export function shapeOf(raw: Buffer, options: ShapeOptions): string {
   const out: string[] = []
@@ -93,7 +94,7 @@ function shapeValue(literal: string, keyName: string, options: ShapeOptions): st
   return JSON.stringify(placeholder(unquote(literal), options.key))
 }
 
-/** A literal that JSON does not accept (a raw line break, a wrong escape) counts as it is written. */
+/** A literal that JSON does not accept (a raw line break, a wrong escape) stays as it is written. */
 function unquote(literal: string): string {
   try {
     return String(JSON.parse(literal))

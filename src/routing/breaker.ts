@@ -1,34 +1,34 @@
 export interface BreakerBounds {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open the breaker. */
   breakerFailures: number
-  /** For how long at first; doubled each time in a row, up to the next. */
+  /** Time of the first opening, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: number
   breakerOpenMsMax: number
 }
 
-/** It opens, too, when at least half of so many last calls failed, where so many were made within so long. */
+/** It also opens when half of the last `windowCalls` calls failed, if at least `windowCallsLeast` are within `windowMs`. */
 const windowCalls = 20
 const windowCallsLeast = 10
 const windowMs = 60_000
-/** Processes that open a breaker together shall not try the channel together. */
+/** Spreads the probes of processes that open a breaker at the same moment. */
 const jitter = 0.2
 
 /**
- * What one process believes of one channel. Closed, its calls are counted; open, they are not, until a probe decides.
- * Moments are those of performance.now().
+ * The breaker of one channel in one process. While it is closed, it counts calls. While it is open, it counts none: a probe
+ * decides. Times are those of performance.now().
  */
 export class Breaker {
   readonly #failed = new Uint8Array(windowCalls)
   readonly #at = new Float64Array(windowCalls)
   #next = 0
   #failuresInRow = 0
-  /** Undefined: closed. */
+  /** Undefined: the breaker is closed. */
   openUntil: number | undefined
-  /** Times it opened in a row. */
+  /** Openings in a row. */
   openings = 0
-  /** What it failed with last, for people. */
+  /** The last failure, for people. */
   reason = ''
-  /** Grows at every opening and closing: what a call of before came to says nothing any more. */
+  /** Grows with each opening and closing. A call that began in an older epoch decides nothing. */
   epoch = 0
   usedAt = 0
 
@@ -36,7 +36,7 @@ export class Breaker {
     this.#forget()
   }
 
-  /** True: it is to open. */
+  /** True: the breaker must open now. */
   countFailure({ breakerFailures }: BreakerBounds, now: number): boolean {
     this.#count(1, now)
     this.#failuresInRow++
@@ -85,7 +85,7 @@ export class Breaker {
   }
 }
 
-/** How long a breaker stays open that opens for the so-and-so-manieth time in a row. */
+/** Time the breaker stays open, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`, with 10 % jitter. */
 export function openMsOf(
   { breakerOpenMs, breakerOpenMsMax }: BreakerBounds,
   openings: number,

@@ -1,71 +1,68 @@
+import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { inTime } from '../db/in-time.ts'
+import type { Log } from '../telemetry/log.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
 import type { BreakerTable, SharedBreaker } from './breaker-table.ts'
-
-export interface RoutingLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
 
 export interface BreakersOptions {
   bounds: BreakerBounds
   table: BreakerTable
-  database: Pick<Database, 'listen' | 'renewals'>
-  log: RoutingLog
-  /** How often the table is read, whatever was notified. Default 1000. */
+  database: Pick<Database, 'listen'>
+  log: Log
+  /** Time between two reads of the table, whether or not Postgres notified us. Default 1000. */
   sweepMs?: number
-  /** A probe that has not answered for so long does not keep others from trying. Default 30000. */
+  /** After this time without an answer a probe no longer stops other requests from probing. Default 30000. */
   probeMsMax?: number
   chance?: () => number
 }
 
-/** What a call came to, for the breaker of its channel; `nothing` when its client left, or this process ends. */
+/** What a call says about its channel. `nothing`: the client left, or this process ends. */
 export type Outcome = 'failure' | 'life' | 'nothing'
 
-/** One call that is under way. What it came to first counts, and nothing that is told later. */
-export interface Trial {
-  /** `openMs`: the upstream itself said for how long it is not to be asked. */
+/** A call under way, for the breaker of its channel. Only its first `end` counts. */
+export interface BreakerCall {
+  /** `openMs`: the upstream said for how long we must not call it. */
   end(outcome: Outcome, reason: string, openMs?: number): void
 }
 
-/** How long a claimed probe waits for a request, and how long a running one outlives its process. */
+/** Time that a claimed probe waits for a request, and that the claim of a running probe outlives its process. */
 const claimMs = 5_000
 const probeMsMax = 30_000
-/** Another process tries the channel: it is looked at again then, unless that is notified before. */
+/** Another process probes the channel: we try to claim it again after this time, unless Postgres notifies us before. */
 const heldMs = 500
-/** What is known of a channel that nobody asks any more is forgotten. */
+/** We forget the state of a channel that nobody has called for this long. */
 const unusedMs = 600_000
-const stopMs = 500
 
 /**
- * Which channels fail, in this process and, by way of Postgres, in all of them. Nobody waits for Postgres: a breaker
- * opens here at once and is told in the background; the first request that would like a channel whose time has come has
- * its probe claimed, and goes elsewhere meanwhile. While Postgres is away, every process probes for itself.
+ * The breakers of all channels: of this process and, through Postgres, of all processes. No request waits for Postgres. A
+ * breaker opens here at once, and a background write tells the others. When a breaker becomes half open, the first request
+ * that wants the channel starts a claim of its probe and goes to another channel. While Postgres is away, every process
+ * probes for itself.
  */
 export class Breakers {
   readonly #options: BreakersOptions
   readonly #chance: () => number
   readonly #states = new Map<string, State>()
   readonly #timer: NodeJS.Timeout
-  /** Counts reads and changes: what was read before a change is older than it. */
+  /** Orders reads and changes: a read that began before a change must not undo it. */
   #tick = 0
   #reading = false
   #readAgain = false
   #away = false
   #ended = false
-  #listening: Promise<() => Promise<void>> | undefined
-  /** `Database#renewals` when the subscription was made. */
-  #listenedAt = 0
+  readonly #unlisten: () => Promise<void>
 
   constructor(options: BreakersOptions) {
     this.#options = options
     this.#chance = options.chance ?? Math.random
     this.#timer = setInterval(() => this.#sweep(), options.sweepMs ?? 1_000).unref()
+    const read = () => this.#read()
+    // What a lost notification would have said is seen by the next sweep.
+    this.#unlisten = options.database.listen('tollgate_breakers', { onNotify: read, onListening: read })
     this.#sweep()
   }
 
-  /** Why others are to be asked before this channel; undefined: it may be asked. */
+  /** Why other channels must be asked before this one; undefined: it may be asked. */
   whyNot(channelId: string): string | undefined {
     const state = this.#states.get(channelId)
     if (state === undefined || state.breaker.openUntil === undefined) return undefined
@@ -78,55 +75,53 @@ export class Breakers {
   }
 
   /**
-   * A call begins, whatever `whyNot` says. `hasAnswered`: whether it has brought something for its client yet, which is
-   * enough to know of a long answer.
+   * A call begins, whatever `whyNot` said. `hasAnswered`: whether the upstream has begun a good answer. That proves that
+   * the channel works, long before a long answer ends.
    */
-  begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): Trial {
+  begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
     const now = performance.now()
     state.breaker.usedAt = now
     const kind =
       state.breaker.openUntil === undefined ? 'counted' : mayProbe(state, now) ? 'probe' : 'last resort'
-    const trial: Running = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
-    if (kind === 'probe') state.probe = trial
-    return { end: (outcome, reason, openMs) => this.#end(channelId, state, trial, outcome, reason, openMs) }
+    const call: RunningCall = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
+    if (kind === 'probe') state.probe = call
+    return { end: (outcome, reason, openMs) => this.#end(channelId, state, call, outcome, reason, openMs) }
   }
 
   async end(): Promise<void> {
     this.#ended = true
     clearInterval(this.#timer)
-    const stopped = this.#listening?.then((stop) => stop())
-    // With the connection gone there is nothing to unsubscribe from.
-    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
+    await this.#unlisten()
   }
 
   #end(
     channelId: string,
     state: State,
-    trial: Running,
+    call: RunningCall,
     outcome: Outcome,
     reason: string,
     openMs: number | undefined,
   ): void {
-    if (trial.hasEnded) return
-    trial.hasEnded = true
+    if (call.hasEnded) return
+    call.hasEnded = true
     const { breaker } = state
-    const isHeld = state.probe === trial
+    const isHeld = state.probe === call
     if (isHeld) state.probe = undefined
-    // It has been opened or closed since, or was open: this call decides nothing.
-    if (trial.epoch !== breaker.epoch || trial.kind === 'last resort') return
+    // The breaker opened or closed since this call began, or the call was a last resort: it decides nothing.
+    if (call.epoch !== breaker.epoch || call.kind === 'last resort') return
     const now = performance.now()
     switch (outcome) {
       case 'nothing':
-        // The next request may be the probe in its stead.
+        // The next request may be the probe instead.
         if (isHeld) state.claimedUntil = now + claimMs
         return
       case 'life':
-        if (trial.kind === 'probe') this.#close(channelId, state)
+        if (call.kind === 'probe') this.#close(channelId, state)
         else breaker.countLife(now)
         return
       case 'failure':
-        if (trial.kind === 'probe' || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
+        if (call.kind === 'probe' || openMs !== undefined || breaker.countFailure(this.#options.bounds, now))
           this.#open(channelId, state, reason, openMs)
     }
   }
@@ -156,7 +151,7 @@ export class Breakers {
     if (!state.telling) void this.#tell(channelId, state)
   }
 
-  /** One statement at a time for each channel: the newest state counts. The sweep repeats what could not be told. */
+  /** One statement at a time for each channel, always with its newest state. If it fails, the sweep tries again. */
   async #tell(channelId: string, state: State): Promise<void> {
     const { table } = this.#options
     state.telling = true
@@ -176,7 +171,7 @@ export class Breakers {
 
   #claim(channelId: string, state: State, now: number): void {
     if (state.probe !== undefined || state.claiming || now < state.claimAt) return
-    // Nobody else knows that it is open.
+    // No other process knows yet that the breaker is open: nobody else can probe.
     if (state.untold) {
       state.claimedUntil = now + claimMs
       return
@@ -201,12 +196,11 @@ export class Breakers {
           state.changedAt = ++this.#tick
       }
     }
-    // Postgres is away: each process tries for itself.
+    // Postgres is away: each process probes for itself.
     this.#options.table.claimProbe(channelId, claimMs).then(decide, () => decide('claimed'))
   }
 
   #sweep(): void {
-    this.#listen()
     const now = performance.now()
     for (const [channelId, state] of this.#states) {
       const { breaker, probe } = state
@@ -218,19 +212,19 @@ export class Breakers {
     this.#read()
   }
 
-  #lookAfterProbe(channelId: string, state: State, probe: Running): void {
+  #lookAfterProbe(channelId: string, state: State, probe: RunningCall): void {
     if (probe.hasAnswered()) {
       this.#close(channelId, state)
-      // What becomes of the rest of its answer counts like that of any other call.
+      // The rest of its answer counts like that of any other call.
       probe.kind = 'counted'
       probe.epoch = state.breaker.epoch
     } else if (performance.now() - probe.begunAt > (this.#options.probeMsMax ?? probeMsMax)) {
-      // It still decides when it ends, unless another one has before.
+      // It still decides when it ends, unless another probe has decided before.
       forgetProbe(state)
     } else this.#options.table.holdProbe(channelId, claimMs).catch(() => {})
   }
 
-  /** Never two reads at once; called while one runs, it is repeated. */
+  /** Never runs two reads at once: a call during a read repeats it. */
   #read(): void {
     this.#readAgain = true
     if (!this.#reading && !this.#ended) void this.#readUntilCurrent()
@@ -246,7 +240,10 @@ export class Breakers {
         this.#away = false
       } catch (error) {
         if (!this.#away && !this.#ended)
-          this.#options.log.warn({ cause: String(error) }, 'breakers of channels cannot be shared just now')
+          this.#options.log.warn(
+            { cause: String(causeOf(error)) },
+            'breakers of channels cannot be shared just now',
+          )
         this.#away = true
         break
       }
@@ -300,40 +297,26 @@ export class Breakers {
     this.#states.set(channelId, state)
     return state
   }
-
-  /** Subscribed when first needed, and again when that failed or the database was renewed. */
-  #listen(): void {
-    const { database } = this.#options
-    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === database.renewals)) return
-    this.#listenedAt = database.renewals
-    const read = () => this.#read()
-    const listening = database.listen('tollgate_breakers', read, read)
-    this.#listening = listening
-    listening.catch(() => {
-      // Tried again at the next sweep, which sees whatever was missed.
-      if (this.#listening === listening) this.#listening = undefined
-    })
-  }
 }
 
 interface State {
-  /** Undefined while this process has not asked it yet. */
+  /** Undefined: this process has not called the channel yet. */
   channelName: string | undefined
   breaker: Breaker
-  probe: Running | undefined
+  probe: RunningCall | undefined
   claiming: boolean
-  /** Not claimed again before. */
+  /** Do not claim again before this time. */
   claimAt: number
-  /** A probe is this process's to make until then. */
+  /** Until this time this process may make the probe. */
   claimedUntil: number
-  /** Postgres does not know yet what the breaker is. */
+  /** Postgres does not have the newest state of the breaker yet. */
   untold: boolean
   telling: boolean
   changedAt: number
 }
 
-interface Running {
-  /** `last resort`: the channel was open and nobody else was left to ask. */
+interface RunningCall {
+  /** `last resort`: the breaker was open and no other target was left. */
   kind: 'counted' | 'probe' | 'last resort'
   epoch: number
   begunAt: number
@@ -341,7 +324,7 @@ interface Running {
   hasEnded: boolean
 }
 
-/** Whoever tries the channel next has to claim it. */
+/** The next probe of the channel needs a new claim. */
 function forgetProbe(state: State): void {
   state.probe = undefined
   state.claimedUntil = 0

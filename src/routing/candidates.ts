@@ -1,50 +1,50 @@
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
+import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
 import type { ModelNamedBy } from './verdict.ts'
 
-/** One place a request can be sent to: a candidate, and as whom it is asked. */
+/** Where an attempt goes: a candidate, and the credential to use. */
 export interface Target extends Candidate {
   credential: Credential
 }
 
-/** A channel that may be asked for a request, in one protocol. */
+/** A channel that may serve a request, in one protocol. */
 export interface Candidate {
   channel: Channel
   protocol: ProtocolName
   /** True when the client speaks this protocol too: its bytes pass unchanged. */
   native: boolean
-  /** As the channel's configuration says it, without a trailing slash. */
+  /** From the channel's configuration, without a trailing slash. */
   baseUrl: string
   upstreamModel: string
-  /** `client`: its own name of the model is passed through, so that a name that is wrong is its to mend. */
+  /** `client`: we pass the client's name of the model through, so a wrong name is the client's mistake. */
   modelNamedBy: ModelNamedBy
-  /** Why it stands where it stands, for the attempts table. */
+  /** Why it has its place in the order, for the attempts table. */
   reason: string
-  /** Name of the only credential that will do; absent: any. */
+  /** Name of the only credential that may be used; absent: any. */
   pinned?: string | undefined
 }
 
 /**
- * Protocols that an answer can be translated from, in the order of how much of a chat they can carry: reasoning that
- * can be given back, tool calls with ids, errors inside a stream.
+ * Protocols whose answers we can translate. First those that carry most of a chat: reasoning that a client can send back,
+ * tool calls with ids, errors inside a stream.
  */
-const translatable: readonly ProtocolName[] = [
+export const translatable: readonly ProtocolName[] = [
   'openai-responses',
   'anthropic-messages',
   'gemini',
   'openai-chat',
 ]
 
-/** Protocols in which a channel can be asked for images, best first; the first is the client's own. */
-const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
+/** Protocols other than the client's own in which we can ask a channel for images, best first. */
+export const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
- * All candidates for a request of images, as planRoute orders them. A chat model is only asked for images where the catalog
- * says that the model makes some.
+ * All candidates for an image request, in the order of planRoute. We ask a chat model for images only where the catalog
+ * says that it makes them.
  */
 export function planImageRoute(
   model: Model,
@@ -57,10 +57,10 @@ export function planImageRoute(
 }
 
 /**
- * All candidates for a request, in the order they are to be tried: by priority tier; within a tier those that speak the
- * client's protocol first; then as `sessionOf` says, by weight, or where the request has no session by weighted chance.
- * Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: what may be spoken instead of the
- * client's protocol, best first; `sessionOf` is asked only where there is a choice.
+ * All candidates for a request, in the order of attempts: by priority; within a priority those that speak the client's
+ * protocol first; then by weight, from the session's score, or by chance for a request without a session.
+ * Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: protocols that may replace the
+ * client's, best first. It calls `sessionOf` only where there is a choice.
  */
 export function planRoute(
   model: Model,
@@ -97,13 +97,6 @@ interface Spoken {
   offer: Offer
   protocol: ProtocolName
   native: boolean
-}
-
-/** The group of a key. A key whose group is gone from the catalog may do nothing. */
-export function groupOf(snapshot: Snapshot, groupId: string): Group {
-  const group = snapshot.groups.get(groupId)
-  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
-  return group
 }
 
 function inOrder(
@@ -157,7 +150,7 @@ function bestOf(tier: readonly Spoken[], session: Session): number {
 
 interface ModelName {
   id: string
-  /** By the client. */
+  /** The name that the client wrote. */
   requested: string
 }
 

@@ -4,15 +4,15 @@ import { chanceOf, type Session } from './session.ts'
 
 /** One of a channel's credentials. */
 export interface Credential {
-  /** Empty: the upstream wants none. */
+  /** Empty: the upstream needs none. */
   secret: string
-  /** Tells it apart where the secret must not be shown: the first 8 hex digits of its SHA-256. */
+  /** Names the credential without showing the secret: the first 8 hex digits of its SHA-256. */
   name: string
 }
 
 /**
- * A channel's credentials, the one to begin with first: always the same for a session, since prompts are cached by
- * account; else they take turns.
+ * A channel's credentials in the order of use. A session always begins with the same one, since vendors cache prompts by
+ * account; requests without a session take turns.
  */
 export function credentialsOf(
   channel: Channel,
@@ -26,7 +26,7 @@ export function credentialsOf(
   return first === 0 ? credentials : [...credentials.slice(first), ...credentials.slice(0, first)]
 }
 
-/** All of them, in the order of the file. No turn is taken. */
+/** All credentials in the order of the configuration. It takes no turn. */
 export function everyCredentialOf(channel: Channel): readonly Credential[] {
   return heldOf(channel).credentials
 }
@@ -36,7 +36,7 @@ interface Held {
   turn: number
 }
 
-/** Channels are immutable and leave with their snapshot. */
+/** Channels are immutable: an entry goes with its snapshot. */
 const held = new WeakMap<Channel, Held>()
 
 function heldOf(channel: Channel): Held {

@@ -1,28 +1,29 @@
 import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
 import { breakerTable } from './breaker-table.ts'
-import { Breakers, type RoutingLog } from './breakers.ts'
-import { type RestBounds, Rests } from './rests.ts'
+import { Breakers } from './breakers.ts'
+import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
-/** What is known of channels and their credentials besides the catalog: which of them fail, and which must rest. */
+/** What calls have shown about channels and credentials: the breakers that are open, and the cooldowns. */
 export interface Routing {
   breakers: Breakers
-  rests: Rests
-  /** The longest `retry-after` of an upstream that is believed. */
+  cooldowns: CredentialCooldowns
+  /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: number
   end(): Promise<void>
 }
 
 export function startRouting(options: {
-  database: Pick<Database, 'sql' | 'listen' | 'renewals'>
-  bounds: BreakerBounds & RestBounds
-  log: RoutingLog
+  database: Pick<Database, 'state' | 'listen'>
+  bounds: BreakerBounds & CooldownBounds
+  log: Log
 }): Routing {
   const { database, bounds, log } = options
   const breakers = new Breakers({ bounds, table: breakerTable(database), database, log })
   return {
     breakers,
-    rests: new Rests(bounds),
+    cooldowns: new CredentialCooldowns(bounds),
     retryAfterMsMax: bounds.retryAfterMsMax,
     end: () => breakers.end(),
   }

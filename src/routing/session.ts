@@ -1,16 +1,17 @@
 import { crc32 } from 'node:zlib'
+import { type Headers, headerText } from '../canonical/headers.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
-import type { Headers, RequestFacts } from '../protocols/protocol.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
 
 /**
- * What a session, and so the account that has its prompt in cache, is told apart by: 32 bits that are the same in every
- * process. A session of one tenant is never another's, but for chance, which does no harm.
+ * A hash of 32 bits that names a session, the same in every process. Requests of one session go to the same account, which
+ * has its prompt in cache. Sessions of two tenants collide only by chance, which does no harm.
  */
 export type Session = number
 
-/** Of what a client may write of any length, no more than this is looked at. */
+/** Bytes that we hash of a text that a client may make any length. */
 const hashedMax = 512
-/** No more of a conversation is looked at: one whose first turn of a user is not seen in it has no session. */
+/** Bytes of a conversation that we search: without a user turn in them the request has no session. */
 const searchedBytesMax = 32 * 1024
 
 /**
@@ -28,8 +29,8 @@ const agentHeaders = [
 ] as const
 
 /**
- * The session of a request: as our header says, else as its body does, else as agents' headers do, else by how the
- * conversation begins. Undefined: it has none, and goes by chance.
+ * The session of a request: from our header, else from its body, else from the headers of agents, else from the beginning
+ * of the conversation. Undefined: it has none, and chance picks its channel.
  */
 export function sessionOf(
   tenantId: string,
@@ -37,19 +38,19 @@ export function sessionOf(
   body: Buffer,
   { session, conversation }: Pick<RequestFacts, 'session' | 'conversation'>,
 ): Session | undefined {
-  const own = headerText(headers[ownHeader])
+  const own = hashedPart(headers[ownHeader])
   if (own !== undefined) return hashOf(tenantId, own)
   if (session !== undefined) {
     return hashOf(tenantId, body.subarray(session.start, Math.min(session.end, session.start + hashedMax)))
   }
   for (const name of agentHeaders) {
-    const text = headerText(headers[name])
+    const text = hashedPart(headers[name])
     if (text !== undefined) return hashOf(tenantId, text)
   }
   return conversation === undefined ? undefined : beginningOf(tenantId, body, conversation)
 }
 
-/** Of a session and a name: above 0, below 1, evenly spread, the same in every process. */
+/** A number for a session and a name: above 0, below 1, evenly spread, the same in every process. */
 export function chanceOf(session: Session, name: string): number {
   const hash = crc32(name)
   const high = mixed(session ^ hash) >>> 6
@@ -59,8 +60,8 @@ export function chanceOf(session: Session, name: string): number {
 }
 
 /**
- * Weighted rendezvous: of several names the one with the highest score is the session's, as often as its weight says.
- * Without one of them, only its own sessions go elsewhere, and they come back with it.
+ * Weighted rendezvous: a session belongs to the name with the highest score, and a name wins as often as its weight says.
+ * When a name is away, only its own sessions go elsewhere, and they return with it.
  * https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
  */
 export function scoreOf(session: Session, name: string, weight: number): number {
@@ -68,8 +69,8 @@ export function scoreOf(session: Session, name: string, weight: number): number 
 }
 
 /**
- * The first turn of a user, which stays as it is while the conversation grows: its first and last bytes and how many
- * there are. What stands before it, such as a system prompt, is the same for many.
+ * A hash of the first user turn, of its first and last bytes and its length: it does not change while the conversation
+ * grows. The text before it, such as a system prompt, is the same in many conversations.
  */
 function beginningOf(
   tenantId: string,
@@ -82,8 +83,8 @@ function beginningOf(
 }
 
 /**
- * The first element of an array whose `role` is `user`, wherever in it that stands. `turns` is JSON that may end
- * anywhere: of an element that goes on behind it, what is there is taken, if it is known to be a user's.
+ * The first element of an array whose `role` is `user`. `turns` is JSON that may end anywhere: of an element that is cut
+ * off, it returns the bytes that are there, if they contain that role.
  */
 function firstUserTurn(turns: Buffer): Buffer | undefined {
   let depth = 0
@@ -118,7 +119,7 @@ function firstUserTurn(turns: Buffer): Buffer | undefined {
   return depth >= turnDepth && isUser ? turns.subarray(from) : undefined
 }
 
-/** Behind the string that begins at `start`, or the end where it does not end before. */
+/** The offset after the string that begins at `start`; the end of the bytes where the string is cut off. */
 function pastString(bytes: Buffer, start: number): number {
   let at = start + 1
   const near = Math.min(at + nearBytes, bytes.length)
@@ -127,7 +128,7 @@ function pastString(bytes: Buffer, start: number): number {
     if (byte === quote) return at + 1
     if (byte === backslash) at++
   }
-  // What is long is searched faster than a loop can look at each byte.
+  // In a long string a native search is faster than a loop.
   at = bytes.indexOf(quote, at)
   if (at < 0) return bytes.length
   let before = at
@@ -167,19 +168,18 @@ const userWord = Buffer.from('"user"')
 const roleWord = Buffer.from('"role"')
 /** A turn is an object in an array. */
 const turnDepth = 2
-/** Names and short words end within. */
+/** Names and short words end within this. */
 const nearBytes = 24
 
-function headerText(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value[0] : value
-  return text === undefined || text === '' ? undefined : text.slice(0, hashedMax)
+function hashedPart(header: string | string[] | undefined): string | undefined {
+  return headerText(header)?.slice(0, hashedMax) || undefined
 }
 
 function hashOf(tenantId: string, text: string | Buffer): Session {
   return crc32(text, crc32(tenantId))
 }
 
-/** Every bit of the number bears on every bit of the answer. */
+/** A hash in which every bit of the number changes every bit of the result. */
 function mixed(number: number): number {
   let x = number
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad)

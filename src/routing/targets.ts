@@ -1,73 +1,73 @@
 import type { Channel, Model } from '../catalog/snapshot.ts'
 import type { Candidate, Target } from './candidates.ts'
+import type { CredentialCooldown } from './cooldowns.ts'
 import { type Credential, credentialsOf, everyCredentialOf } from './credentials.ts'
-import type { Rest } from './rests.ts'
 import type { Routing } from './routing.ts'
 import type { Session } from './session.ts'
 import type { Verdict } from './verdict.ts'
 
-/** A model that may answer, with the channels that may be asked for it. */
-export interface Leg {
+/** A model that may answer the request, with its candidates in their order. */
+export interface ModelCandidates {
   model: Model
   candidates: readonly Candidate[]
-  /** Public id of the model, where it stands in for the one that was asked for. */
+  /** Public id of the model, where it replaces the requested model. */
   fallback: string | undefined
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }
 }
 
-/** What is known of a candidate that is not chosen. */
-export type Passed = Pick<Candidate, 'channel'> & Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
+/** What we know about a candidate that was passed over. */
+export type PassedOverCandidate = Pick<Candidate, 'channel'> &
+  Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
 
 export interface Chosen {
-  leg: Leg
+  modelCandidates: ModelCandidates
   target: Target
-  /** Others were to be asked before it, and none of them is left. */
+  /** A breaker or a cooldown is against it, but no other target is left. */
   isLastResort: boolean
 }
 
 /**
- * What came of the target that was chosen before: `unsaid`, the request cannot be said in its format. `reached`: false
- * where nothing at all answered.
+ * The result of the last chosen target. `untranslatable`: its format cannot express the request. `reached`:
+ * false when nothing answered.
  */
-export type Heard = { next: Verdict['next'] | 'unsaid'; reached: boolean }
+export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
- * The targets of a request, one after the other, as long as the last one was not the end of it. First those that may be
- * asked as things stand at that moment, by leg and in their order; `passOver` hears of the others and why. When none of
- * them is left, the best of those that are not said to be closed for certain is chosen, as a last resort, of which one is
- * asked: breakers and refused credentials divert requests, they do not refuse them. What was chosen is never chosen
- * again, nor is a channel that this request found away.
+ * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
+ * model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is left, it
+ * chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert requests, they
+ * do not refuse them. It never chooses a target twice, nor a channel that this request could not reach.
  */
 export class Targets {
   readonly #routing: Routing
-  readonly #legs: readonly Leg[]
+  readonly #planned: readonly ModelCandidates[]
   readonly #findSession: () => Session | undefined
   readonly #passOver: PassOver
-  #legAt = 0
+  #modelAt = 0
   #candidateAt = -1
   #place: Place | undefined
   #chosen: Chosen | undefined
-  /** Most requests are answered by the first one: nothing is kept before that has failed. */
+  /** Undefined until the first target has failed: most requests need no more than one. */
   #failed: Failed | undefined
   /** The best one first. */
   #lastResorts: Chosen[] = []
 
   constructor(
     routing: Routing,
-    legs: readonly Leg[],
+    planned: readonly ModelCandidates[],
     findSession: () => Session | undefined,
     passOver: PassOver,
   ) {
     this.#routing = routing
-    this.#legs = legs
+    this.#planned = planned
     this.#findSession = findSession
     this.#passOver = passOver
   }
 
-  /** The first one, or with what came of the last one the next; undefined: none is left. */
-  next(heard?: Heard): Chosen | undefined {
-    if (heard !== undefined) this.#hear(heard)
+  /** The first target, or with the result of the last one the next; undefined: none is left. */
+  next(result?: TargetResult): Chosen | undefined {
+    if (result !== undefined) this.#noteResult(result)
     for (;;) {
       const chosen = this.#nextCredential()
       if (chosen !== undefined) {
@@ -76,18 +76,18 @@ export class Targets {
       }
       if (!this.#nextCandidate()) break
     }
-    if (this.#chosen?.isLastResort === true && heard?.next !== 'unsaid') return undefined
+    if (this.#chosen?.isLastResort === true && result?.next !== 'untranslatable') return undefined
     const last = this.#lastResorts.find(({ target }) => !this.#isTried(target) && !this.#isHopeless(target))
     if (last !== undefined) this.#chosen = last
     return last
   }
 
-  #hear({ next, reached }: Heard): void {
+  #noteResult({ next, reached }: TargetResult): void {
     if (this.#chosen === undefined) return
     const { target } = this.#chosen
-    this.#failed ??= { tried: new Set(), unsayable: new Set(), unreached: new Set() }
+    this.#failed ??= { tried: new Set(), untranslatable: new Set(), unreached: new Set() }
     this.#failed.tried.add(nameOf(target))
-    if (next === 'unsaid') this.#failed.unsayable.add(target.protocol)
+    if (next === 'untranslatable') this.#failed.untranslatable.add(target.protocol)
     if (!reached) this.#failed.unreached.add(target.channel.id)
     if (next !== 'credential') this.#place = undefined
   }
@@ -95,19 +95,20 @@ export class Targets {
   #nextCandidate(): boolean {
     this.#place = undefined
     this.#candidateAt++
-    for (; this.#legAt < this.#legs.length; this.#legAt++, this.#candidateAt = 0) {
-      const leg = this.#legs[this.#legAt]
-      if (leg === undefined) break
-      const { refused } = leg
-      if (refused?.channel !== undefined) this.#passOver(leg, { channel: refused.channel }, refused.reason)
-      for (; this.#candidateAt < leg.candidates.length; this.#candidateAt++) {
-        const candidate = leg.candidates[this.#candidateAt]
+    for (; this.#modelAt < this.#planned.length; this.#modelAt++, this.#candidateAt = 0) {
+      const modelCandidates = this.#planned[this.#modelAt]
+      if (modelCandidates === undefined) break
+      const { refused } = modelCandidates
+      if (refused?.channel !== undefined)
+        this.#passOver(modelCandidates, { channel: refused.channel }, refused.reason)
+      for (; this.#candidateAt < modelCandidates.candidates.length; this.#candidateAt++) {
+        const candidate = modelCandidates.candidates[this.#candidateAt]
         if (candidate === undefined) continue
         if (this.#isHopeless(candidate)) {
-          if (this.#isUnreached(candidate)) this.#passOver(leg, candidate, unreachedReason)
+          if (this.#isUnreached(candidate)) this.#passOver(modelCandidates, candidate, unreachedReason)
           continue
         }
-        this.#place = this.#placeAt(leg, candidate)
+        this.#place = this.#placeAt(modelCandidates, candidate)
         return true
       }
     }
@@ -115,7 +116,7 @@ export class Targets {
   }
 
   #isHopeless(candidate: Candidate): boolean {
-    return this.#failed?.unsayable.has(candidate.protocol) === true || this.#isUnreached(candidate)
+    return this.#failed?.untranslatable.has(candidate.protocol) === true || this.#isUnreached(candidate)
   }
 
   #isUnreached({ channel }: Candidate): boolean {
@@ -126,46 +127,46 @@ export class Targets {
     return this.#failed?.tried.has(nameOf(target)) === true
   }
 
-  #placeAt(leg: Leg, candidate: Candidate): Place {
+  #placeAt(modelCandidates: ModelCandidates, candidate: Candidate): Place {
     const closed = this.#routing.breakers.whyNot(candidate.channel.id)
-    if (closed !== undefined) this.#passOver(leg, candidate, closed)
+    if (closed !== undefined) this.#passOver(modelCandidates, candidate, closed)
     const credentials = pinned(candidate, credentialsOf(candidate.channel, this.#findSession))
-    return { leg, candidate, closed, credentials, at: 0, resting: '', isTried: false }
+    return { modelCandidates, candidate, closed, credentials, at: 0, resting: '', isTried: false }
   }
 
   #nextCredential(): Chosen | undefined {
     const place = this.#place
     if (place === undefined) return undefined
-    const { leg, candidate, closed, credentials } = place
+    const { modelCandidates, candidate, closed, credentials } = place
     const { channel, upstreamModel } = candidate
     while (place.at < credentials.length) {
       const credential = credentials[place.at++]
       if (credential === undefined) break
-      const rest = this.#routing.rests.find(channel.id, credential, upstreamModel)
-      const target = targetOf(leg, candidate, credential)
-      if (closed === undefined && rest === undefined) {
+      const cooldown = this.#routing.cooldowns.find(channel.id, credential, upstreamModel)
+      const target = targetOf(modelCandidates, candidate, credential)
+      if (closed === undefined && cooldown === undefined) {
         place.isTried = true
-        return { leg, target, isLastResort: false }
+        return { modelCandidates, target, isLastResort: false }
       }
-      if (rest !== undefined) place.resting = restText(rest)
-      if (rest?.isFirm === true || this.#isTried(target)) continue
+      if (cooldown !== undefined) place.resting = cooldownText(cooldown)
+      if (cooldown?.isFirm === true || this.#isTried(target)) continue
       const why = closed ?? place.resting
-      this.#lastResorts.push({ leg, target: asLastResort(target, why), isLastResort: true })
+      this.#lastResorts.push({ modelCandidates, target: asLastResort(target, why), isLastResort: true })
     }
-    if (closed === undefined && !place.isTried) this.#passOver(leg, candidate, place.resting)
+    if (closed === undefined && !place.isTried) this.#passOver(modelCandidates, candidate, place.resting)
     return undefined
   }
 }
 
 const unreachedReason = 'its channel did not answer this request before'
 
-type PassOver = (leg: Leg, candidate: Passed, reason: string) => void
+type PassOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) => void
 
-/** The candidate whose credentials are looked at. */
+/** The candidate whose credentials come next. */
 interface Place {
-  leg: Leg
+  modelCandidates: ModelCandidates
   candidate: Candidate
-  /** Why its channel is not to be asked. */
+  /** The reason of the breaker, when it is open. */
   closed: string | undefined
   credentials: readonly Credential[]
   at: number
@@ -173,38 +174,38 @@ interface Place {
   isTried: boolean
 }
 
-/** What the request has learned itself. */
+/** What this request has learned from its own calls. */
 interface Failed {
   tried: Set<string>
-  /** Protocols in which it cannot be said. */
-  unsayable: Set<string>
-  /** Channels that did not answer at all: they are not asked for another model either. */
+  /** Protocols to which the request cannot be translated. */
+  untranslatable: Set<string>
+  /** Channels that did not answer: we do not ask them for another model either. */
   unreached: Set<string>
 }
 
-/** How long, at least, until one of the resting credentials may be used again; undefined: none has to rest. */
-export function soonestRestMs(routing: Routing, legs: readonly Leg[]): number | undefined {
+/** Time until the first credential leaves its firm cooldown; undefined: none has one. */
+export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
-  for (const { candidates } of legs) {
+  for (const { candidates } of planned) {
     for (const candidate of candidates) {
       for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
-        const rest = routing.rests.find(candidate.channel.id, credential, candidate.upstreamModel)
-        if (rest?.isFirm !== true) continue
-        soonest = Math.min(rest.until, soonest ?? rest.until)
+        const cooldown = routing.cooldowns.find(candidate.channel.id, credential, candidate.upstreamModel)
+        if (cooldown?.isFirm !== true) continue
+        soonest = Math.min(cooldown.until, soonest ?? cooldown.until)
       }
     }
   }
   return soonest === undefined ? undefined : Math.max(0, soonest - performance.now())
 }
 
-/** A pinned credential that the channel has no more was replaced: whatever holds its place will do. */
+/** A pinned credential that the channel no longer has was replaced: any of its credentials will do. */
 function pinned({ pinned: name }: Candidate, credentials: readonly Credential[]): readonly Credential[] {
   if (name === undefined) return credentials
   const held = credentials.filter((credential) => credential.name === name)
   return held.length > 0 ? held : credentials
 }
 
-function targetOf({ fallback }: Leg, candidate: Candidate, credential: Credential): Target {
+function targetOf({ fallback }: ModelCandidates, candidate: Candidate, credential: Credential): Target {
   const { credentials } = candidate.channel
   let { reason } = candidate
   if (fallback !== undefined) reason = `fallback ${fallback}, ${reason}`
@@ -218,12 +219,12 @@ function asLastResort(target: Target, why: string): Target {
   return { ...target, reason: `last resort (${why}), ${target.reason}` }
 }
 
-function restText({ why, until }: Rest): string {
+function cooldownText({ why, until }: CredentialCooldown): string {
   const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
-  return `${restReasons[why]}: rests for ${seconds} s`
+  return `${cooldownReasons[why]}: rests for ${seconds} s`
 }
 
-const restReasons: Readonly<Record<Rest['why'], string>> = {
+const cooldownReasons: Readonly<Record<CredentialCooldown['why'], string>> = {
   limited: 'rate limit',
   refused: 'credential refused',
   forbidden: 'credential refused for this model',

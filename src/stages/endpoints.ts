@@ -1,31 +1,138 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { clientSide } from '../protocols/index.ts'
-import type { ProtocolName } from '../protocols/protocol.ts'
-import type { Endpoint } from './call.ts'
+import type { PlainFormat } from '../protocols/index.ts'
+import { clientSide, plainClient } from '../protocols/index.ts'
+import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 
-/** Public paths, how each is called, and the format its clients speak: answers and errors are written in it. */
-export const knownPaths: Readonly<Record<string, { method: 'GET' | 'POST'; protocol: ProtocolName }>> = {
-  '/v1/chat/completions': { method: 'POST', protocol: 'openai-chat' },
-  '/v1/responses': { method: 'POST', protocol: 'openai-responses' },
-  '/v1/responses/input_tokens': { method: 'POST', protocol: 'openai-responses' },
-  '/v1/messages': { method: 'POST', protocol: 'anthropic-messages' },
-  '/v1/messages/count_tokens': { method: 'POST', protocol: 'anthropic-messages' },
-  '/v1/images/generations': { method: 'POST', protocol: 'openai-images' },
-  '/v1/translate': { method: 'POST', protocol: 'openai-chat' },
-  '/v1/models': { method: 'GET', protocol: 'openai-chat' },
-  '/v1/usage/requests': { method: 'GET', protocol: 'openai-chat' },
-  '/v1/usage/summary': { method: 'GET', protocol: 'openai-chat' },
-  '/v1/usage/budget': { method: 'GET', protocol: 'openai-chat' },
+/** A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these entries. */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** As documented, such as `/v1/responses/{id}`. */
+  path: string
+  /** Its purpose in a few words. */
+  summary: string
+}
+
+/** An endpoint that models answer. */
+export type ModelEndpoint = Endpoint & FormatOf & (TextKind | PlainKind | ImageKind)
+
+/** What an endpoint's format is, which is a vendor's. */
+interface FormatOf {
+  method: 'POST'
+  protocol: ProtocolName
+  /** The vendor's page on it. */
+  reference: string
+}
+
+/** A chat. We translate it for a channel that speaks another format. */
+interface TextKind {
+  kind: 'text'
+}
+
+/** Passed unchanged to a channel that speaks `protocol`. */
+export interface PlainKind extends PlainFormat {
+  kind: 'plain'
+  /** The upstream's path below the channel's base URL. */
+  upstreamPath: string
+  /** Names of models that are known to answer here, for `GET /v1/models`. A request may name any other model too. */
+  models: RegExp
+}
+
+/** Becomes a job. */
+interface ImageKind {
+  kind: 'image'
+}
+
+const openai = 'https://platform.openai.com/docs/api-reference'
+
+const text = { method: 'POST', kind: 'text' } as const
+const plain = { method: 'POST', kind: 'plain', protocol: 'openai-chat' } as const
+
+/** All endpoints that models answer. A new one is one entry here. */
+export const modelEndpoints: readonly ModelEndpoint[] = [
+  {
+    ...text,
+    path: '/v1/chat/completions',
+    protocol: 'openai-chat',
+    summary: 'Chat completions',
+    reference: `${openai}/chat/create`,
+  },
+  {
+    ...text,
+    path: '/v1/responses',
+    protocol: 'openai-responses',
+    summary: 'Responses',
+    reference: `${openai}/responses/create`,
+  },
+  {
+    ...text,
+    path: '/v1/messages',
+    protocol: 'anthropic-messages',
+    summary: 'Messages',
+    reference: 'https://docs.anthropic.com/en/api/messages',
+  },
+  {
+    ...plain,
+    path: '/v1/embeddings',
+    upstreamPath: '/embeddings',
+    input: 'input',
+    models: /embed/i,
+    summary: 'Embeddings',
+    reference: `${openai}/embeddings/create`,
+  },
+  {
+    ...plain,
+    path: '/v1/moderations',
+    upstreamPath: '/moderations',
+    input: 'input',
+    models: /moderation/i,
+    summary: 'Moderations',
+    reference: `${openai}/moderations/create`,
+  },
+  {
+    ...plain,
+    path: '/v1/completions',
+    upstreamPath: '/completions',
+    input: 'prompt',
+    writes: true,
+    models: /instruct|davinci|babbage/i,
+    summary: 'Completions of a prompt',
+    reference: `${openai}/completions/create`,
+  },
+  {
+    method: 'POST',
+    kind: 'image',
+    path: '/v1/images/generations',
+    protocol: 'openai-images',
+    summary: 'Image generations',
+    reference: `${openai}/images/create`,
+  },
+]
+
+/** A path, and the format of its answers, errors included. */
+export interface PathFormat {
+  path: string
+  protocol: ProtocolName
+  client: ClientSide
+}
+
+/** The format of an endpoint's requests and answers. */
+export function formatOf(endpoint: ModelEndpoint): PathFormat {
+  const client = endpoint.kind === 'plain' ? plainClient(endpoint) : clientOf(endpoint.protocol)
+  return { path: endpoint.path, protocol: endpoint.protocol, client }
 }
 
 /**
- * The endpoint of a path, also of one that does not exist: what looks like a format's path is answered in that format.
- * Paths that belong to no format speak the Messages format to clients that send its version header.
+ * The format of any path, also of one that does not exist: a path that looks like a format's gets answers in that format.
+ * Every other path speaks the Messages format to clients that send its version header, and OpenAI's to all others.
  */
-export function endpointOf(path: string, headers: IncomingHttpHeaders = {}): Endpoint {
+export function formatAt(path: string, headers: IncomingHttpHeaders = {}): PathFormat {
   const protocol = protocolOf(path, headers)
-  // Images are asked for in a format of their own, whose errors are those of its vendor's chats.
-  return { path, protocol, client: clientSide(protocol === 'openai-images' ? 'openai-chat' : protocol) }
+  return { path, protocol, client: clientOf(protocol) }
+}
+
+/** An image endpoint answers errors as `openai-chat` does: both formats are OpenAI's. */
+function clientOf(protocol: ProtocolName): ClientSide {
+  return clientSide(protocol === 'openai-images' ? 'openai-chat' : protocol)
 }
 
 function protocolOf(path: string, headers: IncomingHttpHeaders): ProtocolName {

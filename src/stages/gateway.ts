@@ -2,66 +2,41 @@ import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Bounds } from '../config.ts'
-import type { RunningCalls } from '../http/running-calls.ts'
-import type { ImageJobs } from '../images/jobs/jobs.ts'
-import type { JobWatch } from '../images/jobs/watch.ts'
-import type { ImageLinks } from '../images/storage/links.ts'
-import type { ImageStorage } from '../images/storage/storage.ts'
+import type { RunningRequests } from '../http/running-requests.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
-import type { JobQueue } from '../queue/queue.ts'
 import type { Routing } from '../routing/routing.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import type { Call } from './call.ts'
+import type { Life } from './life.ts'
 
-/** What the gateway's verbs need of a process. The context has it all and more. */
+/** The parts of a process that requests need. A Context has them all and more. */
 export interface Gateway {
   bounds: Bounds
-  log: GatewayLog
+  log: Log
   catalog: Catalog
   keys: Keys
   limits: Limits
   ledger: Ledger
   reservations: Reservations
-  /** Which requests came before, and what they were answered. */
+  /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
   upstreams: Upstreams
-  /** Which channels fail, and which credentials rest. */
+  /** Which channels fail, and which credentials must wait. */
   routing: Routing
-  /** Which channel holds an answer that can be asked for again. */
+  /** Finds the channel that holds an earlier answer. */
   heldAnswers: HeldAnswers
-  /** Carries seals of reasoning through clients that speak another format. */
+  /** Carries reasoning signatures through clients that speak another format. */
   envelope: Envelope
-  /** Features of a format that no upstream is asked for, whatever the client says. */
+  /** Features of a format that we never ask an upstream for, even when the client does. */
   deniedBetas: ReadonlySet<string>
-  images: Images
-  /** Where clients reach us, as the operator says; undefined: where each of them has called. */
-  publicUrl: string | undefined
-  /** Keys the hashes of bodies that are kept as shape. */
+  /** Keys the hashes of bodies with `capture: shape`. */
   redactionKey: Buffer
   /** Requests that run now. */
-  calls: RunningCalls<Call>
-  /** Set once by the drain: no new work. */
+  requests: RunningRequests<Life>
+  /** The drain sets it: no new work begins. */
   draining: boolean
-}
-
-export interface GatewayLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
-
-/** What images are made with. */
-export interface Images {
-  jobs: ImageJobs
-  watch: JobWatch
-  /** Takes the ids of jobs to run. */
-  queue: Pick<JobQueue, 'add'>
-  storage: ImageStorage
-  links: ImageLinks
-  /** Signs what is told to webhooks. */
-  webhookKey: Buffer
 }

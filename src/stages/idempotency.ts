@@ -1,47 +1,47 @@
 import { createHash } from 'node:crypto'
 import type { Found, KeptAnswer } from '../access/idempotency-keys.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { Call } from './call.ts'
+import { end } from './end.ts'
+import { answeredEnding, leftEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import { Claim } from './idempotency-claim.ts'
-import { nothingMetered } from './meter.ts'
-import { leftBeforeSending, settle } from './settle.ts'
+import type { Identified } from './identify.ts'
+import type { Received } from './received.ts'
 
 /**
- * Answer a repeat with the job that the first request with its key became. It has a row of its own, which costs
- * nothing: `settle` it before the last bytes, with `nothingMetered` and without a target. `jobId` is the first request's id.
- * What it throws becomes the answer.
+ * Answers a repeat with the job that the first request became. `jobId` is the first request's id. The repeat has a row of
+ * its own, which costs nothing: `end` it with `answeredEnding` before the last bytes. An error that it throws becomes the
+ * answer.
  */
-export type ReplayJob = (gateway: Gateway, call: Call, jobId: string) => Promise<void>
+export type ReplayJob = (received: Received, jobId: string) => Promise<void>
 
-/** Whether a request came with an Idempotency-Key. Costs nothing: the rest of this file is only for those that did. */
-export function isKeyed({ request }: Call): boolean {
+/** Whether a request came with an Idempotency-Key. Only such requests use the rest of this file. */
+export function isKeyed({ request }: Received): boolean {
   return request.headers['idempotency-key'] !== undefined
 }
 
 /**
- * For every POST that `isKeyed`, once its caller is known and its body is read, and before anything is admitted: true
- * when it was answered here and has its row; nothing is left to do then. False: it is the first one of its key. What
- * it is answered is kept for repeats from then on, unless it ends other than well; nobody has to see to that, as long
- * as the call is settled.
+ * Call it for every POST that `isKeyed`, when its caller is known and its body is read, before `admit`.
+ * True: the request is a repeat, which this function answered; it has its row. False: the request is the first with its
+ * key; if it succeeds, `end` keeps its answer for repeats.
  *
- * An endpoint whose answer is a job's gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
+ * An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
- * Throws `invalid_request` for a wrong header, `request_in_progress` while the first request runs,
- * `idempotency_mismatch` when the first one was another, and `unavailable` while Postgres is away.
+ * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
+ * when the first request had another path or body, and `unavailable` while Postgres is away.
  */
 export async function answeredBefore(
   gateway: Gateway,
-  call: Call,
+  identified: Identified,
+  body: Buffer,
   replayJob: ReplayJob = noJobs,
 ): Promise<boolean> {
-  const { identity, body } = call
-  if (identity === null || body === null) throw new Error('answeredBefore is for calls with caller and body')
+  const { identity, endpoint, id, life } = identified
   const keyed = {
     keyId: identity.keyId,
-    keyHash: createHash('sha256').update(headerOf(call)).digest(),
-    fingerprint: createHash('sha256').update(`${call.endpoint.path}\n`).update(body).digest(),
-    requestId: call.id,
+    keyHash: createHash('sha256').update(headerOf(identified)).digest(),
+    fingerprint: createHash('sha256').update(`${endpoint.path}\n`).update(body).digest(),
+    requestId: id,
   }
   let found: Found
   try {
@@ -56,14 +56,14 @@ export async function answeredBefore(
   switch (found.state) {
     case 'claimed': {
       const { idempotentAnswerBytesMax } = gateway.bounds
-      call.claim = new Claim(gateway.idempotency, keyed, call.response, idempotentAnswerBytesMax)
+      life.claim = new Claim(gateway.idempotency, keyed, identified.response, idempotentAnswerBytesMax)
       return false
     }
     case 'answered':
-      await replay(gateway, call, found.requestId, found.answer)
+      await replay(gateway, identified, found.requestId, found.answer)
       return true
     case 'job':
-      await replayJob(gateway, call, found.requestId)
+      await replayJob(identified, found.requestId)
       return true
     case 'running':
       throw new GatewayError(
@@ -86,16 +86,16 @@ export async function answeredBefore(
 }
 
 /**
- * The answer of this request is the job with its id, which Postgres has accepted: repeats get it from the `replayJob` of
- * their endpoint, and none of them runs, whatever becomes of this call and this process. Without a key: nothing.
+ * Call it when Postgres has accepted the job of a request. From now on its repeats get that job from `replayJob`, and none
+ * of them runs, even if this process dies. Does nothing for a request without a key.
  */
-export function answerIsJob({ claim }: Call): void {
-  claim?.keepAsJob()
+export function answerIsJob({ life }: Received): void {
+  life.claim?.keepAsJob()
 }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
-function headerOf({ request }: Call): string {
+function headerOf({ request }: Received): string {
   const value = String(request.headers['idempotency-key'])
   if (visibleAscii.test(value)) return value
   throw new GatewayError(
@@ -105,26 +105,22 @@ function headerOf({ request }: Call): string {
   )
 }
 
-async function replay(gateway: Gateway, call: Call, firstId: string, answer: KeptAnswer): Promise<void> {
-  const { status, headers, body } = answer
-  const { response } = call
-  if (call.clientGone) return settle(gateway, call, leftBeforeSending)
-  await settle(gateway, call, {
-    status,
-    outcome: 'succeeded',
-    error: null,
-    observation: null,
-    streamEnd: 'complete',
-    target: null,
-    metered: nothingMetered,
-  })
-  if (call.clientGone || response.destroyed) return
-  const { requestIdHeader = 'x-request-id' } = call.endpoint.client
+async function replay(
+  gateway: Gateway,
+  received: Received,
+  firstId: string,
+  { status, headers, body }: KeptAnswer,
+): Promise<void> {
+  const { id, response, endpoint, life } = received
+  if (life.clientGone) return end(gateway, received, leftEnding)
+  await end(gateway, received, answeredEnding(status))
+  if (life.clientGone || response.destroyed) return
+  const { requestIdHeader = 'x-request-id' } = endpoint.client
   response.writeHead(status, {
     ...headers,
     'content-length': body.length,
-    'x-request-id': call.id,
-    [requestIdHeader]: call.id,
+    'x-request-id': id,
+    [requestIdHeader]: id,
     'idempotency-replayed': 'true',
     'x-tollgate-original-request-id': firstId,
   })

@@ -2,7 +2,7 @@ import type { Allowance, Standing } from '../limits/limits.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
 /**
- * The headers by which a vendor's clients see their limits; nothing where none is set.
+ * Adds the headers in which a vendor's clients read their limits; none for a limit that is not set.
  * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * https://docs.anthropic.com/en/api/rate-limits#response-headers
  */
@@ -37,12 +37,12 @@ function addAnthropic(
 ): void {
   headers[`anthropic-ratelimit-${name}-limit`] = String(limit)
   headers[`anthropic-ratelimit-${name}-remaining`] = String(remaining)
-  // RFC 3339, in whole seconds as the vendor writes it; never before it is true.
+  // RFC 3339 in whole seconds, as the vendor writes it; rounded up, so that the client does not return too early.
   const seconds = Math.ceil((nowMs + resetMs) / 1_000)
   headers[`anthropic-ratelimit-${name}-reset`] = new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
-/** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the form the vendor writes, which is Go's. */
+/** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the vendor writes durations as Go does. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`
   const tenths = Math.ceil(ms / 100)

@@ -1,9 +1,11 @@
+import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { priceRequest } from '../ledger/price.ts'
+import { boundedUsage, priceRequest } from '../ledger/price.ts'
+import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
-/** What a request used and cost, and how far that can be trusted. */
+/** The usage and the cost of a request. `usageSource` says how far to trust them. */
 export interface Metered {
   usage: Usage | null
   usageSource: UsageSource
@@ -13,7 +15,7 @@ export interface Metered {
   priceMultiplier: string | null
 }
 
-/** No upstream was paid. */
+/** We paid no upstream. */
 export const nothingMetered: Metered = {
   usage: null,
   usageSource: 'none',
@@ -22,34 +24,21 @@ export const nothingMetered: Metered = {
   priceMultiplier: null,
 }
 
-/** An upstream may have been paid, and nobody can tell how much. */
+/** We may have paid an upstream, and cannot know how much. */
 export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
 
-/** What was observed of an answer of which nothing came, or nothing that could be read. */
-export const nothingObserved: Observation = {
-  usage: undefined,
-  finishReason: undefined,
-  servedModel: undefined,
-  error: undefined,
-  complete: false,
-  outputTokensEstimate: 0,
-}
-
-/** What was observed of an upstream that was sent nothing, or that refused: there is nothing to pay for. */
+/** The observation of an upstream that got no request, or refused it: it charges nothing. */
 export const nothingSent: Observation = { ...nothingObserved }
 
-/** What is observed of an answer that is only counted. */
-export function weighed(bytes: number): Observation {
-  return { ...nothingObserved, outputTokensEstimate: Math.ceil(bytes / bytesPerToken) }
+/** The observation of an answer that we did not decode: its tokens are estimated from its size. */
+export function observeSize(bytes: number): Observation {
+  return { ...nothingObserved, outputTokensEstimate: estimateTokens(bytes) }
 }
 
-/** English text has about four bytes to a token. */
-const bytesPerToken = 4
-
 /**
- * The one place where an answer becomes tokens and money, for every protocol. What the upstream told is taken;
- * an answer that ends without usage is estimated from what was delivered, and marked so; of one that the upstream goes
- * on with behind our back, nothing is known.
+ * The one place that turns an answer into tokens and money, for every protocol. It takes the usage that the upstream
+ * reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the upstream goes on after
+ * its answer has ended (`goesOn`), usage and cost are unknown.
  */
 export function meter(
   observation: Observation,
@@ -58,9 +47,10 @@ export function meter(
   multiplier: string,
 ): Metered {
   if (observation === nothingSent) return nothingMetered
-  const usage =
+  const told =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
-  if (usage === undefined) return unknownMetered
+  if (told === undefined) return unknownMetered
+  const usage = boundedUsage(told)
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {
     usage,
@@ -73,10 +63,10 @@ export function meter(
 }
 
 function estimate(observation: Observation, bodyBytes: number): Usage | undefined {
-  // Nothing came back: whether the upstream charges for the input is its secret.
+  // No answer came: we cannot know whether the upstream charges for the input.
   if (observation.outputTokensEstimate === 0 && !observation.complete) return undefined
   return {
-    input: Math.ceil(bodyBytes / bytesPerToken),
+    input: estimateTokens(bodyBytes),
     cacheRead: 0,
     cacheWrite: 0,
     output: observation.outputTokensEstimate,

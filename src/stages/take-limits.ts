@@ -1,32 +1,28 @@
-import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { Group } from '../catalog/snapshot.ts'
 import { type Decision, type Denial, isLimited, type Scope } from '../limits/limits.ts'
-import type { Call } from './call.ts'
 import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
 
 /**
- * Charge the limits of a key, of its group and of its tenant, until the call is settled. Throws, or rejects with,
- * `rate_limited`. There is only something to wait for where limits are shared and some are set.
+ * Charge the limits of a key, of its group and of its tenant, until the request ends. Throws, or rejects with,
+ * `rate_limited`. Returns a promise only when some limits are set and other processes share them.
  */
 export function takeLimits(
   gateway: Gateway,
-  call: Call,
-  identity: Identity,
-  group: Group,
+  identified: Identified,
   tokensEstimate: number,
 ): Promise<void> | undefined {
-  const scopes = scopesOf(gateway, identity, group)
+  const scopes = scopesOf(identified)
   if (scopes.length === 0) return undefined
-  const decision = gateway.limits.take(scopes, tokensEstimate, call.id)
-  if (decision instanceof Promise) return decision.then((late) => obey(call, late))
-  obey(call, decision)
+  const decision = gateway.limits.take(scopes, tokensEstimate, identified.id)
+  if (decision instanceof Promise) return decision.then((shared) => applyDecision(identified, shared))
+  applyDecision(identified, decision)
   return undefined
 }
 
-function scopesOf({ catalog }: Gateway, identity: Identity, group: Group): readonly Scope[] {
-  const tenantLimits = catalog.snapshot.tenants.get(identity.tenantId)?.limits
+function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
+  const tenantLimits = snapshot.tenants.get(identity.tenantId)?.limits
   const keyLimits = identity.limits ?? group.limits
   const scopes: Scope[] = []
   if (isLimited(keyLimits)) scopes.push({ kind: 'key', id: identity.keyId, limits: keyLimits })
@@ -37,19 +33,19 @@ function scopesOf({ catalog }: Gateway, identity: Identity, group: Group): reado
   return scopes
 }
 
-function obey(call: Call, decision: Decision): void {
-  addLimitHeaders(call.headers, call.endpoint.protocol, decision, Date.now())
+function applyDecision({ headers, endpoint, life }: Identified, decision: Decision): void {
+  addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
   if (!decision.granted) {
     const { retryAfterMs } = decision
     // Clients of both vendors read it before retry-after, which knows no parts of a second.
-    if (retryAfterMs < 1_000) call.headers['retry-after-ms'] = String(retryAfterMs)
+    if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
     throw new GatewayError('rate_limited', refusalText(decision), {
       retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
     })
   }
-  // A call that was ended while Redis was asked has nobody to settle its lease any more.
-  if (call.settled) decision.settle(0)
-  else call.lease = decision
+  // A request that ended while Redis was asked gives nothing back any more.
+  if (life.ended) decision.settle(0)
+  else life.lease = decision
 }
 
 function refusalText({ scope, limit, allowed }: Denial): string {

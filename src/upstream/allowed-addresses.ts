@@ -1,13 +1,13 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type Block, blocksOf, contains, type Ip } from '../access/address-blocks.ts'
+import { type Block, blocksOf, contains, type Ip } from '../address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
-/** Which addresses beside public ones may be called: none, all private ones, or those within these CIDR blocks. */
+/** Which non-public addresses we may call: none, all private ones, or those within these CIDR blocks. */
 export type AllowedAddresses = Channel['allowPrivateAddress']
 
-/** The system's resolver, or what stands for it in tests. Answers with every address of a name. */
+/** The system's resolver, or a test's own. Returns every address of a name. */
 export type Lookup = (
   hostname: string,
   options: { all: true; family?: number | 'IPv4' | 'IPv6' | undefined },
@@ -15,8 +15,8 @@ export type Lookup = (
 ) => void
 
 /**
- * Why an upstream address is refused; undefined when it may be called. An address that stands for another, as
- * `::ffff:127.0.0.1` does, is judged by both.
+ * Why we refuse an upstream address; undefined: we may call it. Where an address contains another, as `::ffff:127.0.0.1`
+ * does, both are checked.
  */
 export function refusalOf(address: string, allowed: AllowedAddresses): string | undefined {
   for (const { ip, place } of placesOf(address)) {
@@ -32,7 +32,7 @@ export function refusalOf(address: string, allowed: AllowedAddresses): string | 
   return undefined
 }
 
-/** A host given as an address is checked here; names are checked when they resolve. Throws an Error. */
+/** Checks a host that is an address; a name is checked when it resolves. Throws an Error. */
 export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   const bare = hostname.replace(/^\[|\]$/g, '')
   if (isIP(bare) === 0) return
@@ -40,7 +40,7 @@ export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   if (refusal !== undefined) throw new Error(`upstream address refused: ${refusal}`)
 }
 
-/** A resolver for connections: what it answers is what is connected to, so a name cannot change in between. */
+/** A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change in between. */
 export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -58,13 +58,13 @@ export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = system
   }
 }
 
-/** Names a policy: connections that were checked by one are never used by another. */
+/** A name for the policy: a connection that one policy allowed must not serve another. */
 export function policyOf(allowed: AllowedAddresses): string {
   if (typeof allowed === 'boolean') return allowed ? '+' : '-'
   return `[${allowed.join(',')}]`
 }
 
-/** What is wrong with base URLs of channels that name an address which will be refused at every call. */
+/** The base URLs with an address that we would refuse at every call, with the reason. */
 export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
   return [...channels].flatMap(({ name, protocols, allowPrivateAddress }) =>
     Object.entries(protocols).flatMap(([protocol, baseUrl]) => {
@@ -80,9 +80,9 @@ export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
 
 type Place = 'public' | 'private' | 'never'
 
-/** What an address is, and what each address is that it stands for. */
+/** The address with its place, and each address that it contains, with its place. */
 function placesOf(address: string): { ip: Ip; place: Place }[] {
-  // A zone says through which interface, which is no part of the address.
+  // A zone (`%eth0`) names an interface and is not a part of the address.
   const ip = ipaddr.parse(address.replace(/%.*$/, ''))
   if (ip instanceof ipaddr.IPv4) return [{ ip, place: placeOf4(ip) }]
   const inner = embeddedIn(ip).map((own) => ({ ip: own, place: placeOf4(own) }))
@@ -98,17 +98,17 @@ function placeOf4(ip: ipaddr.IPv4): Place {
 function placeOf6(ip: ipaddr.IPv6): Place {
   if (never6.some((block) => contains(block, ip))) return 'never'
   if (private6.some((block) => contains(block, ip))) return 'private'
-  // https://www.iana.org/assignments/ipv6-address-space: all else is reserved.
+  // https://www.iana.org/assignments/ipv6-address-space: everything outside is reserved.
   if (!contains(global6, ip)) return 'never'
   return ip.range() === 'unicast' ? 'public' : 'private'
 }
 
-/** Of addresses that are nothing but another way to write, or to reach, the IPv4 address in them. */
+/** Whether the address is only another way to write, or to reach, the IPv4 address in it. */
 function isAlias(ip: ipaddr.IPv6): boolean {
   return contains(mapped, ip) || contains(nat64, ip)
 }
 
-/** https://www.rfc-editor.org/rfc/rfc6052#section-2.2 for NAT64; RFC 3056, 4380 and 5214 for the tunnels. */
+/** The IPv4 addresses in it. NAT64: https://www.rfc-editor.org/rfc/rfc6052#section-2.2; tunnels: RFC 3056, 4380, 5214. */
 function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = ip.toByteArray()
   const at = (...places: number[]) => new ipaddr.IPv4(places.map((place) => bytes[place] ?? 0))
@@ -125,7 +125,7 @@ function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
   return isIsatap ? [last] : []
 }
 
-/** `::` and `::1`, which embed nothing. */
+/** Whether it is `::` or `::1`, which contain no other address. */
 function isLow(ip: ipaddr.IPv6): boolean {
   return ip.parts.slice(0, 7).every((part) => part === 0) && (ip.parts[7] ?? 0) <= 1
 }
@@ -138,21 +138,21 @@ function nameOf(ip: Ip): string {
 const block = (cidr: string): Block => ipaddr.parseCIDR(cidr)
 
 /**
- * Never an upstream, whatever a channel allows: nobody, everybody, reserved, and where clouds keep their metadata,
- * which hands out the machine's own credentials.
+ * Never an upstream, whatever a channel allows: unspecified, broadcast, multicast and reserved addresses, and the metadata
+ * services of clouds, which give out the machine's own credentials.
  */
 const never4 = [
   '0.0.0.0/8',
   '169.254.0.0/16',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Alibaba's metadata, Azure's, Oracle's.
+  // Metadata of Alibaba, Azure and Oracle.
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
 ].map(block)
 
-/** Beside what the library does not call unicast. */
+/** Private although ipaddr.js calls them unicast. */
 const private4 = ['192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'].map(block)
 
 const never6 = [
@@ -161,7 +161,7 @@ const never6 = [
   'fec0::/10',
   'ff00::/8',
   '100::/64',
-  // Amazon's services on the link, its metadata among them; Google's metadata; Oracle's.
+  // Amazon's link-local services, with its metadata; metadata of Google and of Oracle.
   'fd00:ec2::/32',
   'fd20:ce::254/128',
   'fd00:c1::a9fe:a9fe/128',

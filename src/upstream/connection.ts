@@ -2,7 +2,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
 
-/** How connections to upstreams are made. TCP's own keep-alive finds those whose other side is gone without a word. */
+/** Makes connections to upstreams. TCP keep-alive finds connections whose other side is gone without closing them. */
 export function connector(options: { timeout: number; lookup: LookupFunction }) {
   const connect = buildConnector({
     ...options,
@@ -12,48 +12,48 @@ export function connector(options: { timeout: number; lookup: LookupFunction }) 
   })
   return (to: buildConnector.Options, done: buildConnector.Callback): void => {
     connect(to, (...made) => {
-      // Where it fails, undici leaves the socket out.
+      // undici gives no socket when the connection fails.
       if (made[0] === null) skipInterimAnswers(made[1])
       done(...made)
     })
   }
 }
 
-/** Told of the connection that its request goes out on. */
+/** Learns on which connection its request goes out. */
 export interface Sender {
   onConnection(socket: Socket): void
 }
 
-/** undici does not say which connection a request gets: the next that is written to, in the same turn. */
+/** undici does not say which connection a request gets. It is the next one that is written to, in the same turn. */
 let nextSender: Sender | undefined
 
-/** To be called right before undici writes a request. */
+/** Call it right before undici writes a request. */
 export function sendsNext(sender: Sender): void {
   nextSender = sender
 }
 
 const probeAfterMs = 15_000
-/** More of them before one answer is a flood. */
+/** With more interim answers before one answer, the upstream floods us. */
 const interimAnswersMax = 100
 const interimBytesMax = 16 * 1024
 
 /**
- * Keeps answers that come before the answer, such as 103, from undici: it takes a 100 that it did not ask for as the end
- * of the connection, and waits for the headers anew after each of the others.
+ * Hides interim answers (status 1xx) from undici: it closes the connection at a 100 that it did not ask for, and restarts
+ * its headers timeout at each of the others.
  * https://www.rfc-editor.org/rfc/rfc9110#section-15.2
  */
 export function skipInterimAnswers(socket: Socket): void {
   const { read, write } = socket
-  /** From a request that goes out to the first bytes of its answer. */
+  /** True from the write of a request until the first bytes of its final answer. */
   let isAwaited = false
   let skipped = 0
   let held: Buffer = nothing
-  socket.write = (...told: unknown[]): boolean => {
+  socket.write = (...args: unknown[]): boolean => {
     isAwaited = true
     skipped = 0
     nextSender?.onConnection(socket)
     nextSender = undefined
-    return Reflect.apply(write, socket, told)
+    return Reflect.apply(write, socket, args)
   }
   socket.read = (size?: number): Buffer | null => {
     for (;;) {
@@ -78,9 +78,9 @@ export function skipInterimAnswers(socket: Socket): void {
   }
 }
 
-/** Offset past the interim answer that these bytes begin with; 0 when they begin with none, -1 when nobody can tell yet. */
+/** The offset after the interim answer at the start of the bytes; 0: there is none; -1: we need more bytes to tell. */
 function interimEnd(bytes: Buffer): number {
-  // `HTTP/1.1 1`: nearly every answer is seen to be none by this one byte.
+  // The first digit of the status: for nearly every answer this one byte decides.
   if (bytes.length > 9 && bytes[9] !== one) return 0
   const line = bytes.toString('latin1', 0, 12)
   if (!(line.length === 12 ? interimLine : beginsLine).test(line)) return 0
@@ -91,7 +91,7 @@ function interimEnd(bytes: Buffer): number {
 
 const nothing = Buffer.alloc(0)
 const one = 0x31
-/** A 101 changes the protocol, which nobody has asked for: undici ends it. */
+/** Not 101: it changes the protocol, which we never ask for, so undici must see it and close the connection. */
 const interimLine = /^HTTP\/1\.\d 1(?!01)\d\d/
 const beginsLine = /^(H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.\d|HTTP\/1\.\d |HTTP\/1\.\d 1\d?)$/
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import { type Decoder, type Encoding, openDecoder } from '../http/encoding.ts'
 
-/** Where an answer comes from, and where what is in it goes. After `end` or `fail` there is nothing more. */
+/** The upstream to pause and resume, and the receiver of the decoded answer. `end` or `fail` is the last call. */
 export interface Decoding {
   pause(): void
   resume(): void
@@ -11,8 +11,8 @@ export interface Decoding {
 }
 
 /**
- * Undoes the encoding of an answer that came in one although none was asked for. What is in a piece goes on with it, a
- * few kilobytes at a time however much that is, and the upstream waits while nobody takes it.
+ * Decodes an answer that came encoded although we asked for `identity`. The bytes of each chunk go on at once, at most a
+ * few kilobytes at a time, and the upstream is paused while the receiver is.
  */
 export class AnswerDecoder {
   readonly #encoding: Encoding
@@ -45,16 +45,16 @@ export class AnswerDecoder {
     if (!this.#stream.write(chunk)) this.#decoding.pause()
   }
 
-  /** The upstream's answer is whole. */
+  /** The upstream's answer is complete. */
   end(): void {
     if (this.#over) return
     const stream = this.#stream
     if (stream === undefined) this.#decoding.end()
-    // At the end of what is cut off zlib would throw away all that was in the last piece.
+    // Without the flush, zlib drops the last chunk of an answer that is cut off.
     else stream.flush(() => stream.end())
   }
 
-  /** The upstream's answer is cut. What came of it goes on first. */
+  /** The upstream's answer was cut off. The bytes that arrived go on first. */
   breakOff(error: GatewayError): void {
     if (this.#over) return
     this.#broken = error

@@ -5,9 +5,9 @@ import { encodingOf } from '../http/encoding.ts'
 import { type Sender, sendsNext } from './connection.ts'
 import { AnswerDecoder } from './decode-answer.ts'
 
-/** Hears one upstream call. `start` comes once, then `data` any number of times, then exactly one of `end` and `fail`. */
+/** Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and `fail`. */
 export interface Listener {
-  /** Asked when the request could go out. False: it does not, and `fail` says that nothing was sent. */
+  /** Asked right before the request goes out. False: nothing is sent, and `fail` says so. */
   isWanted?(): boolean
   start(call: UpstreamCall, status: number, headers: ResponseHeaders): void
   data(call: UpstreamCall, chunk: Buffer): void
@@ -20,16 +20,16 @@ export type ResponseHeaders = Record<string, string | string[] | undefined>
 
 /** Handle on a running call. */
 export interface UpstreamCall {
-  /** True: the answer came encoded, and is decoded on its way here. Its size says nothing of what was sent. */
+  /** True: we decode the answer, so its size is not the size that the upstream sent. */
   readonly decodes?: boolean
-  /** True once nothing of the request waits to be sent: its memory may be used again. */
+  /** True once the whole request is sent: its memory may be used again. */
   readonly hasRequest?: boolean
   pause(): void
   resume(): void
   abort(reason: GatewayError): void
 }
 
-/** undici's handler for one call: callbacks without promises or streams, which cost more than the call itself. */
+/** undici's handler for one call. It uses no promises or streams: they would cost more than the call itself. */
 export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Sender {
   readonly #listener: Listener
   readonly #timer: NodeJS.Timeout
@@ -53,7 +53,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     return this.#socket?.writableLength === 0
   }
 
-  // Once it is over, its connection may be that of another call.
+  // When the call is over, another call may use its connection.
   pause(): void {
     if (this.#done) return
     if (this.#decoder === undefined) this.#controller?.pause()
@@ -70,12 +70,12 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     if (this.#done || this.#aborted !== undefined) return
     this.#aborted = reason
     if (this.#controller === undefined) {
-      // It still waits for a connection. When its turn comes, onRequestStart sees that it is over.
+      // The call still waits for a connection. onRequestStart ends it when it gets one.
       queueMicrotask(() => this.#fail(reason))
       return
     }
     this.#controller.abort(reason)
-    // Where the upstream has said all, undici tells nothing more: what is left of it waits in the decoder.
+    // After the end of the answer undici reports nothing more, while the decoder may still hold bytes.
     this.#fail(reason)
   }
 
@@ -119,14 +119,14 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // undici gives an empty one whenever a call resumes: who pauses at each chunk would never get to the end.
+    // undici gives an empty chunk at each resume: a listener that pauses at each chunk would never finish.
     if (chunk.length === 0) return
     if (this.#decoder === undefined) this.#listener.data(this, chunk)
     else this.#decoder.push(chunk)
   }
 
   onResponseEnd(): void {
-    // It was answered before it was read: the next request would wait behind what is left of this one.
+    // The upstream answered before it had read the request: the next request would wait behind the rest of this one.
     if (!this.hasRequest) this.#socket?.destroy()
     if (this.#decoder === undefined) this.#end()
     else this.#decoder.end()
@@ -145,7 +145,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     try {
       this.#listener.end()
     } catch (error) {
-      // undici tells of nothing more: without this, nobody would ever answer the client.
+      // undici reports nothing more: without this the client would never get an answer.
       this.#listener.fail(broken(error), true)
     }
   }
@@ -173,7 +173,7 @@ function notWanted(): GatewayError {
   })
 }
 
-/** What a failed connection means for the caller. The cause, which may name hosts, stays in our own log. */
+/** The error of a failed connection, for the client. The cause may name hosts and goes only to our log. */
 function explain(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   const code = codeOf(cause)
@@ -206,7 +206,7 @@ function explain(cause: unknown): GatewayError {
   return broken(cause)
 }
 
-/** The code of an error, or its name where it has none. */
+/** The code of an error, or its name when it has no code. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   return 'code' in error && error.code !== undefined ? String(error.code) : error.name

@@ -15,32 +15,32 @@ export interface UpstreamBounds {
 
 export type { Listener, ResponseHeaders, UpstreamCall } from './upstream-call.ts'
 
-/** What is sent. */
+/** The request to send. */
 export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE'
   /** Below the channel's base URL. */
   path: string
   body: Buffer | null
-  /** Whether an answer in pieces is expected. */
+  /** Whether the answer should be a stream. */
   stream: boolean
-  /** Names and values in turn, credentials left out. */
+  /** Names and values in turn, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
 }
 
 const keepAliveMs = 30_000
-/** A larger head of an answer is refused. */
+/** We refuse an answer with larger headers. */
 const answerHeadBytesMax = 64 * 1024
-/** More than any catalog has: links to images lead to ever other hosts, which are not kept for ever. */
+/** More pools than any catalog needs. Links to images lead to ever new hosts, so old pools must go. */
 const placesMax = 1000
 
-/** Connections to all upstreams of this process: one pool per origin and address policy. */
+/** All connections of this process to upstreams: one pool for each origin and address policy. */
 export class Upstreams {
   readonly #bounds: UpstreamBounds
   readonly #lookup: Lookup | undefined
-  /** Origins that are served by this process itself, such as the demo channel: reserved name -> where it listens. */
+  /** Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin. */
   readonly #ownOrigins: ReadonlyMap<string, string>
-  /** A pool that is pushed out lets its calls end. */
+  /** An evicted pool lets its calls end. */
   readonly #places = new LRUCache<string, Place>({
     max: placesMax,
     dispose: ({ pool }) => void pool.close().catch(() => {}),
@@ -52,7 +52,7 @@ export class Upstreams {
     this.#ownOrigins = ownOrigins
   }
 
-  /** Send a request to the target. Nothing is followed: a redirect is an answer like any other. */
+  /** Send a request to the target. It follows no redirect: a redirect is an answer like any other. */
   call(
     target: Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined },
     request: UpstreamRequest,
@@ -63,7 +63,7 @@ export class Upstreams {
     try {
       place = this.#placeOf(target)
     } catch (error) {
-      // Told later, as every other failure is: the caller has not returned yet.
+      // Report it later, like every other failure: `call` has not returned its handle yet.
       queueMicrotask(() => handler.onResponseError(undefined, error))
       return handler
     }
@@ -114,7 +114,7 @@ export class Upstreams {
   }
 }
 
-/** Without a credential: who fetches a link for a channel has none of its own. */
+/** No credential: we fetch a link, which needs none. */
 function headersOf(
   credential: Credential | undefined,
   { stream, headers: own, authHeaders }: UpstreamRequest,

@@ -6,6 +6,8 @@ import { Keys } from '../../src/access/keys.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
+import { openConnections } from '../../src/db/connections.ts'
+import { Pool } from '../../src/db/pool.ts'
 
 const pepper = Buffer.from('pepper')
 const secret = makeKeySecret()
@@ -41,17 +43,23 @@ function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promi
   const byHash = new Map(Object.entries(rows).map(([text, row]) => [hashOf(text), row]))
   const hashes: string[] = []
   const keys = new Keys({
-    async read(hash) {
+    pool,
+    async read(_, hash) {
       hashes.push(hash.toString('hex'))
       return read === undefined ? byHash.get(hash.toString('hex')) : read(hash)
     },
     pepper,
     cacheMax: 3,
     negativeMs: 60_000,
-    waitMs: 50,
   })
   return { keys, hashes, byHash }
 }
+/** Nothing is asked of its connections. */
+const pool = new Pool({
+  open: () => openConnections('postgres://nobody@127.0.0.1:9/none'),
+  atOnce: 1_000,
+  withinMs: 50,
+})
 const hashOf = (text: string) => hashKeySecret(text, pepper).toString('hex')
 
 describe('the token', () => {
@@ -208,7 +216,7 @@ describe('while the database is away', () => {
   test('cached keys still work, others are told to try again', async () => {
     let away = false
     const { keys } = fakeKeys({}, async () => {
-      if (away) throw new Error('connect ECONNREFUSED')
+      if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       return anna
     })
     await keys.lookup(secret)

@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access/idempotency-keys.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 let url: string
 let drop: () => Promise<void>
@@ -186,13 +186,16 @@ test('what ends a claim twice does not end the next one', async () => {
 })
 
 test('a claim that nobody waited for is given back', async () => {
-  const only = openDatabase(url, { max: 1 })
-  const slow = await aProcess({ database: only, waitMs: 1_000 })
+  const only = openDatabase(url, { max: 1, admitMs: 1_000 })
+  const slow = await aProcess({ database: only })
   // So that all of the statement is sent at once, and runs when nobody waits any more.
   expect(await state(slow, aRequest())).toBe('claimed')
   const first = aRequest()
   const unlock = await locked()
-  await expect(slow.keys.claim(first)).rejects.toThrow(/did not answer within 1000 ms/)
+  await expect(slow.keys.claim(first)).rejects.toMatchObject({
+    kind: 'unavailable',
+    cause: { message: 'the database did not answer within 1000 ms' },
+  })
   await unlock()
   const other = await aProcess({ deadMs: 3_600_000 })
   const again = repeatOf(first)
@@ -205,7 +208,8 @@ test('a claim that nobody waited for is given back', async () => {
 })
 
 test('the end waits for what is being written, and writes what Postgres did not take', async () => {
-  const one = await aProcess({ waitMs: 500 })
+  const hurried = openDatabase(url, { admitMs: 500 })
+  const one = await aProcess({ database: hurried })
   const first = aRequest()
   await one.keys.claim(first)
   const unlock = await locked()
@@ -219,6 +223,7 @@ test('the end waits for what is being written, and writes what Postgres did not 
   await unlock()
   await ended
   expect(await state(await aProcess(), first)).toBe('answered')
+  await hurried.close()
 })
 
 interface OneProcess {
@@ -227,7 +232,7 @@ interface OneProcess {
 }
 
 async function aProcess(
-  options: { secretKey?: string; told?: boolean; waitMs?: number; deadMs?: number; database?: Database } = {},
+  options: { secretKey?: string; told?: boolean; deadMs?: number; database?: Database } = {},
 ): Promise<OneProcess> {
   const instanceId = randomUUID()
   if (options.told !== false) {
@@ -240,12 +245,11 @@ async function aProcess(
     instanceId,
     instanceDeadMs: options.deadMs ?? 10_000,
     idempotencyHours: 24,
-    waitMs: options.waitMs ?? 5_000,
     answers: {
       seal: (body, requestId) => keeper.sealAnswer(body, requestId),
       open: (sealed, requestId) => keeper.openAnswer(sealed, requestId),
     },
-    log: () => {},
+    log: silentLog,
   })
   open.push(keys)
   return { keys, instanceId }

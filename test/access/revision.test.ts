@@ -4,9 +4,9 @@ import { ensureFirstKey } from '../../src/access/first-run.ts'
 import { type Keys, keysOf } from '../../src/access/keys.ts'
 import { followRevisions } from '../../src/access/revision.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
@@ -34,7 +34,7 @@ beforeEach(async () => {
   database = openDatabase(origin.url)
   secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
   keys = keysOf(database, bounds)
-  catalog = await Catalog.load(database, keeper, () => {})
+  catalog = await Catalog.load(database, keeper, silentLog)
   lines = []
 })
 afterEach(async () => {
@@ -45,10 +45,15 @@ afterEach(async () => {
 
 /** A database on which LISTEN behaves as told. */
 const withListen = (listen: Database['listen']): Database => ({ ...database, listen })
-const neverListening = () => new Promise<never>(() => {})
+const neverListening = () => async () => {}
 
 async function follow(using: Database, pollMs: number) {
-  follower = await followRevisions(using, { keys, catalog, pollMs, log: (line) => lines.push(line) })
+  follower = await followRevisions(using, {
+    keys,
+    catalog,
+    pollMs,
+    log: relayLog((_level, _fields, line) => void lines.push(line)),
+  })
 }
 
 const disableKey = () => others.sql`UPDATE keys SET disabled_at = now()`
@@ -80,14 +85,13 @@ describe('a revoked key', () => {
   })
 
   test('is seen by the poll when LISTEN is refused', async () => {
-    const refused = async () => {
-      throw new Error('connect ECONNREFUSED')
-    }
-    await follow(withListen(refused), 50)
+    const refusing = openDatabase('postgres://nobody@127.0.0.1:9/none')
+    await follow(withListen(refusing.listen), 50)
     await keys.lookup(secret)
     await disableKey()
     await until(isDisabled)
     expect(lines).toEqual([])
+    await refusing.close()
   })
 
   test('is seen after the LISTEN connection was cut', async () => {
@@ -120,7 +124,7 @@ describe('a revoked key', () => {
 
 test('only the changed key is read again, and no key when the catalog changes', async () => {
   await others.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
-    SELECT uuidv7(), tenant_id, group_id, 'second', '\\x00', '', 'admin' FROM keys`
+    SELECT gen_random_uuid(), tenant_id, group_id, 'second', '\\x00', '', 'admin' FROM keys`
   await follow(withListen(neverListening), 20)
   await keys.lookup(secret)
   await others.sql`UPDATE keys SET capture = 'none' WHERE name = 'second'`
@@ -140,18 +144,15 @@ test('a changed catalog is loaded again', async () => {
 describe('while the database is away', () => {
   test('one line says so, one says when it is back, and what changed meanwhile is seen', async () => {
     let away = false
-    const refuse = new Proxy(database.sql, {
-      apply: (target, self, args) =>
-        away ? Promise.reject(new Error('connect ECONNREFUSED')) : Reflect.apply(target, self, args),
-    })
     let looks = 0
-    const counted = new Proxy(refuse, {
-      apply: (target, self, args) => {
+    const state: Database['state'] = {
+      ask(question, terms) {
         looks++
-        return Reflect.apply(target, self, args)
+        const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+        return database.state.ask((given) => (away ? Promise.reject(refused) : question(given)), terms)
       },
-    })
-    await follow({ ...database, sql: counted, listen: neverListening, renew() {} }, 400)
+    }
+    await follow({ ...database, state, listen: neverListening }, 400)
     await keys.lookup(secret)
     away = true
     const looksBefore = looks
@@ -166,10 +167,12 @@ describe('while the database is away', () => {
 
   test('a statement that is never answered does not stop the next look', async () => {
     let hung = 0
-    const hanging = new Proxy(database.sql, {
-      apply: (target, self, args) => (hung++ === 1 ? neverListening() : Reflect.apply(target, self, args)),
-    })
-    await follow({ ...database, sql: hanging, listen: neverListening, renew() {} }, 50)
+    const never = new Promise<never>(() => {})
+    const state: Database['state'] = {
+      ask: (question, terms) =>
+        database.state.ask((given) => (hung++ === 1 ? never : question(given)), terms),
+    }
+    await follow({ ...database, state, listen: neverListening }, 50)
     await keys.lookup(secret)
     await until(() => hung > 1)
     await disableKey()

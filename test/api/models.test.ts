@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
-import { modelRoutes } from '../../src/api/models.ts'
-import { unlimited } from '../../src/catalog/limit-columns.ts'
+import { modelsEndpoints } from '../../src/api/models.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
-import { groupId, identity, serve } from './serve.ts'
+import { anyGroup, emptySnapshot, identity, serve } from './serve.ts'
 
 const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   id: name,
@@ -80,16 +79,7 @@ let api: Awaited<ReturnType<typeof serve>>
 
 function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: Model): void {
   group = {
-    id: groupId,
-    name: 'default',
-    models: ['*'],
-    channels: ['*'],
-    priceMultiplier: '1',
-    imagePriority: 0,
-    clientGone: { policy: 'drain', seconds: 30 },
-    limits: unlimited,
-    totalLimits: unlimited,
-    budgeted: false,
+    ...anyGroup,
     ...changes,
   }
   caller = identity(by)
@@ -99,23 +89,13 @@ function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: M
 const listed = async () => (await api.get('/v1/models')).body.data.map((each: { id: string }) => each.id)
 
 beforeAll(async () => {
-  const catalog = {
-    get snapshot(): Snapshot {
-      return {
-        revision: 1,
-        models: new Map(models.flatMap((each) => [each.id, ...each.aliases].map((name) => [name, each]))),
-        anyModel,
-        channels: new Map(),
-        groups: new Map([[group.id, group]]),
-        tenants: new Map(),
-      }
-    },
-  }
-  const routes = modelRoutes({ catalog, authenticate: async () => caller })
-  api = await serve((app) => {
-    app.get('/v1/models', routes.list)
-    app.get('/v1/models/*id', routes.detail)
+  const snapshotOf = (): Snapshot => ({
+    ...emptySnapshot,
+    models: new Map(models.flatMap((each) => [each.id, ...each.aliases].map((name) => [name, each]))),
+    anyModel,
+    groups: new Map([[group.id, group]]),
   })
+  api = await serve(modelsEndpoints, () => ({ identity: caller, group, snapshot: snapshotOf() }))
 })
 
 afterAll(() => api.close())

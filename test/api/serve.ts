@@ -1,7 +1,14 @@
 import type { AddressInfo } from 'node:net'
-import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Identity } from '../../src/access/identity.ts'
+import { textsOf } from '../../src/api/answer.ts'
+import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
+import { unlimited } from '../../src/catalog/limit-columns.ts'
+import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
+import { formatAt } from '../../src/stages/endpoints.ts'
+import type { Identified } from '../../src/stages/identify.ts'
+import { arrive } from '../../src/stages/received.ts'
 
 export const tenantId = '00000000-0000-4000-8000-000000000001'
 export const keyId = '00000000-0000-4000-8000-0000000000a1'
@@ -26,19 +33,56 @@ export function identity(changes: Partial<Identity> = {}): Identity {
   }
 }
 
+/** A group that may use everything. */
+export const anyGroup: Group = {
+  id: groupId,
+  name: 'default',
+  models: ['*'],
+  channels: ['*'],
+  priceMultiplier: '1',
+  imagePriority: 0,
+  clientGone: { policy: 'drain', seconds: 30 },
+  limits: unlimited,
+  totalLimits: unlimited,
+  budgeted: false,
+}
+
+export const emptySnapshot: Snapshot = {
+  revision: 1,
+  models: new Map(),
+  anyModel: undefined,
+  channels: new Map(),
+  groups: new Map(),
+  tenants: new Map(),
+}
+
 export interface Answer {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: what a client reads from JSON.
   body: any
 }
 
-/** An app on a socket, with errors shown as they were thrown. */
+/** Who asks, and what the catalog says then. */
+export type Asking = Pick<Identified, 'identity' | 'group' | 'snapshot'>
+
+/** Endpoints of our own API on a socket, asked by `asking()`, with errors shown as they were thrown. */
 export async function serve(
-  routes: (app: Express) => void,
+  endpoints: readonly OwnEndpoint[],
+  asking: () => Asking,
 ): Promise<{ get(path: string, headers?: Record<string, string>): Promise<Answer>; close(): void }> {
   const app = express()
   app.set('query parser', 'simple')
-  routes(app)
+  for (const endpoint of endpoints) {
+    const { method, path } = endpoint
+    if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
+    app.get(routeOf(endpoint), async (request, response) => {
+      const received = { request, response, token: undefined, headers: {} }
+      const stage = Object.assign(arrive(formatAt(path), null), received, asking())
+      const { query } = request
+      const answer = await endpoint.handle({ stage, params: textsOf(request.params), query, body: undefined })
+      response.set(answer?.headers ?? {}).json(answer?.body)
+    })
+  }
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (!(error instanceof GatewayError)) throw error
     const { kind, message, field } = error

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
-import { usageRoutes } from '../../src/api/usage.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { freshDatabase } from '../support/database.ts'
-import { identity, keyId, serve, tenantId } from './serve.ts'
+import { usageEndpoints } from '../../src/api/usage.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
 
 const otherTenant = '00000000-0000-4000-8000-000000000002'
 const otherKey = '00000000-0000-4000-8000-0000000000a2'
@@ -53,17 +52,12 @@ beforeAll(async () => {
   const fresh = await freshDatabase()
   drop = fresh.drop
   database = openDatabase(fresh.url, { max: 2 })
-  const usage = usageRoutes({
+  const usage = usageEndpoints({
     database,
-    authenticate: () => caller,
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
   })
-  api = await serve((app) => {
-    app.get('/v1/usage/requests', usage.list)
-    app.get('/v1/usage/requests/:id', usage.detail)
-    app.get('/v1/usage/summary', usage.summary)
-  })
+  api = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   await database.sql`insert into models (id, managed_by) values ('small', 'admin')`
   await database.sql`insert into prices (id, model_id, input_nano, output_nano) values (${priceId}, 'small', 2500000000, 10000000000)`
 })
@@ -335,8 +329,8 @@ describe('GET /v1/usage/summary', () => {
 
 test('while Postgres is away the answer is unavailable', async () => {
   const away = openDatabase('postgres://nobody:x@127.0.0.1:9/none')
-  const usage = usageRoutes({ database: away, authenticate: () => caller, shipNow: async () => {} })
-  const lost = await serve((app) => app.get('/v1/usage/requests', usage.list))
+  const usage = usageEndpoints({ database: away, shipNow: async () => {} })
+  const lost = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   expect((await lost.get('/v1/usage/requests')).body.kind).toBe('unavailable')
   lost.close()
   await away.close()

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 let origin: Awaited<ReturnType<typeof freshDatabase>>
@@ -25,7 +25,7 @@ beforeEach(async () => {
 const apply = (text: string) =>
   applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env: {} }), keeper)
 
-const load = async () => (await Catalog.load(database, keeper, () => {})).snapshot
+const load = async () => (await Catalog.load(database, keeper, silentLog)).snapshot
 
 /** With the transaction that wrote each row last. */
 const rowsAndRevision = async () => [

@@ -7,9 +7,9 @@ import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { freshDatabase } from '../support/database.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 let origin: Awaited<ReturnType<typeof freshDatabase>>
@@ -31,10 +31,9 @@ beforeEach(async () => {
 const apply = (text: string, using = keeper) =>
   applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env: {} }), using)
 
-const load = (using = keeper, log: (message: string) => void = () => {}) =>
-  Catalog.load(database, using, log).then((catalog) => catalog.snapshot)
+const load = (using = keeper) => Catalog.load(database, using, silentLog).then((catalog) => catalog.snapshot)
 
-const keyOf = (secret: string) => readKeyByHash(database, hashKeySecret(secret, keeper.pepper))
+const keyOf = (secret: string) => readKeyByHash(database.db, hashKeySecret(secret, keeper.pepper))
 
 /** Those of groups and keys that have one. */
 const budgets = async () => [
@@ -328,7 +327,7 @@ describe('an opening balance', () => {
   test('of a tenant that was not limited before can be spent whole, and the entries still add up', async () => {
     await apply(tenant(''))
     await database.sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
-      SELECT uuidv7(), id, now(), 'charge', -7000 FROM accounts`
+      SELECT gen_random_uuid(), id, now(), 'charge', -7000 FROM accounts`
     await database.sql`UPDATE accounts SET balance_nano = -7000`
     await apply(tenant(', balance_usd: "1"'))
     expect(await account()).toEqual({
@@ -392,7 +391,11 @@ channels:
     await apply(whole)
     const other = new SecretKeeper('another secret key, also long enough')
     const lines: string[] = []
-    const catalog = await Catalog.load(database, other, (line) => lines.push(line))
+    const catalog = await Catalog.load(
+      database,
+      other,
+      relayLog((_level, _fields, line) => void lines.push(line)),
+    )
     await catalog.refresh()
     expect(catalog.snapshot.channels.size).toBe(0)
     expect(findModel(catalog.snapshot, 'big')?.offers).toEqual([])
@@ -415,7 +418,7 @@ channels:
 
   test('swaps the snapshot whole and leaves the old one as it was', async () => {
     await apply(whole)
-    const catalog = await Catalog.load(database, keeper, () => {})
+    const catalog = await Catalog.load(database, keeper, silentLog)
     const before = catalog.snapshot
     await apply(`models: [{ id: other }]`)
     await catalog.refresh()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { accounts, tenants } from '../../src/db/schema.ts'
-import { freshDatabase } from '../support/database.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { postmasterOf, temporaryDirectory } from '../support/embedded.ts'
 import { until } from '../support/until.ts'
 
@@ -34,19 +34,19 @@ test('raw statements and typed queries see the same rows, each with its own way 
 
 test('statements and subscriptions work again after Postgres was away', async () => {
   const dataDir = temporaryDirectory()
-  const embedded = await startEmbedded({ dataDir, log: () => {}, settings: { shared_buffers: '16MB' } })
+  const embedded = await startEmbedded({ dataDir, log: silentLog, settings: { shared_buffers: '16MB' } })
   onTestFinished(() => embedded.stop())
   const database = openDatabase(embedded.url)
   onTestFinished(() => database.close())
   const heard: string[] = []
   let subscriptions = 0
-  await database.listen(
-    'changes',
-    (payload) => heard.push(payload),
-    () => {
+  database.listen('changes', {
+    onNotify: (payload) => heard.push(payload),
+    onListening: () => {
       subscriptions += 1
     },
-  )
+  })
+  await until(() => subscriptions === 1)
   const prepared = () => database.sql`select ${1}::int as n`
   expect(await prepared()).toMatchObject([{ n: 1 }])
   await database.sql`select pg_notify('changes', 'before')`

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { isPostmaster } from '../../src/db/postmaster.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { clusterOf, postmasterOf, query, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { until } from '../support/until.ts'
 
@@ -16,7 +17,7 @@ let original = ''
 beforeAll(async () => {
   original = mkdtempSync(join(tmpdir(), 'tollgate-embedded-original-'))
   chmodSync(original, 0o711)
-  const embedded = await startEmbedded({ dataDir: join(original, 'data'), log: () => {} })
+  const embedded = await startEmbedded({ dataDir: join(original, 'data'), log: silentLog })
   await query(embedded.url, 'create table kept (n int); insert into kept values (42)')
   await embedded.stop()
 })
@@ -129,18 +130,18 @@ test('processes that start at once on a new directory share one Postgres, which 
 test('a database without its postgres.json is not overwritten: the message says what to restore', async () => {
   const dataDir = copyOfOriginal()
   rmSync(join(dataDir, 'postgres.json'))
-  await expect(startEmbedded({ dataDir, log: () => {} })).rejects.toThrow('postgres.json is gone')
+  await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('postgres.json is gone')
 })
 
 test('a database that has been removed is not replaced by an empty one in silence', async () => {
   const dataDir = copyOfOriginal()
   rmSync(clusterOf(dataDir), { recursive: true })
-  await expect(startEmbedded({ dataDir, log: () => {} })).rejects.toThrow('begin with an empty database')
+  await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('begin with an empty database')
 })
 
 test('two starts in one process share one Postgres too', async () => {
   const dataDir = copyOfOriginal()
-  const options = { dataDir, log: () => {}, settings: { shared_buffers: '16MB' } }
+  const options = { dataDir, log: silentLog, settings: { shared_buffers: '16MB' } }
   const [one, two] = await Promise.all([startEmbedded(options), startEmbedded(options)])
   expect(one.url).toBe(two.url)
   const pid = postmasterOf(dataDir)

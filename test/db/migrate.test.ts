@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { emptyDatabase, openDatabase } from '../support/database.ts'
 
 test('eight processes may start at once on an empty database: each finds it prepared, and one works at a time', async () => {
   const fresh = await emptyDatabase()
@@ -42,7 +42,7 @@ test('a step that fails is reported and leaves no lock behind', async () => {
 test('waiting ends at once with a wrong password, and never shows it', async () => {
   const url = new URL(inject('postgres').url)
   url.password = 'hunter2-wrong'
-  const waiting = waitForDatabase(url.href, 60_000, () => {})
+  const waiting = waitForDatabase(url.href, 60_000, silentLog)
   await expect(waiting).rejects.toThrow(/password authentication failed/)
   await expect(waiting).rejects.not.toThrow(/hunter2/)
 })
@@ -50,16 +50,15 @@ test('waiting ends at once with a wrong password, and never shows it', async () 
 test('waiting ends at once when the server has no such database', async () => {
   const url = new URL(inject('postgres').url)
   url.pathname = '/no_such_database'
-  await expect(waitForDatabase(url.href, 60_000, () => {})).rejects.toThrow(
+  await expect(waitForDatabase(url.href, 60_000, silentLog)).rejects.toThrow(
     `cannot use the database "no_such_database" on ${url.hostname}:${url.port}`,
   )
 })
 
 test('waiting gives up after its time and says where nothing answered', async () => {
   const said: string[] = []
-  const waiting = waitForDatabase('postgres://me:hunter2@127.0.0.1:9/tollgate', 600, (line) =>
-    said.push(line),
-  )
+  const log = relayLog((_level, _fields, line) => void said.push(line))
+  const waiting = waitForDatabase('postgres://me:hunter2@127.0.0.1:9/tollgate', 600, log)
   await expect(waiting).rejects.toThrow(
     'cannot use the database "tollgate" on 127.0.0.1:9 as me: connect ECONNREFUSED 127.0.0.1:9',
   )
@@ -72,7 +71,7 @@ test('a server that accepts and says nothing does not hold the wait for ever', a
   onTestFinished(() => void mute.close())
   const address = mute.address()
   const port = typeof address === 'object' ? address?.port : 0
-  await expect(waitForDatabase(`postgres://me@127.0.0.1:${port}/tollgate`, 100, () => {})).rejects.toThrow(
+  await expect(waitForDatabase(`postgres://me@127.0.0.1:${port}/tollgate`, 100, silentLog)).rejects.toThrow(
     'CONNECT_TIMEOUT',
   )
 })

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { openDatabase } from '../../src/db/database.ts'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
-import { freshDatabase } from '../support/database.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
@@ -107,7 +106,11 @@ test('a pass gives up when a long reader holds the table, so that writers do not
 
 test('keeping partitions begins with a pass and reports what it did', async () => {
   const said: string[] = []
-  const keeper = keepPartitions(database, plan, (line) => said.push(line))
+  const keeper = keepPartitions(
+    database,
+    plan,
+    relayLog((_level, _fields, line) => void said.push(line)),
+  )
   onTestFinished(() => keeper.stop())
   await until(() => said.length > 0)
   expect(said).toEqual(['usage log: 9 daily partitions made, 0 dropped'])
@@ -119,7 +122,7 @@ async function insert(days: number, name: string, { sql }: Database = database):
   await sql.begin(async (tx) => {
     const [row] = await tx<{ id: string }[]>`
       insert into requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count, user_agent)
-      values (uuidv7(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
+      values (gen_random_uuid(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
     await tx`insert into request_payloads (request_id, created_at, capture, body)
       values (${row?.id ?? ''}, ${createdAt}, 'content', ${name})`
   })

@@ -1,6 +1,5 @@
 import { expect, onTestFailed, onTestFinished, vi } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'

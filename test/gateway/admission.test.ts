@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
+import { openDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { holdsFor } from '../support/until.ts'

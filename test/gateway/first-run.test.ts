@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, expect, test } from 'vitest'
 
@@ -75,6 +76,17 @@ test('the first start prints a base URL, a key and a curl; the official SDK stre
     type: 'function',
     function: { name: 'get_weather' },
   })
+  const question = { model: 'demo-chat', messages: [{ role: 'user' as const, content: 'Hello' }] }
+  const origin = first.baseURL.replace(/\/v1$/, '')
+  const anthropic = new Anthropic({ baseURL: origin, apiKey, maxRetries: 0 })
+  const message = await anthropic.messages.stream({ ...question, max_tokens: 100 }).finalMessage()
+  expect(message.content).toMatchObject([{ text: expect.stringContaining('You said: "Hello"') }])
+  expect((await anthropic.messages.countTokens(question)).input_tokens).toBe(message.usage.input_tokens)
+  const response = await openai.responses.stream({ model: 'demo-chat', input: 'Hello' }).finalResponse()
+  expect(response.output_text).toContain('You said: "Hello"')
+  const image = await openai.images.generate({ model: 'demo-image', prompt: 'A quiet harbour' })
+  expect(Buffer.from(image.data?.[0]?.b64_json ?? '', 'base64').toString('latin1', 1, 4)).toBe('PNG')
+
   const log = (key: string) =>
     fetch(`${first.baseURL}/usage/requests/${request_id}`, { headers: { authorization: `Bearer ${key}` } })
   expect(await (await log(apiKey)).json()).toMatchObject({

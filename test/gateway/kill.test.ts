@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
-import { listInstances } from '../../src/ledger/journal-directory.ts'
+import { listJournals } from '../../src/ledger/journal-directory.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
 import { startCountingUpstream } from '../support/counting-upstream.ts'
+import { openDatabase } from '../support/database.ts'
 import { postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
@@ -99,7 +99,7 @@ test.for(installations)(
     const database = openDatabase(own?.url ?? databaseUrlOf(postgresHome))
     try {
       // A process that died before Postgres knew of it left its journal all the same: count the journals.
-      const journals = () => homes.flatMap((home) => listInstances(join(home, 'journal'))).length
+      const journals = () => homes.flatMap((home) => listJournals(join(home, 'journal'))).length
       await expect.poll(journals, { timeout: 60_000 }).toBe(directories.length * processes)
       const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
         SELECT r.id, p.body, r.outcome FROM requests r JOIN request_payloads p ON p.request_id = r.id AND p.created_at = r.created_at`

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DemoUpstream, startDemoUpstream } from '../../src/demo/upstream.ts'
 import { imageWords, inputs, type Loop, notingFetch, questionAgain, runTool } from '../support/loop.ts'
 import { aiChatLoop, aiCompatibleLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'
 import { messagesLoop } from '../support/loop-anthropic.ts'
 import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 
-/** The vendors' own clients run tool loops through every pair of formats; the demo channel is each of the vendors. */
+/** The vendors' own clients run tool loops through every pair of formats; the strict vendor is each of the vendors. */
 
 const upstreams = {
   'via-chat': 'openai-chat',
@@ -83,15 +83,15 @@ const clients: Record<string, Client> = {
 }
 
 let bed: Testbed
-let demo: DemoUpstream
+let vendor: Vendor
 
 beforeAll(async () => {
-  demo = await startDemoUpstream({ tokenDelayMs: 0 })
-  bed = await startTestbed({ yaml: () => yaml(demo.url) })
+  vendor = await startVendor({ tokenDelayMs: 0 })
+  bed = await startTestbed({ yaml: () => yaml(vendor.url) })
 })
 afterAll(async () => {
   await bed.close()
-  await demo.close()
+  await vendor.close()
 })
 
 describe.each(Object.entries(clients))('%s', (_name, client) => {

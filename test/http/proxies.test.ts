@@ -278,6 +278,17 @@ describe('a client that comes from another machine without TLS', () => {
     expect(await said({ 'x-forwarded-proto': 'https' })).toBe(200)
     await bed.close()
   })
+
+  test('is the first hop of all where every address is a trusted proxy', async () => {
+    const bed = await from(() => '203.0.113.7', { TRUSTED_PROXIES: '0.0.0.0/0' })
+    const forwarded = '198.51.100.1, 203.0.113.9'
+    const answer = await chat(bed, { 'x-forwarded-proto': 'https', 'x-forwarded-for': forwarded })
+    expect(await bed.row(answer.headers.get('x-request-id') ?? '')).toMatchObject({
+      status: 200,
+      client_address: '198.51.100.1',
+    })
+    await bed.close()
+  })
 })
 
 test('TRUSTED_PROXIES takes addresses and blocks, and says which of them is none', () => {

@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { EventStream, endAnswer, writeTo } from '../../src/http/event-stream.ts'
 import { answerAtOnce } from '../../src/images/image-answer.ts'
 import { sendFile } from '../../src/images/image-bytes.ts'
@@ -13,7 +12,10 @@ import { ImageJobs } from '../../src/images/jobs/jobs.ts'
 import { JobWatch } from '../../src/images/jobs/watch.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
-import { freshDatabase } from '../support/database.ts'
+import { formatAt } from '../../src/stages/endpoints.ts'
+import { arrive } from '../../src/stages/received.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
 
 const path = '/v1/images/generations'
@@ -172,7 +174,7 @@ describe('clients that do not read', () => {
 describe('a database that does not answer', () => {
   test('behind an accepted job it is no error: 202 with what is known', async () => {
     const warned: string[] = []
-    const log = { info() {}, error() {}, warn: (_: object, message: string) => void warned.push(message) }
+    const log = relayLog((_level, _fields, message) => void warned.push(message))
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none')
     onTestFinished(() => database.close())
     const jobs = jobsOf(database, 300)
@@ -186,8 +188,10 @@ describe('a database that does not answer', () => {
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {
-      const call = { id, request, response, headers: { 'x-more': 'kept' }, requestedModel: 'draw' }
-      await answerAtOnce({ images, publicUrl: undefined, log }, call)
+      const { row } = arrive(formatAt(path), null)
+      row.requestedModel = 'draw'
+      const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
+      await answerAtOnce({ images, publicUrl: undefined, log }, received)
     })
     const answer = await fetch(origin)
     expect(answer.status).toBe(202)
@@ -202,15 +206,14 @@ describe('a database that does not answer', () => {
     expect(warned).toEqual(['an accepted image job could not be read'])
   })
 
-  test('for a list, a sweep or a clean-up cuts nobody else off; for a read its connections are renewed', async () => {
+  test('for a list, a sweep, a clean-up or a read it is unavailable in time, and none of them cuts another off', async () => {
     const { url, drop } = await freshDatabase()
-    const [database, other] = [openDatabase(url), openDatabase(url, { max: 1 })]
+    const [database, other] = [openDatabase(url, { admitMs: 500 }), openDatabase(url, { max: 1 })]
     onTestFinished(async () => {
       await Promise.all([database.close(), other.close()])
       await drop()
     })
-    // Connections are renewed at most once a second.
-    const jobs = jobsOf(database, 1_500)
+    const jobs = jobsOf(database, 500)
     const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
     expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
     // Of a client that does not ask for types (db/array-types.ts), only a connection that is open can be reserved.
@@ -218,21 +221,24 @@ describe('a database that does not answer', () => {
     const session = await other.sql.reserve()
     await session`BEGIN`
     await session`LOCK TABLE image_jobs`
-    const asides = await Promise.allSettled([
+    // More patient than they are.
+    const patient = database.jobs.ask(({ sql }) => sql`SELECT id FROM image_jobs`, { withinMs: 60_000 })
+    const hurried = await Promise.allSettled([
       jobs.list(scope, undefined, undefined, 5),
       jobs.sweep(1000),
       jobs.removeBefore(new Date(0)),
+      jobs.read([scope.tenantId]),
     ])
-    expect(asides.map((aside) => aside.status === 'rejected' && aside.reason.kind)).toEqual([
+    expect(hurried.map((asked) => asked.status === 'rejected' && asked.reason.kind)).toEqual([
+      'unavailable',
       'unavailable',
       'unavailable',
       'unavailable',
     ])
-    expect(database.renewals).toBe(0)
-    await expect(jobs.read([scope.tenantId])).rejects.toMatchObject({ kind: 'unavailable' })
-    expect(database.renewals).toBe(1)
     await session`ROLLBACK`
     session.release()
+    expect(await patient).toEqual([])
+    expect(await jobs.read([scope.tenantId])).toEqual([])
   })
 })
 

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
-import { type Generation, generate } from '../../src/images/generate.ts'
+import { generate } from '../../src/images/generate.ts'
+import type { Generation } from '../../src/images/generation.ts'
+import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
-import type { Gateway } from '../../src/stages/gateway.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageTestbed, imagesYaml, startImageTestbed } from '../support/image-testbed.ts'
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
@@ -240,7 +241,7 @@ describe('what ends the making of images', () => {
       upstreams,
       routing,
       images: { storage: fileStorage({ directory }) },
-    } as unknown as Gateway
+    } as unknown as ImageGateway
     const body = { model: 'two', prompt, n: 2, stream: true, partial_images: 1 }
     const bounds = { jsonDepthMax: 10, jsonValuesMax: 1000 }
     const generation: Generation = {

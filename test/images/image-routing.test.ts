@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { type Generation, generate } from '../../src/images/generate.ts'
+import { generate } from '../../src/images/generate.ts'
+import type { Generation } from '../../src/images/generation.ts'
+import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import type { Routing } from '../../src/routing/routing.ts'
-import type { Gateway } from '../../src/stages/gateway.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
@@ -64,9 +66,9 @@ function begin(
     },
     upstreams,
     routing,
-    log: { warn: () => {} },
+    log: silentLog,
     images: { storage: fileStorage({ directory }) },
-  } as unknown as Gateway
+  } as unknown as ImageGateway
   const body = { model: 'two', prompt, n: 1, ...more }
   const generation: Generation = {
     job: { model: 'two', groupId: 'group' } as unknown as ImageJob,

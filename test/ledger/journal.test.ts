@@ -3,10 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Frame, openRecordOf, readFrame } from '../../src/ledger/frame.ts'
+import { type Frame, readFrame } from '../../src/ledger/frame.ts'
 import { Journal, type JournalDisk, type JournalOptions } from '../../src/ledger/journal.ts'
 import { listSegments, segmentName } from '../../src/ledger/journal-directory.ts'
+import { ownLayout } from '../../src/ledger/layout.ts'
+import { uuidText } from '../../src/ledger/tuple.ts'
 import { aClose, anOpen } from '../support/records.ts'
+import { columnsIn } from '../support/tuples.ts'
 
 let directory: string
 const trouble: (string | undefined)[] = []
@@ -74,8 +77,17 @@ test('a resolved open is on disk, with everything that an orphaned row needs', a
   const [frame] = framesOnDisk()
   expect(frame?.kind).toBe('open')
   if (frame?.kind !== 'open') return
-  expect(openRecordOf(frame)).toEqual({ ...open, body: null })
-  expect(frame.payloadTuple.includes('gpt-main')).toBe(true)
+  const bytes = readFileSync(join(directory, segmentName(0)))
+  const { id, tenant_id, key_id, stream, ...texts } = columnsIn(bytes, frame.halfAt, ownLayout.open)
+  expect([id, tenant_id].map((uuid) => uuid && uuidText(uuid))).toEqual([open.id, open.tenantId])
+  expect(key_id).toBeNull()
+  expect(stream).toEqual(Buffer.from([1]))
+  expect(String(texts.endpoint)).toBe(open.endpoint)
+  expect(String(texts.requested_model)).toBe(open.requestedModel)
+  expect(String(texts.user_agent)).toBe('caf\u00e9 \ufffd')
+  expect(String(texts.client_address)).toBe(open.clientAddress)
+  expect(texts.idempotency_key).toBeNull()
+  expect(bytes.subarray(frame.payloadAt, frame.end).includes('gpt-main')).toBe(true)
   await journal.end()
 })
 
@@ -103,6 +115,23 @@ test('a torn tail at any byte is found, and every frame before it is read', asyn
     expect(read === 'damaged' || read === 'incomplete' || torn.equals(bytes)).toBe(true)
   }
   expect(readFrame(bytes, whole)).toMatchObject({ kind: 'close' })
+})
+
+test('a record that cannot be written leaves nothing behind that hides the next', async () => {
+  const journal = start()
+  const unreadable = {
+    get: () => {
+      throw new Error('it cannot be read')
+    },
+  }
+  const open = Object.defineProperty(anOpen(), 'userAgent', unreadable)
+  const close = Object.defineProperty(aClose(), 'channel', unreadable)
+  await expect(journal.open(open)).rejects.toThrow('it cannot be read')
+  await expect(journal.row(anOpen(), close)).rejects.toThrow('it cannot be read')
+  const good = anOpen()
+  await journal.row(good, aClose())
+  expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close'])
+  await journal.end()
 })
 
 test('a full disk refuses new requests by name, keeps every close, and writes them when there is room again', async () => {
@@ -136,7 +165,7 @@ test('a full disk refuses new requests by name, keeps every close, and writes th
 })
 
 test('at its bound the journal refuses new requests and still takes the end of running ones', async () => {
-  const journal = start({ bytesMax: 1000 })
+  const journal = start({ bytesMax: 600 })
   const running = anOpen()
   await journal.open(running)
   await journal.row(anOpen(), aClose())
@@ -151,7 +180,7 @@ test('from its bound on the journal keeps refusals without their bodies, and say
   const journal = start({ bytesMax: 1000 })
   while (!journal.overfull) await journal.row(anOpen({ body: Buffer.alloc(400, 'x') }), aClose())
   const bodies = framesOnDisk().flatMap((frame) =>
-    frame.kind === 'open' ? [frame.payloadTuple.length > 0] : [],
+    frame.kind === 'open' ? [frame.payloadAt < frame.end] : [],
   )
   expect(bodies.indexOf(false)).toBeGreaterThan(0)
   expect(bodies.slice(bodies.indexOf(false)).some((kept) => kept)).toBe(false)

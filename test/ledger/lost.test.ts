@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { Journal } from '../../src/ledger/journal.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { freshDatabase } from '../support/database.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
 let url: string
@@ -62,7 +62,6 @@ test('the journal of a process that was given up is still shipped whole when it 
   await anInstance(instance, 30)
   await database.sql`SELECT retire_lost_instances(${randomUUIDv7()})`
 
-  const log = { info: () => {}, warn: () => {}, error: () => {} }
   const { bounds } = readConfig({})
   const ledger = Ledger.start({
     dataDir: home,
@@ -70,7 +69,7 @@ test('the journal of a process that was given up is still shipped whole when it 
     instanceId: randomUUIDv7(),
     sync: 'process',
     bounds,
-    log,
+    log: silentLog,
     onFenced: () => {},
   })
   try {

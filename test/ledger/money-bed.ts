@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 export const instance = randomUUIDv7()
 

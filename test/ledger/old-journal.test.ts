@@ -1,29 +1,49 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { frameHeaderBytes, readFrame, writeCloseFrame, writeOpenFrame } from '../../src/ledger/frame.ts'
-import { segmentName } from '../../src/ledger/journal-directory.ts'
-import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
+import { frameHeaderBytes, readFrame } from '../../src/ledger/frame.ts'
+import { Journal } from '../../src/ledger/journal.ts'
+import { listJournals, segmentName } from '../../src/ledger/journal-directory.ts'
+import { ownLayout, writeLayout } from '../../src/ledger/layout.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
-import { TupleWriter, writeAttemptTuple } from '../../src/ledger/tuple.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
-/** What a process of the version before wrote, and one of this version finds after the upgrade. */
+/**
+ * What a process of another release wrote, and one of this release finds after an upgrade.
+ *
+ * The fixture was written by the code of 3592f34. Of the request that ends in 1 two attempts are as releases before it
+ * wrote them, without their last column; 2 has none; 3 has two, a charge and a reservation; 4 is running; 5 was refused.
+ */
+const oldJournal = readFileSync(join(import.meta.dirname, '../fixtures/journal-3592f34.bin'))
+const idOf = (last: number) => `019aaaaa-bbbb-7ccc-8ddd-00000000000${last}`
+const tenantId = '01890a5d-ac96-774b-bcce-b302099a8057'
+const instanceId = '019aaaaa-0000-7000-8000-000000000000'
 
 let home: string
+let directory: string
 let client: Client
 let drop: () => Promise<void>
+let said: string[]
 beforeEach(async () => {
+  said = []
   home = mkdtempSync(join(tmpdir(), 'tollgate-old-journal-'))
+  directory = join(home, instanceId)
+  mkdirSync(directory)
   const fresh = await freshDatabase()
   drop = fresh.drop
   client = new Client({ connectionString: fresh.url })
   await client.connect()
+  await client.query(
+    `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES ($1, 'h', 1, now(), now(), 'live')`,
+    [instanceId],
+  )
+  await client.query(`INSERT INTO tenants (id, name, managed_by) VALUES ($1, 'old', 'admin')`, [tenantId])
+  await client.query(`INSERT INTO accounts (id, limited, balance_nano) VALUES ($1, true, 10000)`, [tenantId])
 })
 afterEach(async () => {
   await client.end()
@@ -31,88 +51,118 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-function frameOf(write: (out: TupleWriter) => void): Buffer {
-  const out = new TupleWriter(1024)
-  write(out)
-  return Buffer.from(out.buffer.subarray(0, out.length))
-}
-
-/** A close frame whose attempts have one column less, their last one. */
-function oldClose(open: OpenRecord, close: CloseRecord): Buffer {
-  const bare = frameOf((out) => writeCloseFrame(out, open, { ...close, attempts: [] }))
-  const tuples = close.attempts.map((attempt, i) => {
-    const tuple = frameOf((out) => writeAttemptTuple(out, open.id, i + 1, attempt))
-    tuple.writeInt16BE(13)
-    return tuple.subarray(0, -5)
-  })
-  const frame = Buffer.concat([bare, ...tuples])
-  frame.writeUInt32LE(frame.length - frameHeaderBytes, 0)
-  frame.writeUInt32LE(crc32(frame.subarray(frameHeaderBytes)), 4)
-  return frame
-}
-
-test('frames of the version before are shipped together with those of this one', async () => {
-  const instanceId = randomUUIDv7()
-  const directory = join(home, instanceId)
-  mkdirSync(directory)
-  await client.query(
-    `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES ($1, 'h', 1, now(), now(), 'live')`,
-    [instanceId],
-  )
-  // Those of one millisecond are in no order.
-  const beginning = randomUUIDv7().slice(0, -1)
-  const [one, two, three] = [1, 2, 3].map((last) => anOpen({ id: `${beginning}${last}` }))
-  if (one === undefined || two === undefined || three === undefined) throw new Error('three requests')
-  const attempts = [
-    anAttempt({ status: 503, error: { kind: 'upstream_overloaded', message: 'Full \u2603' }, totalMs: null }),
-    anAttempt({ channel: 'next', upstreamRequestId: 'req_1' }),
-  ]
-  const frames = [
-    ...[one, two, three].map((open) => frameOf((out) => writeOpenFrame(out, open))),
-    oldClose(one, aClose({ attempts })),
-    oldClose(two, aClose({ attempts: [] })),
-    frameOf((out) =>
-      writeCloseFrame(out, three, aClose({ attempts: [anAttempt({ passedOver: true }), anAttempt()] })),
-    ),
-  ]
-  writeFileSync(join(directory, segmentName(0)), Buffer.concat(frames))
-  const said: string[] = []
-  const shipment = new Shipment({
-    directory,
-    instanceId,
-    growing: false,
-    batchBytes: 1024,
-    log: (_level, message) => void said.push(message),
-  })
+/** Ship all of the journal and adopt it; answers the orphans. */
+async function adopt(batchBytes: number): Promise<number> {
+  const log = relayLog((_level, _fields, message) => void said.push(message))
+  const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
   await shipment.resume(client)
   while (await shipment.shipNext(client));
+  const orphans = await shipment.adopt(client)
   shipment.close()
-  expect(said).toEqual([])
-  expect(readdirSync(home)).toEqual([instanceId])
-  expect((await client.query('SELECT id FROM requests')).rows).toHaveLength(3)
-  const { rows } = await client.query(
-    `SELECT request_id, ordinal, channel, status, error_message, total_ms, upstream_request_id, passed_over
+  return orphans
+}
+
+test.each([1024, 1024 * 1024])(
+  'the journal of 3592f34 is shipped whole, in batches of %i bytes',
+  async (bytes) => {
+    writeFileSync(join(directory, segmentName(0)), oldJournal)
+    expect(await adopt(bytes)).toBe(1)
+    expect(said).toEqual([])
+    expect(readdirSync(home)).toEqual([instanceId])
+    const requests = await client.query(
+      `SELECT id, tenant_id, requested_model, served_model, user_agent, outcome, input_tokens, cost_nano, folded
+     FROM requests ORDER BY id`,
+    )
+    const common = { tenant_id: tenantId, requested_model: 'gpt-main', user_agent: 'test', folded: 1 }
+    expect(requests.rows).toMatchObject([
+      { id: idOf(1), outcome: 'succeeded', served_model: 'gpt-main-2026', input_tokens: 10, ...common },
+      { id: idOf(2), outcome: 'succeeded', cost_nano: '123456789012', ...common },
+      { id: idOf(3), outcome: 'succeeded', cost_nano: '1000', ...common },
+      { id: idOf(4), outcome: 'orphaned', served_model: null, cost_nano: null, ...common },
+      { id: idOf(5), outcome: 'refused', input_tokens: null, ...common },
+    ])
+    const payloads = await client.query(
+      'SELECT request_id, capture, body FROM request_payloads ORDER BY request_id',
+    )
+    expect(payloads.rows).toEqual(
+      [1, 2, 3, 4].map((n) => ({ request_id: idOf(n), capture: 'content', body: '{"model":"gpt-main"}' })),
+    )
+    const attempts = await client.query(
+      `SELECT request_id, ordinal, channel, status, error_message, total_ms, upstream_request_id, passed_over
      FROM attempts ORDER BY request_id, ordinal`,
-  )
-  expect(rows).toMatchObject([
-    {
-      request_id: one.id,
-      ordinal: 1,
-      status: 503,
-      error_message: 'Full \u2603',
-      total_ms: null,
-      passed_over: false,
-    },
-    { request_id: one.id, ordinal: 2, channel: 'next', upstream_request_id: 'req_1', passed_over: false },
-    { request_id: three.id, ordinal: 1, passed_over: true },
-    { request_id: three.id, ordinal: 2, passed_over: false },
-  ])
-})
+    )
+    expect(attempts.rows).toMatchObject([
+      {
+        request_id: idOf(1),
+        ordinal: 1,
+        status: 503,
+        error_message: 'Full \u2603',
+        total_ms: null,
+        passed_over: false,
+      },
+      { request_id: idOf(1), ordinal: 2, channel: 'next', upstream_request_id: 'req_1', passed_over: false },
+      { request_id: idOf(3), ordinal: 1, passed_over: true },
+      { request_id: idOf(3), ordinal: 2, passed_over: false },
+    ])
+    const entries = await client.query(`SELECT id, account_id, amount_nano FROM entries`)
+    expect(entries.rows).toEqual([{ id: idOf(3), account_id: tenantId, amount_nano: '-1000' }])
+    expect((await client.query('SELECT balance_nano FROM accounts')).rows).toEqual([{ balance_nano: '9000' }])
+  },
+)
 
 test('an old frame that was cut short is read no further than it goes', () => {
-  const frame = oldClose(anOpen(), aClose({ attempts: [anAttempt()] }))
-  const torn = frame.subarray(0, -3)
+  let at = 0
+  for (let frame = readFrame(oldJournal, at); ; frame = readFrame(oldJournal, at)) {
+    if (typeof frame === 'string') throw new Error('no close frame')
+    if (frame.kind === 'old-close') break
+    at += frame.bytes
+  }
+  const frame = readFrame(oldJournal, at)
+  if (typeof frame === 'string') throw new Error(frame)
+  const torn = Buffer.from(oldJournal.subarray(at, at + frame.bytes - 3))
   torn.writeUInt32LE(torn.length - frameHeaderBytes, 0)
   torn.writeUInt32LE(crc32(torn.subarray(frameHeaderBytes)), 4)
-  expect(readFrame(torn, 0)).toMatchObject({ kind: 'close', bytes: torn.length })
+  expect(readFrame(torn, 0)).toMatchObject({ kind: 'old-close', bytes: torn.length })
+})
+
+test('a release whose columns are others, and in another order, is shipped by the names that its journal gives', async () => {
+  const journal = new Journal({
+    directory,
+    sync: 'process',
+    segmentBytes: 1024 * 1024,
+    bytesMax: 1024 * 1024,
+    onTrouble: () => {},
+  })
+  const [ended, running] = [anOpen({ tenantId }), anOpen({ tenantId })]
+  for (const open of [ended, running]) await journal.open(open)
+  await journal.close(ended, aClose({ attempts: [anAttempt({ reason: 'because' })] }))
+  await journal.end()
+  // As if a later release had given two columns the names of two others, and one the name of a new one.
+  const renamed = (name: string) =>
+    ({ user_agent: 'idempotency_key', idempotency_key: 'user_agent', finish_reason: 'of_later' })[name] ??
+    name
+  const { open, close, attempts } = ownLayout
+  writeLayout(directory, { open: open.map(renamed), close: close.map(renamed), attempts })
+  await client.query('ALTER TABLE requests ADD COLUMN of_later text')
+  expect(await adopt(1024 * 1024)).toBe(1)
+  const { rows } = await client.query(
+    'SELECT id, user_agent, idempotency_key, finish_reason, of_later, outcome FROM requests ORDER BY outcome DESC',
+  )
+  const swapped = { user_agent: null, idempotency_key: 'test', finish_reason: null }
+  expect(rows).toEqual([
+    { id: ended.id, outcome: 'succeeded', of_later: 'stop', ...swapped },
+    { id: running.id, outcome: 'orphaned', of_later: null, ...swapped },
+  ])
+  expect((await client.query('SELECT reason FROM attempts')).rows).toEqual([{ reason: 'because' }])
+})
+
+test('a release that does not know the frames of this one does not find its journals', () => {
+  mkdirSync(join(home, `${instanceId}.2`))
+  mkdirSync(join(home, `set-aside-${instanceId}-0-0`))
+  // How releases up to 3592f34 tell journals from what else is there.
+  expect(readdirSync(home).filter((name) => /^[0-9a-f-]{36}$/.test(name))).toEqual([instanceId])
+  expect(listJournals(home)).toEqual([
+    { instance: instanceId, directory },
+    { instance: instanceId, directory: `${directory}.2` },
+  ])
 })

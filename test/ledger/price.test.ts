@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
 import {
+  boundedUsage,
+  costNanoMax,
   dearestImageNano,
   imagePriceNano,
   parseMultiplier,
@@ -49,6 +51,25 @@ describe('priceRequest', () => {
       total: 5_437_500n,
     })
     expect(priceRequest(usage, price, '0.8')?.total).toBe(4_350_000n)
+  })
+
+  test('counts are bounded before they are multiplied, and so is what they cost', () => {
+    const counts = [1e15, 1e300, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
+    for (const count of counts) {
+      const usage = { ...nothing, output: count }
+      expect(boundedUsage(usage)).toEqual({ ...nothing, output: 2_147_483_647 })
+      expect(priceRequest(usage, price, '1')?.total).toBe(21_474_836_470_000n)
+      expect(priceRequest(usage, price, '999999999999')?.total).toBe(costNanoMax)
+    }
+    const odd = { input: -5, cacheRead: Number.NaN, cacheWrite: 1.9, output: -1e300, reasoning: 0.5 }
+    expect(boundedUsage(odd)).toEqual({ ...nothing, cacheWrite: 1 })
+    expect(priceRequest(odd, price, '1')?.total).toBe(3_125n)
+  })
+
+  test('an image costs no more than the bound either', () => {
+    const dear = { ...price, image: 10n ** 18n }
+    const made = { count: 10, size: undefined, quality: undefined, usage: undefined }
+    expect(priceImages(made, dear, '1')?.total).toBe(costNanoMax)
   })
 
   test('cache and reasoning fall back to the price of their side', () => {

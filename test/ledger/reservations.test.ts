@@ -1,7 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { type Connections, openConnections } from '../../src/db/connections.ts'
+import { Pool } from '../../src/db/pool.ts'
 import { type ReservationOptions, Reservations, type Verdict } from '../../src/ledger/reservations.ts'
+import { openDatabase } from '../support/database.ts'
 import { holdsFor } from '../support/until.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
@@ -182,18 +184,27 @@ test('where Postgres does not answer in time, the request is refused, and what i
 /** The bed's database, of which the next statement that has some words fails, is never answered, or only when told. */
 function faulty() {
   const faults: { words: RegExp; instead(run: () => unknown): unknown }[] = []
-  const sql = new Proxy(bed.database.sql, {
-    apply(target, self, args) {
-      const run = () => Reflect.apply(target, self, args)
-      const fault = faults.findIndex(({ words }) => Array.isArray(args[0]) && words.test(args[0].join('')))
-      return fault === -1 ? run() : faults.splice(fault, 1)[0]?.instead(run)
-    },
+  const faulty = ({ sql, ...connections }: Connections): Connections => ({
+    ...connections,
+    sql: new Proxy(sql, {
+      apply(target, self, args) {
+        const run = () => Reflect.apply(target, self, args)
+        const fault = faults.findIndex(({ words }) => Array.isArray(args[0]) && words.test(args[0].join('')))
+        return fault === -1 ? run() : faults.splice(fault, 1)[0]?.instead(run)
+      },
+    }),
   })
+  const money = new Pool({ open: () => faulty(openConnections(bed.url)), atOnce: 5, withinMs: 60_000 })
+  onTestFinished(() => money.close())
   return {
-    database: { sql, renew() {} },
+    database: { money },
     hang: (words: RegExp) => void faults.push({ words, instead: () => new Promise(() => {}) }),
     fail: (words: RegExp) =>
-      void faults.push({ words, instead: () => Promise.reject(new Error('the connection broke')) }),
+      void faults.push({
+        words,
+        instead: () =>
+          Promise.reject(Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' })),
+      }),
     hold(words: RegExp) {
       const asked = Promise.withResolvers<void>()
       const answer = Promise.withResolvers<void>()

@@ -1,6 +1,7 @@
 import type { Limits } from '../../src/limits/limits.ts'
 import { memoryLimits } from '../../src/limits/memory.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 
@@ -71,9 +72,7 @@ function redisBackend(): Backend {
 
 /** As a process opens them, with a wait that a busy machine does not reach. Throws when Redis is not used. */
 export async function openShared(url: string, options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
-  const limits = await openRedisLimits({ url, waitMs: 10_000, leaseMs: 2 ** 30, log: quiet, ...options })
+  const limits = await openRedisLimits({ url, waitMs: 10_000, leaseMs: 2 ** 30, log: silentLog, ...options })
   if (limits.state().mode !== 'shared') throw new Error('Redis is not used')
   return limits
 }
-
-export const quiet = { info() {}, warn() {} }

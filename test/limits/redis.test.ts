@@ -4,9 +4,10 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decision, Limits, Scope } from '../../src/limits/limits.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { holdsFor } from '../support/until.ts'
-import { openShared, quiet } from './backends.ts'
+import { openShared } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
 
 /** Limits that processes share, and what they do while Redis does not answer. A busy machine is not to look like that. */
@@ -34,10 +35,7 @@ describe('limits on Redis', () => {
     await redis.stop()
   })
 
-  const log = {
-    info: (_: object, message: string) => void said.push(`info: ${message}`),
-    warn: (_: object, message: string) => void said.push(`warn: ${message}`),
-  }
+  const log = relayLog((level, _fields, message) => void said.push(`${level}: ${message}`))
   async function open(options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
     const limits = await openShared(redis.url, { log, ...options })
     opened.push(limits)
@@ -255,7 +253,7 @@ describe('limits on Redis', () => {
 
   test('a process that has ended is no longer counted among those that share', async () => {
     const staying = await open()
-    const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: quiet })
+    const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: silentLog })
     const processes = () => staying.state().processes
     await expect.poll(processes, { timeout: 10_000 }).toBe(2)
     await leaving.close()

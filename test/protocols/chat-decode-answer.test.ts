@@ -40,7 +40,10 @@ describe('a recorded stream', () => {
     })
     expect(collect(decodeBytes([recordedStream('deepseek-tool-call')]))).toMatchObject({
       blocks: [
-        { block: { type: 'reasoning', summary: false }, seal: { value: '{"member":"reasoning_content"}' } },
+        {
+          block: { type: 'reasoning', summary: false },
+          signature: { value: '{"member":"reasoning_content"}' },
+        },
         { block: { type: 'tool-call', name: 'weather' }, text: '{"location": "San Francisco"}' },
       ],
       finish: { reason: 'tool_calls' },
@@ -208,7 +211,7 @@ describe('a stream', () => {
     })
   })
 
-  it('tells reasoning in details once, with its seal', () => {
+  it('tells reasoning in details once, with its signature', () => {
     const detail = { type: 'reasoning.text', index: 0, format: 'v1' }
     const { blocks } = collect(
       decode([
@@ -220,20 +223,24 @@ describe('a stream', () => {
         finish('stop'),
       ]),
     )
-    const seal = { protocol: 'openai-chat', model: 'up' }
+    const signature = { protocol: 'openai-chat', model: 'up' }
     expect(blocks).toMatchObject([
       {
         text: 'I think',
-        seal: { ...seal, kind: 'signature', value: JSON.stringify({ ...detail, signature: 'SIG' }) },
+        signature: {
+          ...signature,
+          kind: 'signature',
+          value: JSON.stringify({ ...detail, signature: 'SIG' }),
+        },
       },
-      { text: '', seal: { ...seal, kind: 'encrypted' } },
-      { text: 'so', seal: undefined },
+      { text: '', signature: { ...signature, kind: 'encrypted' } },
+      { text: 'so', signature: undefined },
     ])
   })
 
-  it.each(['reasoning_content', 'reasoning'])('tells %s, with a seal that says so', (member) => {
+  it.each(['reasoning_content', 'reasoning'])('tells %s, with a signature that says so', (member) => {
     const { blocks } = collect(decode([delta({ [member]: 'hm' }), delta({ content: 'a' }), finish('stop')]))
-    expect(blocks.map(({ block, text, seal }) => [block.type, text, seal?.value])).toEqual([
+    expect(blocks.map(({ block, text, signature }) => [block.type, text, signature?.value])).toEqual([
       ['reasoning', 'hm', JSON.stringify({ member })],
       ['text', 'a', undefined],
     ])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -56,7 +56,7 @@ describe('a decoded chat request', () => {
       store: true,
       cacheKey: 'k',
       parallelToolCalls: false,
-      others: [],
+      unmapped: [],
       names: { choices: 'n', maxOutputTokens: 'max_completion_tokens', userId: 'safety_identifier' },
     })
   })
@@ -100,7 +100,7 @@ describe('a decoded chat request', () => {
     ],
     [{ tools: [{ type: 'function', function: { name: 'f', extra: 1 } }] }, 'tools[0].function.extra', 'drop'],
   ])('names what has no home: %j', (members, path, verdict) => {
-    expect(decode(members).others).toEqual([{ path, verdict, reason: expect.any(String) }])
+    expect(decode(members).unmapped).toEqual([{ path, verdict, reason: expect.any(String) }])
   })
 
   it.each<[Json, string]>([
@@ -188,7 +188,7 @@ describe('a decoded chat request', () => {
       { type: 'document', source: { kind: 'file', id: 'file-1' }, cache: { ttl: '5m' } },
     ])
     expect(turns[3]?.blocks).toMatchObject([
-      { type: 'reasoning', text: 'hmm', seal: undefined },
+      { type: 'reasoning', text: 'hmm', signature: undefined },
       { type: 'text', text: 'I' },
       { type: 'refusal', text: 'no' },
       { type: 'refusal', text: 'never' },
@@ -275,58 +275,63 @@ describe('a decoded chat request', () => {
     ],
     [{ reasoning_effort: 'low', thinking: { type: 'enabled' } }, { effort: 'low' }, 'reasoning_effort'],
   ])('reads how much to think from %j', (members, reasoning, name) => {
-    expect(decode(members)).toMatchObject({ reasoning, names: { reasoning: name }, others: [] })
+    expect(decode(members)).toMatchObject({ reasoning, names: { reasoning: name }, unmapped: [] })
   })
 })
 
 describe('reasoning that comes back', () => {
-  const seal: Seal = { protocol: 'anthropic-messages', model: 'claude', kind: 'signature', value: 'SIG' }
+  const signature: ReasoningSignature = {
+    protocol: 'anthropic-messages',
+    model: 'claude',
+    kind: 'signature',
+    value: 'SIG',
+  }
   const blocks = (message: Json) =>
     decode({ messages: [{ role: 'assistant', content: 'x', ...message }] }).turns[0]?.blocks.filter(
       ({ type }) => type === 'reasoning',
     )
 
-  it('has the seal that our envelope carried, and the text that it proves', () => {
+  it('has the signature that our envelope carried, and the text that it proves', () => {
     expect(
       blocks({
         reasoning_content: 'first second',
         reasoning_details: [
-          { type: 'reasoning.text', text: 'first', signature: envelope.wrap(seal), index: 0 },
+          { type: 'reasoning.text', text: 'first', signature: envelope.wrap(signature), index: 0 },
           { type: 'reasoning.summary', summary: 'second', index: 1 },
-          { type: 'reasoning.encrypted', data: envelope.wrap({ ...seal, kind: 'encrypted' }), index: 1 },
+          { type: 'reasoning.encrypted', data: envelope.wrap({ ...signature, kind: 'encrypted' }), index: 1 },
         ],
       }),
     ).toMatchObject([
-      { text: 'first', summary: false, seal },
-      { text: 'second', summary: true, seal: { ...seal, kind: 'encrypted' } },
+      { text: 'first', summary: false, signature },
+      { text: 'second', summary: true, signature: { ...signature, kind: 'encrypted' } },
     ])
   })
 
-  it('is two thoughts where two are sealed, whatever their index', () => {
+  it('is two thoughts where two are signed, whatever their index', () => {
     const details = ['a', 'b'].map((text) => ({
       type: 'reasoning.text',
       text,
-      signature: envelope.wrap({ ...seal, value: text }),
+      signature: envelope.wrap({ ...signature, value: text }),
       index: 0,
     }))
     expect(blocks({ reasoning_details: details })).toMatchObject([
-      { text: 'a', seal: { value: 'a' } },
-      { text: 'b', seal: { value: 'b' } },
+      { text: 'a', signature: { value: 'a' } },
+      { text: 'b', signature: { value: 'b' } },
     ])
   })
 
-  it('has no seal when somebody changed the envelope', () => {
-    const forged = `${envelope.wrap(seal).slice(0, -4)}AAAA`
+  it('has no signature when somebody changed the envelope', () => {
+    const forged = `${envelope.wrap(signature).slice(0, -4)}AAAA`
     expect(
       blocks({ reasoning_details: [{ type: 'reasoning.text', text: 'x', signature: forged }] }),
-    ).toMatchObject([{ text: 'x', seal: undefined }])
+    ).toMatchObject([{ text: 'x', signature: undefined }])
   })
 
-  it("has the client's own upstream's seal when the text is none of ours", () => {
+  it("has the client's own upstream's signature when the text is none of ours", () => {
     const detail = { type: 'reasoning.encrypted', data: 'opaque', format: 'v1', index: 0 }
     expect(blocks({ reasoning: 'thought', reasoning_details: [detail] })).toMatchObject([
-      { text: 'thought', seal: undefined },
-      { text: '', seal: { protocol: 'openai-chat', model: undefined, value: JSON.stringify(detail) } },
+      { text: 'thought', signature: undefined },
+      { text: '', signature: { protocol: 'openai-chat', model: undefined, value: JSON.stringify(detail) } },
     ])
   })
 })

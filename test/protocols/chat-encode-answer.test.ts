@@ -1,7 +1,7 @@
 import OpenAI, { APIError } from 'openai'
 import type { ChatCompletion } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish, FinishReason } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -14,7 +14,12 @@ import type { AnswerContext } from '../../src/protocols/protocol.ts'
 const envelope = makeEnvelope(Buffer.alloc(32, 3))
 const usage = { input: 10, cacheRead: 5, cacheWrite: 2, output: 7, reasoning: 3 }
 const asksUsage = { stream: true, stream_options: { include_usage: true } }
-const seal: Seal = { protocol: 'anthropic-messages', model: 'claude', kind: 'signature', value: 'SIG' }
+const signature: ReasoningSignature = {
+  protocol: 'anthropic-messages',
+  model: 'claude',
+  kind: 'signature',
+  value: 'SIG',
+}
 
 const start: ChatEvent = { type: 'start', id: 'up-1', model: 'claude', usage: undefined }
 
@@ -40,7 +45,7 @@ const unmetered: ChatEvent = { ...finish('stop'), usage: undefined }
 
 const rich: ChatEvent[] = [
   start,
-  ...block(0, { type: 'reasoning', summary: false }, ['I ', 'think'], { type: 'seal', seal }),
+  ...block(0, { type: 'reasoning', summary: false }, ['I ', 'think'], { type: 'signature', signature }),
   ...block(1, { type: 'text' }, ['See ', 'there.'], {
     type: 'citation',
     url: 'https://a.test',
@@ -196,16 +201,19 @@ describe('an encoded answer', () => {
     expect(text).not.toContain('free ')
   })
 
-  it.each<[string, Seal]>([
-    ['a signature', seal],
-    ['an encrypted thought', { ...seal, protocol: 'openai-responses', kind: 'encrypted', id: 'rs_1' }],
-  ])('brings %s back when the client sends the message again', (_, sealed) => {
+  it.each<[string, ReasoningSignature]>([
+    ['a signature', signature],
+    ['an encrypted thought', { ...signature, protocol: 'openai-responses', kind: 'encrypted', id: 'rs_1' }],
+  ])('brings %s back when the client sends the message again', (_, given) => {
     const events = [
       start,
-      ...block(0, { type: 'reasoning', summary: false }, ['I ', 'think'], { type: 'seal', seal: sealed }),
+      ...block(0, { type: 'reasoning', summary: false }, ['I ', 'think'], {
+        type: 'signature',
+        signature: given,
+      }),
       ...block(1, { type: 'reasoning', summary: true }, [], {
-        type: 'seal',
-        seal: { ...sealed, value: 'OTHER' },
+        type: 'signature',
+        signature: { ...given, value: 'OTHER' },
       }),
       ...block(2, { type: 'text' }, ['so']),
       finish('stop'),
@@ -223,8 +231,8 @@ describe('an encoded answer', () => {
     for (const message of [whole.choices[0]?.message, put]) {
       const { turns } = decodeRequest({ model: 'm', messages: [message] }, { envelope })
       expect(turns[0]?.blocks).toMatchObject([
-        { type: 'reasoning', text: 'I think', seal: sealed },
-        { type: 'reasoning', text: '', seal: { ...sealed, value: 'OTHER' } },
+        { type: 'reasoning', text: 'I think', signature: given },
+        { type: 'reasoning', text: '', signature: { ...given, value: 'OTHER' } },
         { type: 'text', text: 'so' },
       ])
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Block, ChatRequest, Seal, Turn } from '../../src/canonical/chat.ts'
+import type { Block, ChatRequest, ReasoningSignature, Turn } from '../../src/canonical/chat.ts'
 import { type Json, recordsOf } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { decodeRequest } from '../../src/protocols/openai-chat/decode-request.ts'
@@ -363,14 +363,14 @@ describe('a history', () => {
 })
 
 describe('reasoning', () => {
-  const own: Seal = {
+  const own: ReasoningSignature = {
     protocol: 'openai-chat',
     model: 'up',
     kind: 'signature',
     value: '{"type":"reasoning.text","signature":"S","index":0}',
   }
-  const first = (seal: Seal | undefined, blocks: Block[] = [call('a', 'f')]) => {
-    const thought: Block = { type: 'reasoning', path: 'r', text: 'hm', summary: false, seal }
+  const first = (signature: ReasoningSignature | undefined, blocks: Block[] = [call('a', 'f')]) => {
+    const thought: Block = { type: 'reasoning', path: 'r', text: 'hm', summary: false, signature }
     const { body, notes } = encodeRequest(canonical([assistant([thought, text('x'), ...blocks])]), context)
     return {
       message: (body.messages as Json[])[0],
@@ -385,7 +385,7 @@ describe('reasoning', () => {
     expect(dropped).toMatchObject([{ path: 'r' }])
   })
 
-  it('goes back sealed to the model that sealed it, as it came', () => {
+  it('goes back signed to the model that signed it, as it came', () => {
     expect(first(own, []).message).toMatchObject({
       reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'S', index: 0 }],
     })
@@ -393,14 +393,14 @@ describe('reasoning', () => {
   })
 
   it('goes back as it came, whatever the client calls it', () => {
-    const thought: Block = { type: 'reasoning', path: 'r', text: 'hm', summary: true, seal: own }
+    const thought: Block = { type: 'reasoning', path: 'r', text: 'hm', summary: true, signature: own }
     const { body } = encodeRequest(canonical([assistant([thought, text('x')])]), context)
     expect((body.messages as Json[])[0]).toMatchObject({
       reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'S', index: 0 }],
     })
   })
 
-  it('goes back to every model when it came bare, and only its seal says where from', () => {
+  it('goes back to every model when it came bare, and only its signature says where from', () => {
     const bare = { ...own, model: 'another', value: '{"member":"reasoning_content"}' }
     expect(first(bare).message).toMatchObject({ reasoning_content: 'hm' })
     expect(first(bare, []).message).toEqual({ role: 'assistant', content: 'x' })
@@ -416,8 +416,8 @@ describe('reasoning', () => {
     ['another format', { ...own, protocol: 'anthropic-messages' }],
     ['another model', { ...own, model: 'other' }],
     ['nobody who can be read', { ...own, value: 'garbage' }],
-  ])('stays away, text and all, when the seal is of %s', (_, seal) => {
-    const { message, dropped } = first(seal)
+  ])('stays away, text and all, when the signature is of %s', (_, signature) => {
+    const { message, dropped } = first(signature)
     expect(Object.keys(message ?? {})).toEqual(['role', 'content', 'tool_calls'])
     expect(dropped).toMatchObject([{ path: 'r' }])
   })

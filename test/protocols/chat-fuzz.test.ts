@@ -20,12 +20,12 @@ import { grammarFault } from './grammar.ts'
 const envelope = makeEnvelope(Buffer.alloc(32))
 const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
 tools.wireName({ name: 'g', kind: 'custom' }, '')
-const seal = envelope.wrap({ protocol: 'gemini', model: 'm', kind: 'signature', value: 'v' })
+const signature = envelope.wrap({ protocol: 'gemini', model: 'm', kind: 'signature', value: 'v' })
 
 const call = { id: 'c', index: 0, type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
 const custom = { id: 'd', index: 1, type: 'custom', custom: { name: 'g', input: 'x' } }
 const details = [
-  { type: 'reasoning.text', text: 't', signature: seal, index: 0 },
+  { type: 'reasoning.text', text: 't', signature: signature, index: 0 },
   { type: 'reasoning.encrypted', data: 'd', index: 1 },
   { type: 'reasoning.summary', summary: 's', index: 1 },
 ]

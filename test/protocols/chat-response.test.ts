@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { watchResponse } from '../../src/protocols/openai-chat/response.ts'
+import { watchResponse } from '../../src/protocols/openai-chat/watch-response.ts'
 import { readUsage } from '../../src/protocols/openai-chat/wire.ts'
 
 const fixture = (name: string) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { watchStream } from '../../src/protocols/openai-chat/stream.ts'
+import { watchStream } from '../../src/protocols/openai-chat/watch-stream.ts'
 import type { Observation, WatchOptions } from '../../src/protocols/protocol.ts'
 import { seeded } from '../support/random.ts'
 

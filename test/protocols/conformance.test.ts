@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -226,19 +226,19 @@ function summary(events: readonly ChatEvent[]): Summary {
   }
 }
 
-function summaryOf({ block, text, seal, citations }: CollectedBlock): Json {
-  const sealed = seal === undefined ? {} : { seal: sealIn(seal) }
+function summaryOf({ block, text, signature, citations }: CollectedBlock): Json {
+  const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
-  if (block.type !== 'tool-call') return { ...block, text, ...sealed, ...cited }
+  if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
   const { name, kind } = block
   return { type: 'call', name, kind, text }
 }
 
-/** The seal inside of the envelope, else the seal itself; `bare` for one that only says where the thought came. */
-function sealIn(seal: Seal): Seal | string {
-  const wrapped = /tg1\.[\w.-]+/.exec(seal.value)?.[0]
+/** The signature inside of the envelope, else the signature itself; `bare` for one that only says where the thought came. */
+function signatureIn(signature: ReasoningSignature): ReasoningSignature | string {
+  const wrapped = /tg1\.[\w.-]+/.exec(signature.value)?.[0]
   if (wrapped !== undefined) return envelope.open(wrapped) ?? 'changed on the way'
-  return seal.value.startsWith('{"member"') ? 'bare' : seal
+  return signature.value.startsWith('{"member"') ? 'bare' : signature
 }
 
 /** What a format can say of an answer, in the blocks that its reader makes of it. */
@@ -250,7 +250,7 @@ const sayable: Readonly<
   'anthropic-messages': sayableInMessages,
 }
 
-/** One content for all texts, parted where something stood between them; thoughts without a seal in a member of their own. */
+/** One content for all texts, parted where something stood between them; thoughts without a signature in a member of their own. */
 function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
   const { blocks, finish, usage } = collect(events)
   const merged = new MergedBlocks()
@@ -274,7 +274,7 @@ function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): S
   }
   const bare: string[] = []
   for (const collected of inOrder) {
-    const { block, text, seal } = collected
+    const { block, text, signature } = collected
     if (block.type === 'text') {
       const citations =
         how === 'whole' && blocks.some((b) => b.block.type === 'refusal') ? [] : collected.citations
@@ -282,22 +282,22 @@ function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): S
       merged.add('text', text, {}, citations)
     } else if (block.type === 'refusal') merged.add('refusal', text, {}, [])
     else if (block.type === 'tool-call') merged.call(summaryOf({ ...collected, text: inputOf(collected) }))
-    else if (seal === undefined) {
-      if (how === 'stream') merged.add('reasoning', text, { summary: false, seal: 'bare' }, [])
+    else if (signature === undefined) {
+      if (how === 'stream') merged.add('reasoning', text, { summary: false, signature: 'bare' }, [])
       else bare.push(text)
     } else {
-      const summary = how === 'whole' || text === '' ? seal.kind === 'signature' && block.summary : false
-      if (seal.kind === 'signature') merged.sealed({ type: 'reasoning', summary, text, seal })
+      const summary = how === 'whole' || text === '' ? signature.kind === 'signature' && block.summary : false
+      if (signature.kind === 'signature') merged.signed({ type: 'reasoning', summary, text, signature })
       else {
-        const shown = how === 'stream' ? { summary: false, seal: 'bare' } : { summary: block.summary }
+        const shown = how === 'stream' ? { summary: false, signature: 'bare' } : { summary: block.summary }
         if (text !== '') merged.add('reasoning', text, shown, [])
-        merged.sealed({ type: 'reasoning', summary: false, text: '', seal })
+        merged.signed({ type: 'reasoning', summary: false, text: '', signature })
       }
     }
   }
   if (bare.join('') !== '') {
     const at = merged.blocks.findIndex(({ type }) => type !== 'reasoning')
-    const block = { type: 'reasoning', summary: false, text: bare.join(''), seal: 'bare' }
+    const block = { type: 'reasoning', summary: false, text: bare.join(''), signature: 'bare' }
     merged.blocks.splice(at === -1 ? merged.blocks.length : at, 0, block)
   }
   return { blocks: merged.blocks, reason: chatReason(finish.reason, blocks), stopSequence: undefined, usage }
@@ -317,7 +317,7 @@ class MergedBlocks {
   add(type: string, text: string, more: Json, citations: CollectedBlock['citations']): void {
     if (text === '') return
     let last = this.blocks.at(-1)
-    const isSame = last?.type === type && this.#canGrow && last.seal === more.seal
+    const isSame = last?.type === type && this.#canGrow && last.signature === more.signature
     if (last === undefined || !isSame) {
       last = { type, text: '', ...more }
       this.blocks.push(last)
@@ -329,7 +329,7 @@ class MergedBlocks {
     this.#canGrow = true
   }
 
-  sealed(block: Json): void {
+  signed(block: Json): void {
     this.blocks.push(block)
     this.#canGrow = false
   }
@@ -352,9 +352,9 @@ function inputOf({ block, text }: CollectedBlock): string {
 function sayableInResponses(events: readonly ChatEvent[]): Summary {
   const { blocks, finish, usage } = collect(events)
   const said = blocks.flatMap((collected): Json[] => {
-    const { block, text, seal } = collected
+    const { block, text, signature } = collected
     if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
-    if (text === '' && seal === undefined) return []
+    if (text === '' && signature === undefined) return []
     const words = summaryOf(collected)
     return [block.type === 'reasoning' && text === '' ? { ...words, summary: true } : words]
   })
@@ -369,13 +369,13 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
 function sayableInMessages(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
   const { blocks, finish, usage } = collect(events)
   const said = blocks.flatMap((collected): Json[] => {
-    const { block, text, seal, citations } = collected
+    const { block, text, signature, citations } = collected
     if (block.type === 'tool-call') {
       const input = inputOf(collected)
       const isWritten = how === 'whole' && block.kind === 'function'
       return [summaryOf({ ...collected, text: isWritten ? JSON.stringify(JSON.parse(input)) : input })]
     }
-    if (text === '' && seal === undefined) return []
+    if (text === '' && signature === undefined) return []
     const placeless = citations.map(({ type, url, title }) => ({ type, url, title }))
     const words = summaryOf({ ...collected, citations: placeless })
     return [block.type === 'reasoning' ? { ...words, summary: true } : { ...words, type: 'text' }]

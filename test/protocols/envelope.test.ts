@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { isEnvelope, makeEnvelope } from '../../src/protocols/envelope.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 1))
-const seal: Seal = {
+const signature: ReasoningSignature = {
   protocol: 'anthropic-messages',
   model: 'upstream-model',
   kind: 'signature',
@@ -11,18 +11,18 @@ const seal: Seal = {
   id: 'rs_1',
 }
 
-test('a seal that travelled through a client is the same when it comes back', () => {
-  const text = envelope.wrap(seal)
+test('a signature that travelled through a client is the same when it comes back', () => {
+  const text = envelope.wrap(signature)
   expect(text).toMatch(/^[A-Za-z0-9._-]+$/)
   expect(isEnvelope(text)).toBe(true)
-  expect(envelope.open(text)).toEqual(seal)
-  const bare: Seal = { protocol: 'gemini', model: undefined, kind: 'encrypted', value: 'x' }
+  expect(envelope.open(text)).toEqual(signature)
+  const bare: ReasoningSignature = { protocol: 'gemini', model: undefined, kind: 'encrypted', value: 'x' }
   expect(envelope.open(envelope.wrap(bare))).toEqual(bare)
 })
 
-test('a seal that somebody else signed, or that was changed at any one place, is none', () => {
-  expect(makeEnvelope(Buffer.alloc(32, 2)).open(envelope.wrap(seal))).toBeUndefined()
-  const text = envelope.wrap(seal)
+test('a signature that somebody else signed, or that was changed at any one place, is none', () => {
+  expect(makeEnvelope(Buffer.alloc(32, 2)).open(envelope.wrap(signature))).toBeUndefined()
+  const text = envelope.wrap(signature)
   for (let at = 4; at < text.length; at++) {
     if (text[at] === '.') continue
     const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)

@@ -30,8 +30,8 @@ for (const [client, fields] of clients) {
   })
 }
 
-test('docs/protocols.md is the table of what becomes of every field', async () => {
-  await expect(documentText()).toMatchFileSnapshot('../../docs/protocols.md')
+test('docs/reference/translation.md is the table of what becomes of every field', async () => {
+  await expect(documentText()).toMatchFileSnapshot('../../docs/reference/translation.md')
 })
 
 type Fate = 'mapped' | 'clamped' | 'emulated' | 'defaulted' | 'dropped' | 'refused' | 'vanished'
@@ -67,15 +67,37 @@ function translate(client: ProtocolName, upstream: ProtocolName, body: Json) {
 }
 
 function documentText(): string {
-  const tables = clients.map(([client, fields]) => {
+  const sections = clients.map(([client, fields]) => {
     const columns = upstreams.filter((name) => name !== client)
-    const rows = fields.map((field) => [
-      `\`${field.name}\``,
-      ...columns.map((upstream) => fateOf(client, upstream, field)),
-    ])
-    return `## From \`${client}\`\n\n${table(['field', ...columns.map((name) => `to \`${name}\``)], rows)}\n`
+    const documented = fields.filter(({ name }) => name !== 'made_up_by_tomorrow')
+    const rows = documented.map((field) => ({
+      name: `\`${field.name}\``,
+      fates: columns.map((upstream) => fateOf(client, upstream, field)),
+    }))
+    const differing = rows.filter(({ fates }) => new Set(fates).size > 1)
+    const lists = (['mapped', 'dropped', 'refused'] as const).flatMap((fate) => {
+      const names = rows.filter(({ fates }) => fates.every((own) => own === fate)).map(({ name }) => name)
+      return names.length === 0 ? [] : [wrapped(`**${fate}** everywhere: ${names.join(', ')}.`)]
+    })
+    const head = ['field', ...columns.map((name) => `to \`${name}\``)]
+    const differences = table(
+      head,
+      differing.map(({ name, fates }) => [name, ...fates]),
+    )
+    return [`## From \`${client}\``, ...lists, differences].join('\n\n')
   })
-  return `${introduction}\n${tables.join('\n')}`
+  return `${[introduction, ...sections].join('\n\n')}\n`
+}
+
+/** Lines of at most 120 characters, with no break inside of code. */
+function wrapped(text: string): string {
+  const lines = ['']
+  for (const word of text.match(/`[^`]*`\S*|\S+/g) ?? []) {
+    const line = lines.at(-1) ?? ''
+    if (line !== '' && line.length + 1 + word.length > 120) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.join('\n')
 }
 
 function table(head: string[], rows: string[][]): string {
@@ -88,22 +110,26 @@ function table(head: string[], rows: string[][]): string {
   )
 }
 
-const introduction = `# What becomes of every field
+const introduction = `# Translation
 
-A channel that speaks the client's format gets the client's own bytes: nothing in this page applies to it. Any other
-channel gets a translation, and this is what becomes of each documented field of a request, one at a time. The tables
-are made by \`test/protocols/fields.test.ts\` from the code itself, and the test fails when they differ
+A channel that speaks the client's format gets the client's own bytes, and this page says nothing about it. Any other
+channel gets a translation. This page says what becomes of each documented field of a request, one field at a time.
+\`test/protocols/fields.test.ts\` makes the lists and tables from the code and fails when they differ
 (\`npm test -- test/protocols/fields.test.ts -u\` writes them anew).
 
-- **mapped**: said in the words of the other format.
-- **emulated**: done by other means, such as an instruction.
-- **clamped**, **defaulted**: another value, or one that the client did not give.
+- **mapped**: the other format says the same in its own words.
+- **emulated**: done by other means, such as an instruction in the system prompt.
+- **clamped**, **defaulted**: the upstream gets another value, or one that the client did not give.
 - **dropped**: left out; the answer is as good without it. With \`x-tollgate-strict: true\` this is a 400.
-- **refused**: a 400 that names the field, because leaving it out would change what was asked for. Where another channel
-  of the model can say it, that one is used.
+- **refused**: a 400 that names the field, because the answer would not be what the client asked for. If another channel
+  of the model can take the field, the gateway uses that channel.
 
-All but plain mappings are notes of the row, and in short in the header \`x-tollgate-translation\`. A field that no table
-has is dropped and noted. Of answers everything is carried that the client's format can say: text, refusals, reasoning
-with its seal ([how](decisions/0014-reasoning-in-signed-envelopes.md)), tool calls, citations, stop reasons, usage with
-its parts, and errors.
-`
+A field that this page does not list is dropped. The usage log notes every field that is not simply mapped; the header
+\`x-tollgate-translation\` has these notes in short.
+
+Answers carry all that the client's format can say: text, refusals, reasoning with its
+[signature](../decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
+its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
+
+Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
+thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).`

@@ -44,7 +44,7 @@ describe('recorded answers', () => {
       ['reasoning', 0],
       ['text', 78],
     ])
-    expect(text.blocks[0]?.seal).toMatchObject({
+    expect(text.blocks[0]?.signature).toMatchObject({
       protocol: 'gemini',
       model: 'gemini-3-pro-preview',
       kind: 'encrypted',
@@ -63,7 +63,7 @@ describe('recorded answers', () => {
       expect(blocks[1]?.text).toBe('{"location":"San Francisco"}')
       const id = call?.type === 'tool-call' ? call.id : ''
       expect(id).toMatch(/^call_[0-9a-f]{24}$/)
-      expect(blocks[0]).toMatchObject({ block: { type: 'reasoning' }, text: '', seal: { id } })
+      expect(blocks[0]).toMatchObject({ block: { type: 'reasoning' }, text: '', signature: { id } })
       expect(blocks).toHaveLength(2)
       expect(finish).toMatchObject({ reason: 'tool_calls', upstreamReason: 'STOP' })
     }
@@ -75,7 +75,7 @@ describe('recorded answers', () => {
     expect(blocks[0]?.text).toBe(
       'There are **3** "r"s in strawberry.\n\nHere is the breakdown: st**r**awbe**rr**y.',
     )
-    expect(blocks[1]?.seal?.value).toMatch(/^Eo0HCooHAb4/)
+    expect(blocks[1]?.signature?.value).toMatch(/^Eo0HCooHAb4/)
     expect(usage).toMatchObject({ input: 9, output: 29, reasoning: 256 })
   })
 
@@ -110,7 +110,7 @@ describe('parts', () => {
       {
         block: { type: 'reasoning', summary: true },
         text: 'I think',
-        seal: { kind: 'signature', value: 'c2ln' },
+        signature: { kind: 'signature', value: 'c2ln' },
       },
       { block: { type: 'text' }, text: 'Hello' },
     ])
@@ -122,7 +122,7 @@ describe('parts', () => {
 
   it('never join the text of a signed part with text before it', () => {
     const { blocks } = decoded({ text: 'one' }, { text: 'two', thoughtSignature: 'c2ln' })
-    expect(blocks.map(({ block, text, seal }) => [block.type, text, seal?.value])).toEqual([
+    expect(blocks.map(({ block, text, signature }) => [block.type, text, signature?.value])).toEqual([
       ['text', 'one', undefined],
       ['reasoning', '', 'c2ln'],
       ['text', 'two', undefined],

@@ -31,7 +31,7 @@ const nothing: ChatRequest = {
   serviceTier: undefined,
   store: undefined,
   cacheKey: undefined,
-  others: [],
+  unmapped: [],
   names: {},
 }
 const text = (words: string): Block => ({ type: 'text', text: words, path: 'text' })
@@ -58,18 +58,18 @@ const result = (
   path: `result ${callId}`,
   ...more,
 })
-const seal = (value: string, more: Json = {}) => ({
+const signature = (value: string, more: Json = {}) => ({
   protocol: 'gemini',
   model: 'gemini-3-pro',
   kind: 'encrypted' as const,
   value,
   ...more,
 })
-const thought = (of: ReturnType<typeof seal> | undefined, words = ''): Block => ({
+const thought = (of: ReturnType<typeof signature> | undefined, words = ''): Block => ({
   type: 'reasoning',
   text: words,
   summary: true,
-  seal: of,
+  signature: of,
   path: 'thought',
 })
 const fn = (name: string, more: Json = {}) => ({
@@ -150,8 +150,8 @@ describe('settings', () => {
     expect(() => encode({ stop: ['1', '2', '3', '4', '5', '6'] })).toThrow(/stop: .* at most 5/)
     expect(encode({ serviceTier: 'flex' }).body.serviceTier).toBe('flex')
     expect(encode({ serviceTier: 'auto' }).body.serviceTier).toBeUndefined()
-    const others = [{ path: 'x', verdict: 'refuse' as const, reason: 'no' }]
-    expect(() => encode({ others })).toThrow(/^x: no/)
+    const unmapped = [{ path: 'x', verdict: 'refuse' as const, reason: 'no' }]
+    expect(() => encode({ unmapped })).toThrow(/^x: no/)
   })
 
   it('ask for JSON by schema, with name and description in it', () => {
@@ -384,7 +384,7 @@ describe('tool calls', () => {
 
 describe('thoughts', () => {
   it('give each call its own signature again, whatever order the client keeps them in', () => {
-    const one = thought(seal('s1', { id: 'c1' }))
+    const one = thought(signature('s1', { id: 'c1' }))
     const signed = [{ functionCall: { id: 'c1', name: 'f', args: { a: 1 } }, thoughtSignature: 's1' }]
     for (const blocks of [
       [one, call('c1')],
@@ -396,14 +396,14 @@ describe('thoughts', () => {
   })
 
   it('of text go with the text that follows, or in a part of their own', () => {
-    expect(partsOf([hello, turn('assistant', thought(seal('s1')), text('Hi'))], 1)).toEqual([
+    expect(partsOf([hello, turn('assistant', thought(signature('s1')), text('Hi'))], 1)).toEqual([
       { text: 'Hi', thoughtSignature: 's1' },
     ])
-    expect(partsOf([hello, turn('assistant', text('Hi'), thought(seal('s1')))], 1)).toEqual([
+    expect(partsOf([hello, turn('assistant', text('Hi'), thought(signature('s1')))], 1)).toEqual([
       { text: 'Hi' },
       { text: '', thoughtSignature: 's1' },
     ])
-    const own = thought(seal('s1', { kind: 'signature' }), 'I think')
+    const own = thought(signature('s1', { kind: 'signature' }), 'I think')
     expect(partsOf([hello, turn('assistant', own, text('Hi'))], 1)).toEqual([
       { text: 'I think', thought: true, thoughtSignature: 's1' },
       { text: 'Hi' },
@@ -413,15 +413,15 @@ describe('thoughts', () => {
   it('of other models and formats stay behind, noted', () => {
     for (const foreign of [
       thought(undefined, 'unsigned'),
-      thought(seal('s1', { model: 'gemini-3-flash' })),
-      thought(seal('s1', { protocol: 'anthropic-messages' }), 'words'),
+      thought(signature('s1', { model: 'gemini-3-flash' })),
+      thought(signature('s1', { protocol: 'anthropic-messages' }), 'words'),
     ]) {
       const { body, notes } = encode({ turns: [hello, turn('assistant', foreign, text('Hi'))] })
       expect(JSON.stringify(body)).not.toMatch(/s1|words|unsigned/)
       expect(notes).toMatchObject([{ path: 'thought', action: 'dropped' }])
     }
     expect(
-      partsOf([hello, turn('assistant', thought(seal('s1', { model: undefined })), text('Hi'))], 1),
+      partsOf([hello, turn('assistant', thought(signature('s1', { model: undefined })), text('Hi'))], 1),
     ).toEqual([{ text: 'Hi', thoughtSignature: 's1' }])
   })
 
@@ -499,7 +499,10 @@ describe('any request', () => {
         () => call(random.pick(['c1', 'c2', 'c/3']), { input: random.pick(['', '{}', '[]', '{', '"x"']) }),
         () => result(random.pick(['c1', 'c2', 'c/3']), 'r'),
         () =>
-          thought([undefined, seal('s1'), seal('s2', { id: 'c1' })][random.upTo(2)], random.pick(['', 't'])),
+          thought(
+            [undefined, signature('s1'), signature('s2', { id: 'c1' })][random.upTo(2)],
+            random.pick(['', 't']),
+          ),
         () => ({ type: 'refusal', text: random.pick(['', 'no']), path: 'p' }),
         () => ({
           type: 'foreign',

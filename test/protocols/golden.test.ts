@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -218,7 +218,12 @@ describe.each(clients)('from %s', (client) => {
   })
 })
 
-const seal: Seal = { protocol: 'gemini', model: 'upstream-model', kind: 'signature', value: 'SIGNED' }
+const signature: ReasoningSignature = {
+  protocol: 'gemini',
+  model: 'upstream-model',
+  kind: 'signature',
+  value: 'SIGNED',
+}
 
 /** One of everything that an upstream may say. */
 const answer: ChatEvent[] = [
@@ -228,7 +233,7 @@ const answer: ChatEvent[] = [
     model: 'upstream-model',
     usage: { input: 100, cacheRead: 20, cacheWrite: 3, output: 0, reasoning: 0 },
   },
-  ...block(0, { type: 'reasoning', summary: true }, words('I ', 'look.'), { type: 'seal', seal }),
+  ...block(0, { type: 'reasoning', summary: true }, words('I ', 'look.'), { type: 'signature', signature }),
   ...block(1, { type: 'text' }, words('See “there”, ', '😀.'), {
     type: 'citation',
     url: 'https://example.com/',

@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../src/canonical/event.ts'
 /** What is wrong with a list of events by the grammar of canonical/event.ts; undefined when nothing is. */
 export function grammarFault(events: readonly ChatEvent[]): string | undefined {
   const open = new Set<number>()
-  const sealed = new Set<number>()
+  const signed = new Set<number>()
   let begun = 0
   for (const [at, event] of events.entries()) {
     const isLast = at === events.length - 1
@@ -21,9 +21,9 @@ export function grammarFault(events: readonly ChatEvent[]): string | undefined {
       case 'block-delta':
         if (!open.has(event.index)) return `a delta for block ${event.index}, which is not open`
         if (event.delta.type === 'text' && event.delta.text === '') return `an empty delta at ${at}`
-        if (event.delta.type === 'seal') {
-          if (sealed.has(event.index)) return `a second seal for block ${event.index}`
-          sealed.add(event.index)
+        if (event.delta.type === 'signature') {
+          if (signed.has(event.index)) return `a second signature for block ${event.index}`
+          signed.add(event.index)
         }
         break
       case 'block-end':

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { ImageEvent, ImageSource } from '../../src/canonical/image.ts'
 import type { Json } from '../../src/canonical/json.ts'
+import { Base64Extractor } from '../../src/protocols/base64-extractor.ts'
 import type { ImageSide } from '../../src/protocols/image-protocol.ts'
 import { imageSide } from '../../src/protocols/index.ts'
-import { Lifter } from '../../src/protocols/lift.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import { Random, seeded } from '../support/random.ts'
 
-/** Streams as upstreams send them, through the Lifter and the format's decoder, as a worker reads them. */
+/** Streams as upstreams send them, through the Base64Extractor and the format's decoder, as a worker reads them. */
 
 const previews = [0, 1].map((index) => base64(40_000 + index))
 const final = base64(90_000)
@@ -175,21 +175,21 @@ test('events of other kinds, and those without what they are for, mean nothing',
 function read(name: ProtocolName, chunks: readonly Buffer[]) {
   const decoder = sideOf(name).decodeStream?.()
   if (decoder === undefined) throw new Error(`${name} does not stream`)
-  const lifter = new Lifter()
-  const lifted: Buffer[][] = []
+  const extractor = new Base64Extractor()
+  const extracted: Buffer[][] = []
   const text: Buffer[] = []
-  for (const step of chunks.flatMap((chunk) => lifter.push(chunk))) {
+  for (const step of chunks.flatMap((chunk) => extractor.push(chunk))) {
     if (step.type === 'text') text.push(step.bytes)
-    if (step.type === 'begin') lifted.push([])
-    if (step.type === 'data') lifted[step.index]?.push(step.bytes)
+    if (step.type === 'begin') extracted.push([])
+    if (step.type === 'data') extracted[step.index]?.push(step.bytes)
   }
-  expect(lifter.end()).toEqual([])
+  expect(extractor.end()).toEqual([])
   const whole = Buffer.concat(text).toString()
   expect(whole.length).toBeLessThan(4000)
   const imageOf = (source: ImageSource) => {
     if (source.kind !== 'base64') return source
-    const index = lifter.indexOf(source.data)
-    return index === undefined ? source : Buffer.concat(lifted[index] ?? []).toString('base64')
+    const index = extractor.indexOf(source.data)
+    return index === undefined ? source : Buffer.concat(extracted[index] ?? []).toString('base64')
   }
   const shown = (event: ImageEvent) =>
     event.type === 'partial'

@@ -58,7 +58,7 @@ export const plain: ChatRequest = {
   serviceTier: undefined,
   store: undefined,
   cacheKey: undefined,
-  others: [],
+  unmapped: [],
   names: { maxOutputTokens: 'max_tokens', reasoning: 'reasoning_effort' },
 }
 

@@ -78,11 +78,11 @@ describe('recorded streams', () => {
     expect(usage).toBe(finish.usage)
   })
 
-  it('seals thinking with its signature and the model it came from', () => {
+  it('signatures thinking with its signature and the model it came from', () => {
     const { blocks } = collect(decoded([recordedStream('anthropic-clear-thinking.1')]))
     expect(blocks.map(({ block }) => block)).toEqual([{ type: 'reasoning', summary: true }, { type: 'text' }])
     expect(blocks[0]?.text).toMatch(/^The previous result was 925\. .*= 185$/s)
-    expect(blocks[0]?.seal).toEqual({
+    expect(blocks[0]?.signature).toEqual({
       protocol: 'anthropic-messages',
       model: 'claude-x',
       kind: 'signature',
@@ -140,12 +140,12 @@ describe('whole answers', () => {
     })
   })
 
-  it('seals redacted thinking', () => {
+  it('signatures redacted thinking', () => {
     const { blocks } = collect(
       decodeResponse({ content: [{ type: 'redacted_thinking', data: 'opaque' }] }, context),
     )
     expect(blocks).toMatchObject([
-      { text: '', seal: { kind: 'encrypted', value: 'opaque', model: 'claude-x' } },
+      { text: '', signature: { kind: 'encrypted', value: 'opaque', model: 'claude-x' } },
     ])
   })
 
@@ -281,7 +281,7 @@ describe('a stream', () => {
     )
     expect(grammarFault(mixed)).toBeUndefined()
     expect(
-      collect(mixed).blocks.map(({ block, text: words, seal }) => [block.type, words, seal?.value]),
+      collect(mixed).blocks.map(({ block, text: words, signature }) => [block.type, words, signature?.value]),
     ).toEqual([
       ['text', '', undefined],
       ['reasoning', 'Hm', 'sig'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ChatRequest, Seal } from '../../src/canonical/chat.ts'
+import type { ChatRequest, ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { decodeRequest } from '../../src/protocols/anthropic-messages/decode-request.ts'
@@ -91,23 +91,23 @@ describe('a request', () => {
     expect(tools.map(({ name }) => name)).toEqual(['weather', 'tool_search_tool_regex'])
   })
 
-  it('opens the seals that it carried, and takes others for its own vendor’s', () => {
-    const seal: Seal = { protocol: 'gemini', model: 'g', kind: 'signature', value: 'v' }
+  it('opens the signatures that it carried, and takes others for its own vendor’s', () => {
+    const signature: ReasoningSignature = { protocol: 'gemini', model: 'g', kind: 'signature', value: 'v' }
     const { turns } = said('assistant', [
-      { type: 'thinking', thinking: 'a', signature: envelope.wrap(seal) },
+      { type: 'thinking', thinking: 'a', signature: envelope.wrap(signature) },
       { type: 'thinking', thinking: 'b', signature: 'own' },
       { type: 'thinking', thinking: 'c', signature: '' },
-      { type: 'redacted_thinking', data: envelope.wrap({ ...seal, kind: 'encrypted' }) },
+      { type: 'redacted_thinking', data: envelope.wrap({ ...signature, kind: 'encrypted' }) },
       { type: 'redacted_thinking', data: 'own' },
     ])
     const own = { protocol: 'anthropic-messages', model: undefined }
     expect(
-      turns[1]?.blocks.map((block) => (block.type === 'reasoning' ? [block.text, block.seal] : [])),
+      turns[1]?.blocks.map((block) => (block.type === 'reasoning' ? [block.text, block.signature] : [])),
     ).toEqual([
-      ['a', seal],
+      ['a', signature],
       ['b', { ...own, kind: 'signature', value: 'own' }],
       ['c', undefined],
-      ['', { ...seal, kind: 'encrypted' }],
+      ['', { ...signature, kind: 'encrypted' }],
       ['', { ...own, kind: 'encrypted', value: 'own' }],
     ])
   })
@@ -217,7 +217,7 @@ describe('a request', () => {
 
   it('takes null members for absent ones', () => {
     const request = ask({ system: null, tools: null, thinking: null, temperature: null, cache_control: null })
-    expect({ ...request, others: request.others.length }).toEqual({ ...ask({}), others: 0 })
+    expect({ ...request, unmapped: request.unmapped.length }).toEqual({ ...ask({}), unmapped: 0 })
   })
 
   it.each([
@@ -239,7 +239,7 @@ describe('a request', () => {
     [{ tools: [{ ...tool, tomorrow: 1 }] }, 'drop tools[0].tomorrow'],
     [{ output_config: { task_budget: {} } }, 'drop output_config.task_budget'],
     [{ metadata: { user_id: 'u', tomorrow: 1 } }, 'drop metadata.tomorrow'],
-  ])('%j stands in the others: %s', (members, verdict) => {
+  ])('%j is unmapped: %s', (members, verdict) => {
     expect(verdicts(ask(members))).toEqual([verdict])
   })
 
@@ -353,8 +353,8 @@ function said(role: string, content: Json[]): ChatRequest {
   })
 }
 
-function verdicts({ others }: ChatRequest): string[] {
-  return others.map(({ verdict, path }) => `${verdict} ${path}`).sort()
+function verdicts({ unmapped }: ChatRequest): string[] {
+  return unmapped.map(({ verdict, path }) => `${verdict} ${path}`).sort()
 }
 
 const seeds: Json[] = [

@@ -3,7 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { streamText } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatRequest, Seal } from '../../src/canonical/chat.ts'
+import type { ChatRequest, ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -30,7 +30,7 @@ const context: AnswerContext = {
   envelope,
 }
 const usage = { input: 5, cacheRead: 100, cacheWrite: 20, output: 30, reasoning: 10 }
-const seal: Seal = {
+const signature: ReasoningSignature = {
   protocol: 'openai-responses',
   model: 'gpt-x',
   kind: 'encrypted',
@@ -44,7 +44,7 @@ const rich: ChatEvent[] = [
   begin(0, { type: 'reasoning', summary: true }),
   text(0, 'Let me '),
   text(0, 'think'),
-  more(0, { type: 'seal', seal }),
+  more(0, { type: 'signature', signature }),
   end(0),
   begin(1, { type: 'text' }),
   text(1, 'Here '),
@@ -168,11 +168,11 @@ describe('a streamed answer', () => {
     ])
   })
 
-  it('carries sealed reasoning without text as redacted, and a thought without a seal unsigned', () => {
+  it('carries signed reasoning without text as redacted, and a thought without a signature unsigned', () => {
     const frames = framesOf([
       start(),
       begin(0, { type: 'reasoning', summary: true }),
-      more(0, { type: 'seal', seal }),
+      more(0, { type: 'signature', signature }),
       end(0),
       begin(1, { type: 'reasoning', summary: false }),
       text(1, 'Hm'),
@@ -181,7 +181,7 @@ describe('a streamed answer', () => {
     ])
     const redacted = frames[1]?.content_block
     expect(redacted).toMatchObject({ type: 'redacted_thinking' })
-    expect(envelope.open(String(member(redacted, 'data')))).toEqual(seal)
+    expect(envelope.open(String(member(redacted, 'data')))).toEqual(signature)
     expect(frames[3]?.content_block).toEqual({ type: 'thinking', thinking: '', signature: '' })
     expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toEqual([])
   })
@@ -266,7 +266,7 @@ describe('a whole answer', () => {
       role: 'assistant',
       model: 'public',
       content: [
-        { type: 'thinking', thinking: 'Let me think', signature: envelope.wrap(seal) },
+        { type: 'thinking', thinking: 'Let me think', signature: envelope.wrap(signature) },
         {
           type: 'text',
           text: 'Here “you” are\n',
@@ -297,11 +297,11 @@ describe('a whole answer', () => {
     })
   })
 
-  it('carries a seal that the client gives back', () => {
+  it('carries a signature that the client gives back', () => {
     const { content } = encodeResponse(rich, context)
     const again = { ...body, messages: [...body.messages, { role: 'assistant', content }] }
     const { turns } = decodeRequest(again, { envelope })
-    expect(turns[1]?.blocks[0]).toMatchObject({ type: 'reasoning', text: 'Let me think', seal })
+    expect(turns[1]?.blocks[0]).toMatchObject({ type: 'reasoning', text: 'Let me think', signature })
   })
 
   it('says {} for arguments that are no object', () => {
@@ -432,13 +432,15 @@ function plain(content: unknown): Json[] {
   return JSON.parse(JSON.stringify(content))
 }
 
-/** What an answer comes to, without what a seal or an id is wrapped in. */
+/** What an answer comes to, without what a signature or an id is wrapped in. */
 function essence(events: readonly ChatEvent[]): unknown {
   const { blocks, finish: stop } = collect(events)
   return {
     blocks: blocks
-      .filter(({ block, text: words, seal: proof }) => block.type === 'tool-call' || words !== '' || proof)
-      .map(({ block, text: words, seal: proof }) => [
+      .filter(
+        ({ block, text: words, signature: proof }) => block.type === 'tool-call' || words !== '' || proof,
+      )
+      .map(({ block, text: words, signature: proof }) => [
         block.type === 'tool-call' ? block.name : block.type,
         block.type === 'tool-call' && words === '' ? '{}' : words,
         proof !== undefined,
@@ -468,7 +470,7 @@ function randomAnswer(random: Random): ChatEvent[] {
       const index = random.pick(live)
       live.splice(live.indexOf(index), 1)
       if (open[index]?.type === 'reasoning' && random.next() < 0.5)
-        events.push(more(index, { type: 'seal', seal: { ...seal, kind: 'signature' } }))
+        events.push(more(index, { type: 'signature', signature: { ...signature, kind: 'signature' } }))
       events.push(end(index))
     } else if (live.length > 0)
       events.push(text(random.pick(live), random.pick(['a', 'é', '"', '\\n', '😀', '\ud83d'])))

@@ -138,7 +138,7 @@ describe('settings', () => {
   it.each([
     [{ choices: 2 }, 'n'],
     [{ logprobs: { top: 0 } }, 'logprobs'],
-    [{ others: [{ path: 'background', verdict: 'refuse', reason: 'no' }] }, 'background'],
+    [{ unmapped: [{ path: 'background', verdict: 'refuse', reason: 'no' }] }, 'background'],
   ] as [Partial<ChatRequest>, string][])('%j is refused', (members, field) => {
     expect(() => encode({ ...members, names: { choices: 'n' } })).toThrow(
       expect.objectContaining({ kind: 'unsupported_parameter', field }),
@@ -186,7 +186,7 @@ function randomRequest(random: Random): ChatRequest {
   const maybe = <Value>(value: Value) => (random.next() < 0.3 ? value : undefined)
   const id = () => random.pick(['a', 'b', 'c|d', ''])
   const block = (): Block => {
-    const seal = maybe({
+    const signature = maybe({
       protocol: random.pick(['anthropic-messages', 'gemini']),
       model: maybe('claude-x'),
       kind: random.pick(['signature', 'encrypted'] as const),
@@ -208,7 +208,7 @@ function randomRequest(random: Random): ChatRequest {
         isError: random.next() < 0.5,
         path: 'p',
       },
-      { type: 'reasoning', text: 'Hm', summary: true, seal, path: 'p' },
+      { type: 'reasoning', text: 'Hm', summary: true, signature, path: 'p' },
       { type: 'refusal', text: 'No', path: 'p' },
     ])
   }

@@ -197,12 +197,17 @@ describe('media', () => {
 })
 
 describe('reasoning', () => {
-  const seal = { protocol: 'anthropic-messages', model: 'claude-x', kind: 'signature', value: 'sig' } as const
+  const signature = {
+    protocol: 'anthropic-messages',
+    model: 'claude-x',
+    kind: 'signature',
+    value: 'sig',
+  } as const
   const thought = (more: object): Block => ({
     type: 'reasoning',
     text: 'Hm',
     summary: true,
-    seal,
+    signature,
     path: 'p',
     ...more,
   })
@@ -220,16 +225,18 @@ describe('reasoning', () => {
       content: [{ type: 'thinking', thinking: 'Hm', signature: 'sig' }, { type: 'tool_use' }],
     })
     expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 16_384 })
-    const hidden = loop(thought({ text: '', seal: { ...seal, model: undefined, kind: 'encrypted' } }))
+    const hidden = loop(
+      thought({ text: '', signature: { ...signature, model: undefined, kind: 'encrypted' } }),
+    )
     expect(recordsOf(hidden.body.messages)[1]).toMatchObject({
       content: [{ type: 'redacted_thinking', data: 'sig' }, {}],
     })
   })
 
   it.each([
-    ['another model', { seal: { ...seal, model: 'claude-y' } }],
-    ['another vendor', { seal: { ...seal, protocol: 'gemini' } }],
-    ['nobody', { seal: undefined }],
+    ['another model', { signature: { ...signature, model: 'claude-y' } }],
+    ['another vendor', { signature: { ...signature, protocol: 'gemini' } }],
+    ['nobody', { signature: undefined }],
   ])('signed by %s stays away, and a tool loop goes on without thinking', (_, more) => {
     const { body, notes } = loop(thought(more))
     expect(recordsOf(recordsOf(body.messages)[1]?.content).map(({ type }) => type)).toEqual(['tool_use'])

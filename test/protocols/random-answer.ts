@@ -1,4 +1,4 @@
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../../src/canonical/event.ts'
 import type { Usage } from '../../src/canonical/usage.ts'
@@ -61,13 +61,13 @@ class AnswerMaker {
   readonly events: ChatEvent[] = []
   callCount = 0
   readonly #random: Random
-  /** Vendors seal all thoughts of an answer or none. */
-  readonly #seals: boolean
+  /** Vendors signature all thoughts of an answer or none. */
+  readonly #signatures: boolean
   #blocks = 0
 
   constructor(random: Random) {
     this.#random = random
-    this.#seals = random.next() < 0.6
+    this.#signatures = random.next() < 0.6
   }
 
   block(type: 'text' | 'reasoning' | 'refusal'): void {
@@ -75,7 +75,8 @@ class AnswerMaker {
     const index = this.#start(type === 'reasoning' ? { type, summary: random.next() < 0.5 } : { type })
     const pieces = this.#pieces(type === 'refusal' ? 1 : 0)
     for (const text of pieces) this.#delta(index, { type: 'text', text })
-    if (type === 'reasoning' && this.#seals) this.#delta(index, { type: 'seal', seal: this.#seal() })
+    if (type === 'reasoning' && this.#signatures)
+      this.#delta(index, { type: 'signature', signature: this.#sign() })
     if (type === 'text' && pieces.length > 0 && random.next() < 0.3) this.#cite(index, pieces.join('').length)
     this.events.push({ type: 'block-end', index })
   }
@@ -129,8 +130,8 @@ class AnswerMaker {
     return Array.from({ length: Math.max(least, random.upTo(4)) }, () => random.pick(words))
   }
 
-  #seal(): Seal {
-    return this.#random.pick<Seal>([
+  #sign(): ReasoningSignature {
+    return this.#random.pick<ReasoningSignature>([
       { protocol: 'gemini', model: 'g', kind: 'signature', value: `sig${this.#blocks}` },
       {
         protocol: 'openai-responses',

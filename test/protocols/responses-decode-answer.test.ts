@@ -30,12 +30,12 @@ describe('recorded streams', () => {
     }
   })
 
-  it('carry reasoning with its seal, calls and usage', () => {
+  it('carry reasoning with its signature, calls and usage', () => {
     const { blocks, finish, model } = collect(decodeAll([recorded('openai-reasoning-encrypted-content')]))
     expect(model).toBe('gpt-5.1-codex-max')
     expect(blocks.map(({ block }) => block.type)).toEqual(['reasoning', 'tool-call'])
     expect(blocks[0]?.text).toMatch(/^\*\*Calculating step-by-step using calculator\*\*/)
-    expect(blocks[0]?.seal).toMatchObject({
+    expect(blocks[0]?.signature).toMatchObject({
       protocol: 'openai-responses',
       model: 'gpt-up',
       kind: 'encrypted',
@@ -196,7 +196,7 @@ describe('a stream', () => {
       ]),
     )
     expect(blocks).toMatchObject([
-      { block: { summary: true }, text: 'one\n\ntwo', seal: { value: 'E' } },
+      { block: { summary: true }, text: 'one\n\ntwo', signature: { value: 'E' } },
       { text: 'hi', citations: [{ url: 'https://e.com', title: 'T', start: 0, end: 2 }] },
     ])
     expect(blocks[1]?.citations).toHaveLength(1)
@@ -211,7 +211,7 @@ describe('a stream', () => {
       ]),
     )
     expect(blocks).toMatchObject([
-      { block: { type: 'reasoning', summary: false }, text: 'hmm', seal: undefined },
+      { block: { type: 'reasoning', summary: false }, text: 'hmm', signature: undefined },
     ])
   })
 

@@ -8,8 +8,8 @@ import { decodeRequest } from '../../src/protocols/openai-responses/decode-reque
 const envelope = makeEnvelope(Buffer.alloc(32, 7))
 const decode = (body: Json) => decodeRequest({ model: 'm', ...body }, { envelope })
 const decodeInput = (...input: unknown[]) => decode({ input })
-const otherPaths = ({ others }: ChatRequest, verdict: string) =>
-  others.filter((other) => other.verdict === verdict).map(({ path }) => path)
+const unmappedPaths = ({ unmapped }: ChatRequest, verdict: string) =>
+  unmapped.filter((field) => field.verdict === verdict).map(({ path }) => path)
 
 const call = (id: string, more: Json = {}) => ({
   type: 'function_call',
@@ -40,7 +40,7 @@ describe('input', () => {
   })
 
   it('has messages of every role, with or without a type, as text or as parts', () => {
-    const { turns, others } = decodeInput(
+    const { turns, unmapped } = decodeInput(
       { role: 'developer', content: 'd' },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'u' }] },
       {
@@ -59,7 +59,7 @@ describe('input', () => {
       ['user', ['text']],
       ['assistant', ['text', 'refusal']],
     ])
-    expect(others).toEqual([])
+    expect(unmapped).toEqual([])
   })
 
   it('folds what the assistant thought, said and called into one turn, and the results into the next', () => {
@@ -88,22 +88,33 @@ describe('input', () => {
     expect(turns[1]?.blocks[0]).toMatchObject({
       text: 'hm',
       summary: true,
-      seal: { protocol: 'openai-responses', model: undefined, kind: 'encrypted', value: 'E', id: 'rs_1' },
+      signature: {
+        protocol: 'openai-responses',
+        model: undefined,
+        kind: 'encrypted',
+        value: 'E',
+        id: 'rs_1',
+      },
     })
   })
 
-  it('opens seals that an earlier answer carried, and takes none that was changed', () => {
-    const seal = { protocol: 'anthropic-messages', model: 'claude', kind: 'signature', value: 'sig' } as const
-    const wrapped = envelope.wrap(seal)
+  it('opens signatures that an earlier answer carried, and takes none that was changed', () => {
+    const signature = {
+      protocol: 'anthropic-messages',
+      model: 'claude',
+      kind: 'signature',
+      value: 'sig',
+    } as const
+    const wrapped = envelope.wrap(signature)
     const item = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'thought' }] }
     expect(decodeInput({ ...item, encrypted_content: wrapped }).turns[0]?.blocks[0]).toMatchObject({
       text: 'thought',
       summary: false,
-      seal,
+      signature,
     })
     const changed = decodeInput({ ...item, encrypted_content: `${wrapped.slice(0, -2)}xx` })
-    expect(changed.turns[0]?.blocks[0]).toMatchObject({ text: 'thought', seal: undefined })
-    expect(otherPaths(changed, 'drop')).toEqual(['input[0].encrypted_content'])
+    expect(changed.turns[0]?.blocks[0]).toMatchObject({ text: 'thought', signature: undefined })
+    expect(unmappedPaths(changed, 'drop')).toEqual(['input[0].encrypted_content'])
   })
 
   it('reads images, files and audio', () => {
@@ -192,7 +203,7 @@ describe("Codex's tools", () => {
   })
 
   it('may come in an item of the input, all of them or some', () => {
-    const { tools, turns, others } = decode({
+    const { tools, turns, unmapped } = decode({
       input: [
         { type: 'additional_tools', role: 'developer', tools: [functionTool('shell'), patch] },
         { role: 'user', content: 'go' },
@@ -208,7 +219,7 @@ describe("Codex's tools", () => {
       { name: 'apply_patch' },
     ])
     expect(turns).toHaveLength(1)
-    expect(others).toEqual([])
+    expect(unmapped).toEqual([])
   })
 
   it('may be searched for by the client: a function for everybody else, and what it finds can be called', () => {
@@ -261,7 +272,7 @@ describe("Codex's tools", () => {
       tools: [{ type: 'tool_search' }, { ...functionTool('late'), defer_loading: true }],
     })
     expect(request.tools).toMatchObject([{ name: 'late' }])
-    expect(otherPaths(request, 'drop')).toEqual(['tools[0]', 'tools[1].defer_loading'])
+    expect(unmappedPaths(request, 'drop')).toEqual(['tools[0]', 'tools[1].defer_loading'])
   })
 
   it.each(['web_search', 'file_search', 'local_shell', 'apply_patch', 'mcp', 'some_tool_of_tomorrow'])(
@@ -319,7 +330,7 @@ describe('settings', () => {
       serviceTier: 'flex',
       store: false,
       cacheKey: 'k',
-      others: [],
+      unmapped: [],
       names: { maxOutputTokens: 'max_output_tokens', userId: 'safety_identifier' },
     })
   })
@@ -336,7 +347,7 @@ describe('settings', () => {
     ['background', true],
     ['moderation', { model: 'm' }],
   ])('refuse %s by name', (name, value) => {
-    expect(otherPaths(decode({ input: 'hi', [name]: value }), 'refuse')).toEqual([name])
+    expect(unmappedPaths(decode({ input: 'hi', [name]: value }), 'refuse')).toEqual([name])
   })
 
   it.each([
@@ -354,7 +365,7 @@ describe('settings', () => {
     ['reasoning', { context: 'auto' }, 'reasoning.context'],
     ['nobody_knows', 1, 'nobody_knows'],
   ])('note that %s is lost', (name, value, path) => {
-    expect(otherPaths(decode({ input: 'hi', [name]: value }), 'drop')).toEqual([path])
+    expect(unmappedPaths(decode({ input: 'hi', [name]: value }), 'drop')).toEqual([path])
   })
 
   it('ask for log probabilities in either of two ways', () => {
@@ -382,7 +393,7 @@ describe('settings', () => {
 
 describe('items that others do not have', () => {
   it.each(['web_search_call', 'mcp_call', 'code_interpreter_call', 'program'])('drop %s', (type) => {
-    expect(otherPaths(decodeInput({ type, id: 'x' }), 'drop')).toEqual(['input[0]'])
+    expect(unmappedPaths(decodeInput({ type, id: 'x' }), 'drop')).toEqual(['input[0]'])
   })
 
   it.each([
@@ -393,11 +404,11 @@ describe('items that others do not have', () => {
     'image_generation_call',
     '__proto__',
   ])('refuse %s', (type) => {
-    expect(otherPaths(decodeInput({ type, id: 'x' }), 'refuse')).toEqual(['input[0]'])
+    expect(unmappedPaths(decodeInput({ type, id: 'x' }), 'refuse')).toEqual(['input[0]'])
   })
 
   it('take an id alone for a reference', () => {
-    expect(decodeInput({ id: 'msg_1' }).others[0]).toMatchObject({ path: 'input[0]', verdict: 'refuse' })
+    expect(decodeInput({ id: 'msg_1' }).unmapped[0]).toMatchObject({ path: 'input[0]', verdict: 'refuse' })
   })
 
   it('name unknown members of messages, parts and tools by their path', () => {
@@ -405,17 +416,17 @@ describe('items that others do not have', () => {
       tools: [{ type: 'function', name: 'f', parameters: null, strict: null, x: 1, output_schema: {} }],
       input: [{ role: 'user', y: 1, content: [{ type: 'input_text', text: 'a', z: 1 }] }],
     })
-    expect(otherPaths(request, 'drop')).toEqual([
+    expect(unmappedPaths(request, 'drop')).toEqual([
       'tools[0].x',
       'tools[0].output_schema',
-      'input[0].y',
       'input[0].content[0].z',
+      'input[0].y',
     ])
   })
 
   it('note the phase of a message', () => {
     const request = decodeInput({ role: 'assistant', content: 'a', phase: 'commentary' })
-    expect(otherPaths(request, 'drop')).toEqual(['input[0].phase'])
+    expect(unmappedPaths(request, 'drop')).toEqual(['input[0].phase'])
   })
 })
 

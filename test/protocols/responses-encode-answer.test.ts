@@ -3,7 +3,7 @@ import { generateText, jsonSchema, streamText, tool } from 'ai'
 import OpenAI, { APIError } from 'openai'
 import type { Response as OpenAIResponse } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
-import type { Seal } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -17,7 +17,12 @@ import type { AnswerContext } from '../../src/protocols/protocol.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 3))
 const usage = { input: 10, cacheRead: 5, cacheWrite: 2, output: 7, reasoning: 3 }
-const seal: Seal = { protocol: 'anthropic-messages', model: 'claude', kind: 'signature', value: 'SIG' }
+const signature: ReasoningSignature = {
+  protocol: 'anthropic-messages',
+  model: 'claude',
+  kind: 'signature',
+  value: 'SIG',
+}
 const start: ChatEvent = { type: 'start', id: 'up-1', model: 'claude', usage: undefined }
 
 const text = (words: string): Delta => ({ type: 'text', text: words })
@@ -48,7 +53,10 @@ const finish = (reason: Finish['reason'], more: Partial<Finish> = {}): Finish =>
 /** One of everything, calls side by side. */
 const rich: ChatEvent[] = [
   start,
-  ...blockOf(0, { type: 'reasoning', summary: true }, text('hm'), text(', so'), { type: 'seal', seal }),
+  ...blockOf(0, { type: 'reasoning', summary: true }, text('hm'), text(', so'), {
+    type: 'signature',
+    signature,
+  }),
   ...blockOf(1, { type: 'reasoning', summary: false }, text('raw')),
   ...blockOf(2, { type: 'text' }, text('Hel'), text('lo'), {
     type: 'citation',
@@ -81,8 +89,12 @@ describe('a streamed answer', () => {
     ['plain text', plain],
     ['nothing', [start, finish('stop')]],
     [
-      'seal alone',
-      [start, ...blockOf(0, { type: 'reasoning', summary: true }, { type: 'seal', seal }), finish('stop')],
+      'signature alone',
+      [
+        start,
+        ...blockOf(0, { type: 'reasoning', summary: true }, { type: 'signature', signature }),
+        finish('stop'),
+      ],
     ],
     ['text around a call that comes in between', interleaved()],
   ])(
@@ -169,7 +181,7 @@ describe('a streamed answer', () => {
       'function_call',
     ])
     expect(final.output).toMatchObject([
-      { summary: [{ text: 'hm, so' }], encrypted_content: envelope.wrap(seal) },
+      { summary: [{ text: 'hm, so' }], encrypted_content: envelope.wrap(signature) },
       { summary: [], content: [{ type: 'reasoning_text', text: 'raw' }], encrypted_content: null },
       { content: [{ text: 'Hello', annotations: [{ url: 'https://example.com' }] }, { text: ' there' }] },
       { call_id: 'toolu_1', namespace: 'db', name: 'query', arguments: '{"a":1}' },
@@ -388,20 +400,20 @@ describe('the response object', () => {
     expect(response.output_text).toBe('Hello you')
   })
 
-  it('comes back as the history it was, sealed reasoning included', () => {
+  it('comes back as the history it was, signed reasoning included', () => {
     const { output } = encodeResponse(rich, contextOf())
-    const { turns, others } = decodeRequest({ model: 'm', input: output }, { envelope })
+    const { turns, unmapped } = decodeRequest({ model: 'm', input: output }, { envelope })
     expect(turns).toHaveLength(1)
     expect(turns[0]?.blocks).toMatchObject([
-      { type: 'reasoning', text: 'hm, so', summary: true, seal },
-      { type: 'reasoning', text: 'raw', summary: false, seal: undefined },
+      { type: 'reasoning', text: 'hm, so', summary: true, signature },
+      { type: 'reasoning', text: 'raw', summary: false, signature: undefined },
       { type: 'text', text: 'Hello' },
       { type: 'text', text: ' there' },
       { type: 'tool-call', id: 'toolu_1', name: 'query', namespace: 'db', input: '{"a":1}' },
       { type: 'tool-call', id: 'toolu_2', kind: 'custom', input: '*** Begin' },
       { type: 'tool-call', id: 'toolu_3', input: '{}' },
     ])
-    expect(others.map(({ path }) => path)).toEqual(['input[2].content[0].annotations'])
+    expect(unmapped.map(({ path }) => path)).toEqual(['input[2].content[0].annotations'])
   })
 })
 

@@ -136,7 +136,7 @@ describe('turns', () => {
   })
 
   it('send reasoning back only to the model that thought it, and ask for more of the kind', () => {
-    const seal = {
+    const signature = {
       protocol: 'openai-responses',
       model: 'gpt-up',
       kind: 'encrypted',
@@ -144,7 +144,7 @@ describe('turns', () => {
       id: 'rs_1',
     } as const
     const thought = (more: object = {}) =>
-      ({ type: 'reasoning', text: 'hm', summary: true, seal: { ...seal, ...more }, path }) as const
+      ({ type: 'reasoning', text: 'hm', summary: true, signature: { ...signature, ...more }, path }) as const
     const own = encode({ turns: [assistant(thought(), text('a'))] })
     expect(own.body.input).toMatchObject([
       {
@@ -319,7 +319,7 @@ describe('settings', () => {
   it.each<[string, Partial<ChatRequest>]>([
     ['choices', { choices: 2 }],
     ['logprobs', { logprobs: { top: 1 } }],
-    ['x', { others: [{ path: 'x', verdict: 'refuse', reason: 'no' }] }],
+    ['x', { unmapped: [{ path: 'x', verdict: 'refuse', reason: 'no' }] }],
   ])('refuse %s', (field, change) => {
     expect(refusalOf(change)).toMatchObject({ kind: 'unsupported_parameter', field })
   })
@@ -358,7 +358,7 @@ function encode(change: Partial<ChatRequest>) {
     serviceTier: undefined,
     store: undefined,
     cacheKey: undefined,
-    others: [],
+    unmapped: [],
     names: { toolChoice: 'tool_choice' },
     ...change,
   }

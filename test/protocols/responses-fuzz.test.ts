@@ -117,7 +117,7 @@ it('no request makes the translation throw anything but an error for the client'
     const request = attempt(() => decodeRequest(body, { envelope }))
     if (request === undefined) continue
     understood++
-    attempt(() => encodeRequest({ ...request, others: [], logprobs: undefined }, encodeContext))
+    attempt(() => encodeRequest({ ...request, unmapped: [], logprobs: undefined }, encodeContext))
   }
   expect(understood).toBeGreaterThan(rounds / 100)
 })

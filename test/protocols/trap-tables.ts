@@ -255,14 +255,14 @@ export function contextOf(client: ClientName, body: Json): AnswerContext {
   }
 }
 
-/** Two sealed thoughts before a call: neither may take the other's seal. */
-export const seals: Readonly<Record<UpstreamName, string[]>> = {
+/** Two signed thoughts before a call: neither may take the other's signature. */
+export const signatures: Readonly<Record<UpstreamName, string[]>> = {
   'openai-chat': ['SEAL-1', 'SEAL-2'],
   'openai-responses': ['SEAL-1', 'SEAL-2'],
   'anthropic-messages': ['SEAL-1', 'SEAL-2'],
   gemini: ['SEAL-1', 'SEAL-2'],
 }
-export const sealedAnswers: Readonly<Record<UpstreamName, Json>> = {
+export const signedAnswers: Readonly<Record<UpstreamName, Json>> = {
   'openai-chat': chatAnswerOf({
     content: null,
     reasoning_details: ['SEAL-1', 'SEAL-2'].map((signature, index) => ({

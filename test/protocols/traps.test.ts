@@ -19,8 +19,8 @@ import {
   refusalOf,
   refusals,
   repliesWith,
-  sealedAnswers,
-  seals,
+  signatures,
+  signedAnswers,
   thrownBy,
   tooLong,
   translated,
@@ -74,16 +74,16 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
     expect(config.stop_sequences ?? config.stopSequences).toEqual(['END'])
   })
 
-  it('gives a sealed thought back to the model that sealed it, and to nobody else', () => {
-    for (const [sealer, answer] of Object.entries(sealedAnswers) as [UpstreamName, Json][]) {
-      const events = upstreamSide(sealer).decodeResponse(answer, { upstreamModel })
+  it('gives a signed thought back to the model that signed it, and to nobody else', () => {
+    for (const [signer, answer] of Object.entries(signedAnswers) as [UpstreamName, Json][]) {
+      const events = upstreamSide(signer).decodeResponse(answer, { upstreamModel })
       const asked = bases[client]
       const body = repliesWith[client](clientSide(client).encodeResponse(events, contextOf(client, asked)))
       for (const model of [upstreamModel, 'gemini-3-flash']) {
         const sent = JSON.stringify(translated(client, upstream, body, model).body)
-        const isOwn = sealer === upstream && model === upstreamModel
-        for (const seal of seals[sealer])
-          expect(sent.includes(seal), `${sealer} ${model} ${sent}`).toBe(isOwn)
+        const isOwn = signer === upstream && model === upstreamModel
+        for (const signature of signatures[signer])
+          expect(sent.includes(signature), `${signer} ${model} ${sent}`).toBe(isOwn)
         expect(sent).not.toContain('tg1.')
       }
     }

@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
 import { findPostmaster } from '../../src/db/postmaster.ts'
 import { openQueues, type QueueOptions } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import type { Queues, WorkOptions } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/database.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { clusterOf, postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
@@ -130,7 +130,7 @@ export async function open(
   more: Partial<QueueOptions> = {},
 ): Promise<Queues & { said: string[] }> {
   const said: string[] = []
-  const log = (message: string) => said.push(message)
+  const log = relayLog((_level, _fields, message) => void said.push(message))
   const queues = await openQueues({ ...where, commandMs, lockMs, log, ...more })
   onTestFinished(queues.close)
   return { ...queues, said }
@@ -143,7 +143,7 @@ export function work(queues: Queues, options: Partial<WorkOptions> = {}) {
   const run = options.run
   const worker = queues.work('images', {
     concurrency: 1,
-    log: (message, fields) => logged.push({ message, fields }),
+    log: relayLog((_level, fields, message) => void logged.push({ message, fields })),
     ...options,
     async run(id) {
       const end = await run?.(id)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type BreakerTable, breakerTable } from '../../src/routing/breaker-table.ts'
 import { Breakers, type BreakersOptions } from '../../src/routing/breakers.ts'
-import { freshDatabase } from '../support/database.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { holdsFor, until } from '../support/until.ts'
 
 /** Two processes' breakers on one Postgres. Each has a database of its own, as processes have. */
@@ -30,12 +30,11 @@ const bounds = { breakerFailures: 3, breakerOpenMs: 200, breakerOpenMsMax: 1_000
 
 function start(process: 0 | 1 = 0, more: Partial<BreakersOptions> = {}): Breakers {
   const database = databases[process]
-  const log = { info: () => {}, warn: () => {} }
   const breakers = new Breakers({
     bounds,
     table: breakerTable(database),
     database,
-    log,
+    log: silentLog,
     sweepMs: 50,
     chance: () => 0.5,
     ...more,
@@ -134,10 +133,9 @@ test('when its time has come, one request of all processes is the probe, and its
 
 test('a probe that fails opens it again, for twice as long each time up to a bound', async () => {
   const openMs: number[] = []
-  const log = {
-    info: () => {},
-    warn: (fields: object) => void openMs.push(Number(Object.entries(fields)[1]?.[1])),
-  }
+  const log = relayLog((level, fields) => {
+    if (level === 'warn') openMs.push(Number(Object.entries(fields)[1]?.[1]))
+  })
   const breakers = start(0, { log })
   const channel = randomUUID()
   open(breakers, channel)
@@ -213,9 +211,9 @@ test('what others opened or closed meanwhile ends the probe of this process', as
 test('a call comes to one thing: what is told of it later counts for nothing', () => {
   const breakers = start()
   const channel = randomUUID()
-  const trials = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
-  for (const trial of trials) trial.end('life', '')
-  for (const trial of trials) trial.end('failure', 'upstream_error', 60_000)
+  const calls = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
+  for (const call of calls) call.end('life', '')
+  for (const call of calls) call.end('failure', 'upstream_error', 60_000)
   expect(isClosed(breakers, channel)).toBe(true)
 })
 
@@ -259,7 +257,7 @@ test('a process that starts knows which channels are open, and forgets those tha
   const channel = randomUUID()
   one.begin(channel, 'main').end('failure', 'x', 60_000)
   const deaf = start(1, {
-    database: { listen: () => Promise.reject(new Error('no listening')), renewals: 0 },
+    database: { listen: () => async () => {} },
   })
   await until(() => !isClosed(deaf, channel))
   await databases[0].sql`SELECT close_breaker(${channel})`

@@ -212,7 +212,7 @@ test('a refused credential rests, another one of the channel answers, and the lo
       .split('\n')
       .filter((line) => line.includes(name))
   await expect.poll(warned).toHaveLength(1)
-  expect(warned()[0]).toMatch(/"channel":"refused"/)
+  expect(warned()[0]).toMatch(/"request":"[0-9a-f-]{36}","channel":"refused"/)
   expect(warned()[0]).not.toContain('refused-1')
 })
 

@@ -4,7 +4,7 @@ import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import type { Candidate } from '../../src/routing/candidates.ts'
 import { everyCredentialOf } from '../../src/routing/credentials.ts'
 import type { Routing } from '../../src/routing/routing.ts'
-import { type Heard, type Leg, Targets } from '../../src/routing/targets.ts'
+import { type ModelCandidates, type TargetResult, Targets } from '../../src/routing/targets.ts'
 import { localRouting } from '../support/local-routing.ts'
 
 let routing: Routing
@@ -51,11 +51,15 @@ const candidateOf = (channel: Channel, protocol: ProtocolName = 'openai-chat'): 
   reason: 'test',
 })
 
-const legOf = (candidates: Candidate[], fallback?: string): Leg => ({ model, candidates, fallback })
-const start = (...legs: Leg[]) =>
+const ofModel = (candidates: Candidate[], fallback?: string): ModelCandidates => ({
+  model,
+  candidates,
+  fallback,
+})
+const start = (...planned: ModelCandidates[]) =>
   new Targets(
     routing,
-    legs,
+    planned,
     () => undefined,
     ({ fallback }, { channel }, reason) => {
       passed.push(`${fallback === undefined ? '' : `${fallback} at `}${channel.name}: ${reason}`)
@@ -63,10 +67,10 @@ const start = (...legs: Leg[]) =>
   )
 const shut = ({ id, name }: Channel) => routing.breakers.begin(id, name).end('failure', 'x', 60_000)
 
-const failed: Heard = { next: 'channel', reached: true }
-const away: Heard = { next: 'channel', reached: false }
-const named = (targets: Targets, heard?: Heard) => {
-  const chosen = targets.next(heard)
+const failed: TargetResult = { next: 'channel', reached: true }
+const away: TargetResult = { next: 'channel', reached: false }
+const named = (targets: Targets, result?: TargetResult) => {
+  const chosen = targets.next(result)
   if (chosen === undefined) return undefined
   const { target, isLastResort } = chosen
   return `${target.channel.name} ${target.credential.secret}${isLastResort ? ', last resort' : ''}`
@@ -77,7 +81,7 @@ test('a last resort is asked when all others have failed, and it is the only one
   if (one === undefined || two === undefined || three === undefined) throw new Error('three channels')
   shut(one)
   shut(two)
-  const targets = start(legOf([one, two, three].map((channel) => candidateOf(channel))))
+  const targets = start(ofModel([one, two, three].map((channel) => candidateOf(channel))))
   expect(named(targets)).toBe('three a')
   expect(named(targets, failed)).toBe('one a, last resort')
   expect(named(targets, failed)).toBeUndefined()
@@ -88,9 +92,9 @@ test('a last resort is no channel that this request found away, but the next bes
   const other = channelOf('other')
   const [first] = everyCredentialOf(both)
   if (first === undefined) throw new Error('a credential')
-  routing.rests.begin('both', first, 'up', 'refused', undefined)
+  routing.cooldowns.begin('both', first, 'up', 'refused', undefined)
   shut(other)
-  const targets = start(legOf([candidateOf(both), candidateOf(other)]))
+  const targets = start(ofModel([candidateOf(both), candidateOf(other)]))
   expect(named(targets)).toBe('both b')
   expect(named(targets, away)).toBe('other a, last resort')
   expect(named(targets, failed)).toBeUndefined()
@@ -102,7 +106,7 @@ test('a last resort is no target that this request has tried', () => {
   vi.spyOn(routing.breakers, 'whyNot').mockImplementation((id) =>
     id === 'one' && isOpen ? 'breaker open' : undefined,
   )
-  const targets = start(legOf([candidateOf(one), candidateOf(two)]), legOf([candidateOf(one)], 'spare'))
+  const targets = start(ofModel([candidateOf(one), candidateOf(two)]), ofModel([candidateOf(one)], 'spare'))
   expect(named(targets)).toBe('two a')
   // It is closed again while this request waits for the other one.
   isOpen = false
@@ -114,14 +118,14 @@ test('a last resort in whose format the request cannot be said leaves the others
   const [one, two] = [channelOf('one'), channelOf('two')]
   shut(one)
   shut(two)
-  const targets = start(legOf([candidateOf(one, 'gemini'), candidateOf(two)]))
+  const targets = start(ofModel([candidateOf(one, 'gemini'), candidateOf(two)]))
   expect(named(targets)).toBe('one a, last resort')
-  expect(named(targets, { next: 'unsaid', reached: true })).toBe('two a, last resort')
+  expect(named(targets, { next: 'untranslatable', reached: true })).toBe('two a, last resort')
 })
 
 test('a channel that is away is passed over for a fallback, with its reason', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
-  const targets = start(legOf([candidateOf(one)]), legOf([candidateOf(one), candidateOf(two)], 'spare'))
+  const targets = start(ofModel([candidateOf(one)]), ofModel([candidateOf(one), candidateOf(two)], 'spare'))
   expect(named(targets)).toBe('one a')
   expect(named(targets, away)).toBe('two a')
   expect(passed).toEqual(['spare at one: its channel did not answer this request before'])

@@ -40,11 +40,11 @@ test('a model that the upstream has not is the client’s to mend only where the
 })
 
 test('who is forbidden something rests for that model, and the next credential is asked', () => {
-  expect(verdictOn(refusal(403))).toEqual({ next: 'credential', breaker: 'life', rest: 'forbidden' })
+  expect(verdictOn(refusal(403))).toEqual({ next: 'credential', breaker: 'life', cooldown: 'forbidden' })
 })
 
 test('a limit rests the credential, and the next one is asked', () => {
-  expect(verdictOn(refusal(429))).toEqual({ next: 'credential', breaker: 'life', rest: 'limited' })
+  expect(verdictOn(refusal(429))).toEqual({ next: 'credential', breaker: 'life', cooldown: 'limited' })
 })
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
     ),
   ],
 ])('a refused credential rests, and the next one is asked: %s', (_name, error) => {
-  expect(verdictOn(error)).toEqual({ next: 'credential', breaker: 'life', rest: 'refused' })
+  expect(verdictOn(error)).toEqual({ next: 'credential', breaker: 'life', cooldown: 'refused' })
 })
 
 test.each([503, 529])('a %i that says for how long closes the channel for as long', (status) => {
@@ -109,7 +109,7 @@ test.each([
   [
     'a limit, told in a stream',
     own('rate_limited', { fault: 'upstream' }),
-    { next: 'credential', breaker: 'life', rest: 'limited' },
+    { next: 'credential', breaker: 'life', cooldown: 'limited' },
   ],
 ])('%s', (_name, error, verdict) => {
   expect(verdictOn(error)).toEqual(verdict)

@@ -1,6 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { type Connections, openConnections } from '../../src/db/connections.ts'
+import * as product from '../../src/db/database.ts'
 import { administer } from './administer.ts'
+
+/** A database as a process has it, and connections of the test's own beside it. */
+export interface Database extends product.Database, Pick<Connections, 'sql' | 'db'> {}
+
+/** `max`: connections of each pool. All other bounds have their defaults. */
+export function openDatabase(
+  url: string,
+  { max, ...bounds }: Partial<product.DatabaseBounds> & { max?: number } = {},
+): Database {
+  const own = openConnections(url, max === undefined ? {} : { max })
+  const pools =
+    max === undefined ? {} : Object.fromEntries(purposes.map((name) => [`${name}Connections`, max]))
+  const database = product.openDatabase(url, { ...readConfig({}).bounds, ...pools, ...bounds })
+  return {
+    ...database,
+    sql: own.sql,
+    db: own.db,
+    async close() {
+      await Promise.all([database.close(), own.end()])
+    },
+  }
+}
+
+const purposes = ['money', 'keys', 'state', 'answers', 'reads', 'jobs'] as const
 
 /** A migrated database for one test or one file. Drop it at the end, also when something is still connected. */
 export function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {

@@ -1,7 +1,9 @@
 // A process that owns, or shares, the embedded Postgres of a data directory: `node embedded-process.ts DIRECTORY`.
 // Writes one JSON line when it serves, then one for each thing it logs; stops when its input ends.
+
 import { pathToFileURL } from 'node:url'
 import type { startEmbedded as Start } from '../../src/db/embedded.ts'
+import type { Log } from '../../src/telemetry/log.ts'
 
 const [dataDir = '', program = new URL('../../src/db/embedded.ts', import.meta.url).href] =
   process.argv.slice(2)
@@ -9,11 +11,14 @@ const { startEmbedded }: { startEmbedded: typeof Start } = await import(
   program.startsWith('file:') ? program : pathToFileURL(program).href
 )
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const tell = (_fields: object, message: string) => void say({ log: message })
+// Not relayLog: a test copies this file and src/db/ alone.
+const log: Log = { info: tell, warn: tell, error: tell, fatal: tell, child: () => log }
 try {
   const startedAt = performance.now()
   const embedded = await startEmbedded({
     dataDir,
-    log: (log) => say({ log }),
+    log,
     settings: { shared_buffers: '16MB' },
   })
   say({ url: embedded.url, startMs: Math.round(performance.now() - startedAt) })

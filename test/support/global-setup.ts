@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
 import { adviceOn, missingExtras } from './machine.ts'
 import { readSources } from './sources.ts'
@@ -15,6 +16,8 @@ declare module 'vitest' {
     postgres: { url: string; template: string }
   }
 }
+
+const consoleLog = relayLog((_level, _fields, message) => console.log(message))
 
 /** One Postgres for the whole run, and in it one migrated database that every `freshDatabase` is a copy of. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -47,7 +50,7 @@ function startServer(): Promise<Server> {
 }
 
 async function useServer(url: string): Promise<Server> {
-  await waitForDatabase(url, 20_000, console.log)
+  await waitForDatabase(url, 20_000, consoleLog)
   return { url, shared: true, stop: async () => {} }
 }
 
@@ -61,7 +64,7 @@ async function startContainer(): Promise<Server> {
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start()
   const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`
-  await waitForDatabase(url, 20_000, console.log)
+  await waitForDatabase(url, 20_000, consoleLog)
   return {
     url,
     shared: false,
@@ -81,7 +84,7 @@ async function startLocal(): Promise<Server> {
     full_page_writes: 'off',
     max_connections: '300',
   }
-  const embedded = await startEmbedded({ dataDir, log: console.log, settings })
+  const embedded = await startEmbedded({ dataDir, log: consoleLog, settings })
   return {
     url: embedded.url,
     shared: false,

@@ -1,7 +1,6 @@
 import OpenAI from 'openai'
-import { type Database, openDatabase } from '../../src/db/database.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { freshDatabase } from './database.ts'
+import { type Database, freshDatabase, openDatabase } from './database.ts'
 import { type ImageUpstream, startImageUpstream } from './image-upstream.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { startTollgate, type TollgateProcess } from './tollgate.ts'

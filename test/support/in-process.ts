@@ -3,10 +3,12 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, openContext } from '../../src/context.ts'
 import { drain } from '../../src/http/drain.ts'
 import { listen, makeServer } from '../../src/http/http-server.ts'
+import { intakeOf } from '../../src/stages/intake.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { freshDatabase } from './database.ts'
 import { gatewayYaml, secretKey } from './testbed.ts'
@@ -28,11 +30,12 @@ export interface InProcess {
 export async function startInProcess(
   env: Record<string, string>,
   prepare: (server: Server) => void = () => {},
+  yaml: (upstreamUrl: string) => string = gatewayYaml,
 ): Promise<InProcess> {
   const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
   const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   const file = join(home, 'gateway.yaml')
-  writeFileSync(file, gatewayYaml(upstream.url))
+  writeFileSync(file, yaml(upstream.url))
   const config = readConfig({
     ROLE: 'api',
     PORT: '0',
@@ -47,7 +50,7 @@ export async function startInProcess(
   const context = await openContext(config, {}, makeLog('silent'), (message) => {
     throw new Error(message)
   })
-  const server = makeServer(context)
+  const server = makeServer(context, intakeOf(context, makeApp(context)))
   prepare(server)
   await listen(server, { host: '127.0.0.1', port: 0 })
   const rows = async () => {
@@ -55,7 +58,7 @@ export async function startInProcess(
     while (!(await context.ledger.shipNow())) {
       if (Date.now() > deadline) throw new Error('the journal was not shipped within 30 s')
     }
-    return [...(await context.database.sql`SELECT * FROM requests ORDER BY id`)]
+    return [...(await context.database.state.ask(({ sql }) => sql`SELECT * FROM requests ORDER BY id`))]
   }
   return {
     context,

@@ -1,11 +1,16 @@
 import { openRedisLimits } from '../../src/limits/redis.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 
 /**
  * A process that holds one place until it is killed: REDIS_URL, LEASE_MS, and SCOPE as JSON. Says `held` when it has it.
  */
 const { REDIS_URL = '', LEASE_MS = '', SCOPE = '' } = process.env
-const log = { info() {}, warn() {} }
-const limits = await openRedisLimits({ url: REDIS_URL, waitMs: 10_000, leaseMs: Number(LEASE_MS), log })
+const limits = await openRedisLimits({
+  url: REDIS_URL,
+  waitMs: 10_000,
+  leaseMs: Number(LEASE_MS),
+  log: silentLog,
+})
 const decision = await limits.take([JSON.parse(SCOPE)], 0, `of process ${process.pid}`)
 console.log(decision.granted && limits.state().mode === 'shared' ? 'held' : 'refused')
 setInterval(() => {}, 1_000)

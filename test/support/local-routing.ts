@@ -1,7 +1,8 @@
 import type { BreakerTable } from '../../src/routing/breaker-table.ts'
 import { Breakers } from '../../src/routing/breakers.ts'
-import { Rests } from '../../src/routing/rests.ts'
+import { CredentialCooldowns } from '../../src/routing/cooldowns.ts'
 import type { Routing } from '../../src/routing/routing.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 
 /** What one process knows of channels, where no other is. End it. */
 export function localRouting(): Routing {
@@ -19,7 +20,12 @@ export function localRouting(): Routing {
     claimProbe: async () => 'claimed',
     holdProbe: async () => {},
   }
-  const database = { listen: async () => async () => {}, renewals: 0 }
-  const breakers = new Breakers({ bounds, table, database, log: { info: () => {}, warn: () => {} } })
-  return { breakers, rests: new Rests(bounds), retryAfterMsMax: 600_000, end: () => breakers.end() }
+  const database = { listen: () => async () => {} }
+  const breakers = new Breakers({ bounds, table, database, log: silentLog })
+  return {
+    breakers,
+    cooldowns: new CredentialCooldowns(bounds),
+    retryAfterMsMax: 600_000,
+    end: () => breakers.end(),
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * A tool loop of three turns: the user's text and an image name two tools, which the demo channel calls side by side; the
+ * A tool loop of three turns: the user's text and an image name two tools, which the strict vendor calls side by side; the
  * results and another text name them again; the results alone end it in text that shows them.
  */
 export type Loop = (options: LoopOptions) => Promise<Turn[]>
@@ -41,7 +41,7 @@ export const image = {
   base64: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 } as const
 export const imageUrl = `data:${image.mediaType};base64,${image.base64}`
-/** How the demo channel speaks of it. */
+/** How the strict vendor speaks of it. */
 export const imageWords = `[image: ${image.mediaType}, ${Buffer.from(image.base64, 'base64').length} bytes]`
 
 export const tools = {
@@ -65,7 +65,7 @@ export const tools = {
   },
 }
 
-/** What the demo channel gives the tools, in its order. */
+/** What the strict vendor gives the tools, in its order. */
 export const inputs = { get_weather: { city: 'demo', unit: 'celsius' }, get_time: { zone: 'demo' } }
 
 /** A tool's answer, which shows that its input arrived. */

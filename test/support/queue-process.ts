@@ -1,9 +1,11 @@
 // A process that works on the queue of images and is there to be killed: `node queue-process.ts OPTIONS`, which are
 // those of openQueues as JSON. Writes a line for each job that it begins, and never ends one.
+
 import { openQueues } from '../../src/queue/open.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
-const log = (message: string, fields: object) => console.error(message, fields)
+const log = relayLog((_level, fields, message) => console.error(message, fields))
 const queues = await openQueues({ ...JSON.parse(process.argv[2] ?? '{}'), log })
 queues.work('images', {
   concurrency: 4,

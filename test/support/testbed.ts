@@ -1,5 +1,4 @@
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { freshDatabase } from './database.ts'
+import { type Database, freshDatabase, openDatabase } from './database.ts'
 import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { until } from './until.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openQueues } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import type { Queues } from '../../src/queue/queue.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { amount } from '../support/amount.ts'
 import {
   freeKey,
@@ -32,7 +33,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     bed = await startImageTestbed({ backend, env, yaml })
     if (bed.redis === undefined) await prepareQueueSchema(bed.databaseUrl)
     const where = { redisUrl: bed.redis?.url, databaseUrl: bed.databaseUrl }
-    queues = await openQueues({ ...where, commandMs: 10_000, lockMs: 1_000, log: () => {} })
+    queues = await openQueues({ ...where, commandMs: 10_000, lockMs: 1_000, log: silentLog })
   })
   afterAll(async () => {
     await queues?.close()

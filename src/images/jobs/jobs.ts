@@ -1,12 +1,27 @@
-import type postgres from 'postgres'
-import { GatewayError } from '../../canonical/error.ts'
+import type { Sql } from 'postgres'
+import type { z } from 'zod'
 import type { Channel } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
-import { inTime } from '../../db/in-time.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
-import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobState } from './job.ts'
-import { type JobRow, jobColumns, jobOf, quoteText } from './rows.ts'
+import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobScope, JobState, Lease } from './job.ts'
+import { keptWebhook, quoteText, readKept } from './kept-json.ts'
+import {
+  countBefore,
+  countDelivery,
+  deleteEndedJobs,
+  listDueWebhooks,
+  listJobs,
+  readDueWebhook,
+  readJobs,
+  readJobToRun,
+  requestCancel,
+  setAttempts,
+  setPartials,
+} from './queries.ts'
+import { jobOf } from './rows.ts'
+
+export type { JobScope, Lease }
 
 /** Encrypts what is kept for a job only as long as it runs, bound to what it is. */
 export interface Seal {
@@ -15,9 +30,9 @@ export interface Seal {
 }
 
 export interface JobsOptions {
-  database: Database
+  database: Pick<Database, 'jobs' | 'reads' | 'upkeep'>
   seal: Seal
-  /** How long a statement may take. */
+  /** How long a client waits for Postgres. */
   waitMs: number
   /** A tenant's jobs in the queue at a time. */
   queueWindow: number
@@ -44,11 +59,7 @@ export interface NewJob {
 }
 
 /** Who is told of a job's end. */
-export interface Webhook {
-  url: string
-  /** Where the links of what it is told lead, without a trailing slash. */
-  origin: string
-}
+export type Webhook = z.output<typeof keptWebhook>
 
 export interface Acceptance {
   verdict: 'accepted' | 'insufficient' | 'full'
@@ -64,12 +75,6 @@ export type Claim =
   /** Another worker has it, or it is not to be run yet. */
   | { verdict: 'held' | 'early'; untilMs: number }
   | { verdict: 'ended' | 'gone' }
-
-/** The right to change a job, until another worker takes it. */
-export interface Lease {
-  id: string
-  fence: number
-}
 
 /** How a job ended: what its client gets, and what its row and its account do. */
 export interface JobEnding {
@@ -112,9 +117,11 @@ export class ImageJobs {
     })
     const sealed = seal.seal(job.request, `${id} request`)
     const webhook = job.webhook === undefined ? null : seal.seal(JSON.stringify(job.webhook), `${id} webhook`)
-    const [answer] = await this.#ask<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
-      SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
-        ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`
+    const [answer] = await this.#call(
+      (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
+        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
+          ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
+    )
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
@@ -122,15 +129,15 @@ export class ImageJobs {
   /** Take a job to run it. */
   async claim(id: string): Promise<Claim> {
     const { database, seal, queueWindow, leaseMs } = this.#options
-    const [answer] = await this.#ask<
-      { verdict: Claim['verdict']; fence: number | null; until: Date | null; enqueue: string[] }[]
-    >`SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`
+    const [answer] = await this.#call(
+      (sql) => sql<ClaimRow[]>`
+        SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
+    )
     if (answer === undefined) throw new Error('claim_image_job answered nothing')
     const { verdict } = answer
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
-    const [row] = await this.#ask<(JobRow & { request: Buffer | null })[]>`
-      SELECT ${jobColumns(database.sql)}, request FROM image_jobs WHERE id = ${id}`
+    const row = await database.jobs.ask(({ db }) => readJobToRun(db, id))
     // Another worker may have it by now: its fence tells, when this one wants to change something.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
     const { request: sealed, ...rest } = row
@@ -146,37 +153,33 @@ export class ImageJobs {
   /** Hold a lease for longer. `cancel`: held, and the client wants the job no more. */
   async extend({ id, fence }: Lease): Promise<'held' | 'cancel' | 'lost'> {
     const { leaseMs } = this.#options
-    const [answer] = await this.#ask<{ verdict: 'held' | 'cancel' | 'lost' }[]>`
-      SELECT extend_image_job(${id}, ${fence}::integer, ${leaseMs}::integer) AS verdict`
+    const [answer] = await this.#call(
+      (sql) => sql<{ verdict: 'held' | 'cancel' | 'lost' }[]>`
+        SELECT extend_image_job(${id}, ${fence}::integer, ${leaseMs}::integer) AS verdict`,
+    )
     return answer?.verdict ?? 'lost'
   }
 
   /** Ask for a channel's turn: 0 when the job has it, else after how many milliseconds to ask again. */
   async takeTurn({ id, fence }: Lease, channel: Channel): Promise<number | 'lost'> {
     const { imageConcurrency = null, imagesPerMinute = null } = channel
-    const [answer] = await this.#ask<{ wait: number }[]>`
-      SELECT take_image_turn(${id}, ${fence}::integer, ${channel.id}, ${imageConcurrency}::integer,
-        ${imagesPerMinute}::integer) AS wait`
+    const [answer] = await this.#call(
+      (sql) => sql<{ wait: number }[]>`
+        SELECT take_image_turn(${id}, ${fence}::integer, ${channel.id}, ${imageConcurrency}::integer,
+          ${imagesPerMinute}::integer) AS wait`,
+    )
     const wait = answer?.wait ?? -1
     return wait < 0 ? 'lost' : wait
   }
 
-  /** Keep what was tried so far, for whoever has to go on. False: the lease is lost. */
-  async noteAttempts({ id, fence }: Lease, attempts: readonly AttemptRecord[]): Promise<boolean> {
-    const noted = await this.#ask`
-      UPDATE image_jobs SET attempts = ${jsonText(attempts)}
-      WHERE id = ${id} AND fence = ${fence} AND state = 'running'`
-    return noted.count === 1
+  /** Keep the attempts made so far, for the next worker. False: the lease is lost. */
+  async noteAttempts(lease: Lease, attempts: readonly AttemptRecord[]): Promise<boolean> {
+    return await this.#options.database.jobs.ask(({ db }) => setAttempts(db, lease, jsonText(attempts)))
   }
 
-  /** Tell whoever watches of a preview. False: the lease is lost. */
-  async notePartials({ id, fence }: Lease, partials: readonly JobPartial[]): Promise<boolean> {
-    const noted = await this.#ask`
-      WITH noted AS (
-        UPDATE image_jobs SET partials = ${jsonText(partials)}
-        WHERE id = ${id} AND fence = ${fence} AND state = 'running' RETURNING id
-      ) SELECT pg_notify('tollgate_image_jobs', id::text) FROM noted`
-    return noted.count === 1
+  /** Tell those who watch the job of a preview. False: the lease is lost. */
+  async notePartials(lease: Lease, partials: readonly JobPartial[]): Promise<boolean> {
+    return await this.#options.database.jobs.ask(({ db }) => setPartials(db, lease, jsonText(partials)))
   }
 
   /**
@@ -189,9 +192,11 @@ export class ImageJobs {
     attempts: readonly AttemptRecord[],
     why: 'failed' | 'waited',
   ): Promise<boolean> {
-    const [answer] = await this.#ask<{ done: boolean }[]>`
-      SELECT requeue_image_job(${id}, ${fence}::integer, ${delayMs}::integer, ${jsonText(attempts)},
-        ${why === 'waited'}) AS done`
+    const [answer] = await this.#call(
+      (sql) => sql<{ done: boolean }[]>`
+        SELECT requeue_image_job(${id}, ${fence}::integer, ${delayMs}::integer, ${jsonText(attempts)},
+          ${why === 'waited'}) AS done`,
+    )
     return answer?.done ?? false
   }
 
@@ -203,27 +208,24 @@ export class ImageJobs {
     ending: JobEnding,
   ): Promise<boolean> {
     const { state, close, images, result, error } = ending
-    const [answer] = await this.#ask<{ done: boolean }[]>`
-      SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state},
-        ${requestRowJson(job.opened, close, images)}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
-        ${jsonText(close.attempts)}, ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`
+    const row = requestRowJson(job.opened, { ...close, images })
+    const [answer] = await this.#call(
+      (sql) => sql<{ done: boolean }[]>`
+        SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state}, ${row}::text::jsonb,
+          ${attemptRowsJson(id, close.attempts)}::text::jsonb, ${jsonText(close.attempts)},
+          ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`,
+    )
     return answer?.done ?? false
   }
 
   /** Ask the worker that runs a job to stop. False: none runs it. */
   async askToCancel(id: string): Promise<boolean> {
-    const asked = await this.#ask`
-      WITH asked AS (
-        UPDATE image_jobs SET cancel_requested = true WHERE id = ${id} AND state = 'running' RETURNING id
-      ) SELECT pg_notify('tollgate_image_jobs', id::text) FROM asked`
-    return asked.count === 1
+    return await this.#options.database.jobs.ask(({ db }) => requestCancel(db, id))
   }
 
-  /** Those of the ids that exist. */
+  /** The jobs of these ids that exist. */
   async read(ids: readonly string[]): Promise<ImageJob[]> {
-    const { sql } = this.#options.database
-    const rows = await this.#ask<JobRow[]>`
-      SELECT ${jobColumns(sql)} FROM image_jobs WHERE id = ANY (${ids as string[]}::uuid[])`
+    const rows = await this.#options.database.jobs.ask(({ db }) => readJobs(db, ids))
     return rows.map(jobOf)
   }
 
@@ -234,113 +236,80 @@ export class ImageJobs {
     state: JobState | undefined,
     limit: number,
   ): Promise<ImageJob[]> {
-    const { sql } = this.#options.database
-    // Only what is asked for is said, and the limit written out: a plan for any parameters would read all of a tenant's jobs.
-    const rows = await this.#askAside<JobRow[]>`
-      SELECT ${jobColumns(sql)} FROM image_jobs WHERE tenant_id = ${scope.tenantId}
-        ${scope.keyId === null ? sql`` : sql`AND key_id = ${scope.keyId}`}
-        ${before === undefined ? sql`` : sql`AND id < ${before}`}
-        ${state === undefined ? sql`` : sql`AND state = ${state}`}
-      ORDER BY id DESC LIMIT ${sql.unsafe(String(Math.trunc(limit)))}`
+    const { database, waitMs: withinMs } = this.#options
+    const rows = await database.reads.ask(({ db }) => listJobs(db, scope, { before, state, limit }), {
+      withinMs,
+    })
     return rows.map(jobOf)
   }
 
-  /** Which place a waiting job has among those of its tenant: 1 is next. */
+  /** The place of a waiting job among those of its tenant: 1 is next. */
   async positionOf(job: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>): Promise<number> {
-    const { sql } = this.#options.database
-    const before = (enqueued: postgres.PendingQuery<postgres.Row[]>) => sql`
-      SELECT count(*) FROM image_jobs
-      WHERE tenant_id = ${job.tenantId} AND state = 'queued' AND ${enqueued} AND id <> ${job.id}
-        AND (priority > ${job.priority} OR priority = ${job.priority} AND id < ${job.id})`
-    // Each has an index of its own, which does not know of the jobs that have ended.
-    const [answer] = await this.#ask<{ before: number }[]>`
-      SELECT ((${before(sql`enqueued_at IS NULL`)}) + (${before(sql`enqueued_at IS NOT NULL`)}))::integer AS before`
-    return (answer?.before ?? 0) + 1
+    const { database, waitMs: withinMs } = this.#options
+    return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
 
-  /** Jobs that the queue lost, to be given to it again. `staleMs`: what it should have run by now. */
+  /** Jobs that the queue lost, to be given to it again. `staleMs`: after so long it should have run a job. */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
-    const swept = await this.#askAside<{ enqueue: string }[]>`
-      SELECT sweep_image_jobs(${staleMs}::integer, ${queueWindow}::integer) AS enqueue`
+    const swept = await this.#call(
+      (sql) => sql<{ enqueue: string }[]>`
+        SELECT sweep_image_jobs(${staleMs}::integer, ${queueWindow}::integer) AS enqueue`,
+    )
     return swept.map(({ enqueue }) => enqueuedOf(enqueue))
   }
 
-  /** Jobs whose clients are to be told of their end, and are due to. */
+  /** Jobs whose webhook is due. */
   async dueWebhooks(): Promise<string[]> {
-    const due = await this.#ask<{ id: string }[]>`
-      SELECT id FROM image_jobs WHERE webhook_state = 'pending' AND webhook_at <= now() ORDER BY webhook_at LIMIT 1000`
-    return due.map(({ id }) => id)
+    return await this.#options.database.jobs.ask(({ db }) => listDueWebhooks(db))
   }
 
   /**
-   * Who is to be told of a job's end; undefined when nobody is any more, or not yet. `webhook` throws where it was sealed
-   * with another SECRET_KEY.
+   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws where it was
+   * sealed with another SECRET_KEY.
    */
   async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
     const { database, seal } = this.#options
-    const [row] = await this.#ask<(JobRow & { webhook_url: Buffer })[]>`
-      SELECT ${jobColumns(database.sql)}, webhook_url FROM image_jobs
-      WHERE id = ${id} AND webhook_state = 'pending' AND webhook_at <= now()`
-    return row === undefined
-      ? undefined
-      : { job: jobOf(row), webhook: () => JSON.parse(seal.open(row.webhook_url, `${id} webhook`)) }
+    const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
+    if (found === undefined || found.webhookUrl === null) return undefined
+    const { webhookUrl, ...row } = found
+    return {
+      job: jobOf(row),
+      webhook: () =>
+        readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+    }
   }
 
-  /** One delivery was tried. `againMs`: it is to be tried again then. */
+  /** One delivery was tried. `againMs`: until the next one. */
   async noteWebhook(id: string, state: 'pending' | 'delivered' | 'failed', againMs: number): Promise<void> {
-    await this.#ask`
-      UPDATE image_jobs SET webhook_state = ${state}, webhook_tries = webhook_tries + 1,
-        webhook_at = now() + ${againMs}::integer * interval '1 ms'
-      WHERE id = ${id} AND webhook_state = 'pending'`
+    await this.#options.database.jobs.ask(({ db }) => countDelivery(db, id, state, againMs))
   }
 
-  /** The moment on the clock of Postgres: that of a process may be wrong, and then nothing may be deleted by it. */
+  /** The moment on the clock of Postgres: that of a process may be wrong, and nothing may be deleted by a wrong clock. */
   async now(): Promise<Date> {
-    const [answer] = await this.#ask<{ now: Date }[]>`SELECT now()`
+    const [answer] = await this.#call((sql) => sql<{ now: Date }[]>`SELECT now()`)
     if (answer === undefined) throw new Error('Postgres does not know what time it is')
     return answer.now
   }
 
-  /** Delete ended jobs of before this moment. Answers how many. */
+  /** Delete ended jobs of before this moment. Answers how many. It goes on when it is late. */
   async removeBefore(moment: Date): Promise<number> {
-    const removed = await this.#askAside`
-      DELETE FROM image_jobs WHERE created_at < ${moment} AND state NOT IN ('queued', 'running')`
-    return removed.count
+    const { database, waitMs: withinMs } = this.#options
+    return await database.upkeep.ask(({ db }) => deleteEndedJobs(db, moment), { withinMs })
   }
 
-  /** One statement. Rejects, in time, with `unavailable` when it is not answered; then the connections are made anew. */
-  #ask<Rows extends readonly postgres.MaybeRow[]>(text: TemplateStringsArray, ...values: Value[]) {
-    const { database, waitMs } = this.#options
-    return answered(inTime(database.sql<Rows>(text, ...values), waitMs, () => database.renew()))
-  }
-
-  /** The same for what may be slow because it has much to read: others' statements are not cut off for it. */
-  #askAside<Rows extends readonly postgres.MaybeRow[]>(text: TemplateStringsArray, ...values: Value[]) {
-    const { database, waitMs } = this.#options
-    return answered(inTime(database.sql<Rows>(text, ...values), waitMs))
+  /** Call one of our SQL functions. */
+  #call<T>(statement: (sql: Sql) => PromiseLike<T>): Promise<T> {
+    return this.#options.database.jobs.ask(({ sql }) => statement(sql))
   }
 }
 
-/** Postgres that is away passes. A statement that it refuses is a bug of ours. */
-async function answered<T>(query: Promise<T>): Promise<T> {
-  try {
-    return await query
-  } catch (cause) {
-    if (isOwnFault(cause)) throw cause
-    throw new GatewayError('unavailable', 'The database does not answer just now. Try again shortly.', {
-      cause,
-      retryAfterSeconds: 2,
-    })
-  }
+interface ClaimRow {
+  verdict: Claim['verdict']
+  fence: number | null
+  until: Date | null
+  enqueue: string[]
 }
-
-function isOwnFault(error: unknown): boolean {
-  if (!(error instanceof Error) || error.name !== 'PostgresError') return false
-  return !('code' in error && /^(08|5[37])/.test(String(error.code)))
-}
-
-type Value = postgres.ParameterOrFragment<never>
 
 /** What the queue is given. */
 export interface Enqueued {
@@ -348,13 +317,8 @@ export interface Enqueued {
   priority: number
 }
 
+/** `id priority`, split by hand: a SQL function of ours that answered in another form would have another name. */
 function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0'] = text.split(' ')
   return { id, priority: Number(priority) }
-}
-
-/** Whose jobs. `keyId` null: all of the tenant's. */
-export interface JobScope {
-  tenantId: string
-  keyId: string | null
 }

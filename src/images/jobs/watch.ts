@@ -1,11 +1,8 @@
+import { causeOf } from '../../canonical/error.ts'
 import type { Database } from '../../db/database.ts'
-import { inTime } from '../../db/in-time.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { ImageJob } from './job.ts'
 import type { ImageJobs } from './jobs.ts'
-
-export interface WatchLog {
-  warn(fields: object, message: string): void
-}
 
 /**
  * Tells of changes of the jobs that somebody waits for. Postgres's notifications make it fast; a sweep over what is
@@ -13,23 +10,21 @@ export interface WatchLog {
  */
 export class JobWatch {
   readonly #jobs: Pick<ImageJobs, 'read'>
-  readonly #database: Pick<Database, 'listen' | 'renewals'>
+  readonly #database: Pick<Database, 'listen'>
   readonly #sweepMs: number
-  readonly #log: WatchLog
+  readonly #log: Log
   readonly #watchers = new Map<string, Set<Watcher>>()
   #asked = new Set<string>()
   #reading = false
   #timer: NodeJS.Timeout | undefined
-  #listening: Promise<() => Promise<void>> | undefined
-  /** `Database#renewals` when the subscription was made. */
-  #listenedAt = 0
+  #unlisten: (() => Promise<void>) | undefined
   #ended = false
 
   constructor(options: {
     jobs: Pick<ImageJobs, 'read'>
-    database: Pick<Database, 'listen' | 'renewals'>
+    database: Pick<Database, 'listen'>
     sweepMs: number
-    log: WatchLog
+    log: Log
   }) {
     this.#jobs = options.jobs
     this.#database = options.database
@@ -47,10 +42,7 @@ export class JobWatch {
     watchers.add(watcher)
     this.#watchers.set(id, watchers)
     this.#listen()
-    this.#timer ??= setInterval(() => {
-      this.#listen()
-      this.#ask(this.#watchers.keys())
-    }, this.#sweepMs)
+    this.#timer ??= setInterval(() => this.#ask(this.#watchers.keys()), this.#sweepMs)
     this.#ask([id])
     return () => {
       watchers.delete(watcher)
@@ -64,31 +56,23 @@ export class JobWatch {
   async end(): Promise<void> {
     this.#ended = true
     clearInterval(this.#timer)
-    const stopped = this.#listening?.then((stop) => stop())
-    // With the connection gone there is nothing to unsubscribe from.
-    if (stopped !== undefined) await inTime(stopped, stopMs).catch(() => {})
+    await this.#unlisten?.()
   }
 
-  /** Subscribed when first needed, and again when that failed or the database was renewed. */
+  /** Subscribed when first needed. */
   #listen(): void {
-    const { renewals } = this.#database
-    if (this.#ended || (this.#listening !== undefined && this.#listenedAt === renewals)) return
-    this.#listenedAt = renewals
-    const listening = this.#database.listen(
-      'tollgate_image_jobs',
-      (id) => {
+    if (this.#ended) return
+    this.#unlisten ??= this.#database.listen('tollgate_image_jobs', {
+      onNotify: (id) => {
         if (this.#watchers.has(id)) this.#ask([id])
       },
-      () => this.#ask(this.#watchers.keys()),
-    )
-    this.#listening = listening
-    listening.catch((error: unknown) => {
-      if (this.#listening === listening) this.#listening = undefined
-      this.#log.warn({ cause: String(error) }, 'changes of image jobs are only seen by the sweep')
+      onListening: () => this.#ask(this.#watchers.keys()),
+      onRefused: (error) =>
+        this.#log.warn({ cause: String(error) }, 'changes of image jobs are only seen by the sweep'),
     })
   }
 
-  /** Read again whatever changed meanwhile: a read that has begun may be too old. */
+  /** A job that changes while it is read is read again: the running read may be too old. */
   #ask(ids: Iterable<string>): void {
     for (const id of ids) this.#asked.add(id)
     if (!this.#reading) void this.#read()
@@ -105,15 +89,13 @@ export class JobWatch {
         }
       } catch (error) {
         // The next sweep asks again.
-        this.#log.warn({ cause: String(error) }, 'image jobs could not be read')
+        this.#log.warn({ cause: String(causeOf(error)) }, 'image jobs could not be read')
         break
       }
     }
     this.#reading = false
   }
 }
-
-const stopMs = 500
 
 interface Watcher {
   onChange: (job: ImageJob) => void

@@ -2,10 +2,10 @@ import * as fs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ImageWriter } from './storage.ts'
 
-/** As `open` of node:fs/promises. */
+/** Like `open` of node:fs/promises. */
 export type OpenFile = (path: string, flags: string, mode: number) => Promise<fs.FileHandle>
 
-/** An image that becomes a file. Under its own name it appears whole and on disk, or not at all. */
+/** Writes an image to a file. Under its final name the file is complete and on disk, or it does not exist. */
 export class FileWriter implements ImageWriter {
   readonly key: string
   readonly #directory: string
@@ -13,7 +13,7 @@ export class FileWriter implements ImageWriter {
   readonly #part: string
   readonly #openFile: OpenFile
   #file: fs.FileHandle | undefined
-  /** The call that runs, which an `abandon` lets end: it may be making the file. */
+  /** The call under way. `abandon` waits for its end: it may be about to create the file. */
   #running: Promise<void> | undefined
   #abandoned = false
 
@@ -38,7 +38,7 @@ export class FileWriter implements ImageWriter {
       await file.sync()
       await this.#close()
       await fs.rename(this.#part, this.#path)
-      // The name is in the day's folder, and the folder's name in the one above.
+      // The file's name is an entry of the day's folder, and the day's name an entry of the folder above: sync both.
       await syncFolder(dirname(this.#path))
       await syncFolder(this.#directory)
     })
@@ -64,7 +64,7 @@ export class FileWriter implements ImageWriter {
     await file?.close()
   }
 
-  /** Says to the operator where it failed, and why. */
+  /** Runs one call; its error tells the operator where it failed, and why. */
   #keeping(doing: () => Promise<void>): Promise<void> {
     const running = this.#abandoned ? Promise.reject(new Error('it was abandoned')) : doing()
     this.#running = running.catch((cause: unknown) => {

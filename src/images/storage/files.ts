@@ -6,13 +6,13 @@ import { dayOf, isDay, isKey, newKey } from './key.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
 
 export interface FileStorageOptions {
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   directory: string
-  /** Makes the file that an image is written to. Default: the file system's own. */
+  /** Opens the file for an image. Default: `open` of the file system. */
   openFile?: OpenFile
 }
 
-/** Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, and with `.part` behind it until it is whole. */
+/** Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are complete. */
 export function fileStorage({ directory, openFile = fs.open }: FileStorageOptions): ImageStorage {
   return {
     create: () => new FileWriter({ directory, key: newKey(new Date()), openFile }),
@@ -42,7 +42,7 @@ async function removeBefore(directory: string, firstKept: string): Promise<numbe
   return removed
 }
 
-/** Another process may delete the same day: each file is counted by the one that deleted it. */
+/** Another process may delete the same day: each process counts the files that it deleted itself. */
 async function removeDay(path: string): Promise<number> {
   let removed = 0
   for (const name of (await unlessGone(fs.readdir(path))) ?? []) {
@@ -50,7 +50,7 @@ async function removeDay(path: string): Promise<number> {
     if (gone === true) removed += 1
   }
   await fs.rmdir(path).catch((error: unknown) => {
-    // A place that was begun meanwhile, by a process whose clock is far behind, is deleted the next time.
+    // A process whose clock is far behind has begun an image on this day: the next run deletes it.
     if (!isCode(error, 'ENOENT') && !isCode(error, 'ENOTEMPTY')) throw error
   })
   return removed
@@ -74,7 +74,7 @@ async function check(directory: string, openFile: OpenFile): Promise<void> {
   }
 }
 
-/** Undefined when it is not there. */
+/** Undefined: the file or folder does not exist. */
 async function unlessGone<T>(doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing

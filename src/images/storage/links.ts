@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../canonical/error.ts'
 
-/** Links to images: who has one may read that image, without a key, until the link expires. */
+/** Links to images. With a link a client may read that image, without a key, until the link expires. */
 export class ImageLinks {
   readonly #key: Buffer
   readonly #seconds: number
 
-  /** `key`: 32 secret bytes for nothing else. `seconds`: how long a link is good. */
+  /** `key`: 32 secret bytes that nothing else uses. `seconds`: the lifetime of a link. */
   constructor(key: Buffer, seconds: number) {
     this.#key = key
     this.#seconds = seconds
@@ -18,7 +18,7 @@ export class ImageLinks {
     return `/v1/images/files/${file}?expires=${expires}&signature=${this.#signatureOf(file, expires)}`
   }
 
-  /** Throws a GatewayError when no such link was given out, or when it has expired. */
+  /** Throws a GatewayError when we did not sign this link, or when it has expired. */
   verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): void {
     if (expires === undefined || signature === undefined) {
       throw new GatewayError(
@@ -40,7 +40,7 @@ export class ImageLinks {
     )
   }
 
-  /** Files hold no line ends, so that no other pair makes the same text. */
+  /** A file has no line break in its name, so no other pair of values gives the same text. */
   #signatureOf(file: string, expires: string): string {
     return createHmac('sha256', this.#key).update(`${file}\n${expires}`).digest('base64url')
   }
@@ -48,7 +48,7 @@ export class ImageLinks {
 
 const howToGetAnother = 'GET /v1/images/generations/{id} answers with a new one.'
 
-/** Takes the same time wherever they differ. Texts, not what they decode to: one signature has one spelling. */
+/** In constant time. It compares the texts, not the decoded bytes: a signature has only one spelling. */
 function equal(given: string, right: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)

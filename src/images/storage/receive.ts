@@ -3,14 +3,14 @@ import { type ContentType, sniff, sniffBytes } from './sniff.ts'
 import type { ImageStorage, ImageWriter } from './storage.ts'
 
 /**
- * An image that comes in chunks from an upstream: looked at, measured and kept. One call at a time, but for `abandon`. When a call has
- * rejected, nothing is left of the image: `upstream_error` when it is no image or has more than `bytesMax` bytes,
- * `unavailable`, with a cause for the operator, when it cannot be kept: a disk may have room again, a bucket come back.
+ * Receives an image from an upstream in chunks: checks its type, counts its bytes and stores it. One call at a time, except
+ * `abandon`. When a call rejects, nothing of the image is left. It rejects with `upstream_error` when this is not an image
+ * or has more than `bytesMax` bytes, and with `unavailable`, whose cause is for the operator, when it cannot be stored.
  */
 export class ImageReceiver {
   readonly #storage: ImageStorage
   readonly #bytesMax: number
-  /** The first bytes, until they are enough to know what it is. */
+  /** The first bytes, until they are enough to know the type. */
   #first: Buffer[] = []
   #bytes = 0
   #place: { writer: ImageWriter; contentType: ContentType } | undefined
@@ -32,7 +32,7 @@ export class ImageReceiver {
     })
   }
 
-  /** There is no more of it: it is whole and durable. */
+  /** The image has ended. Resolves when it is complete and durable. */
   finish(): Promise<ReceivedImage> {
     return this.#orAbandon(async () => {
       const { writer, contentType } = this.#place ?? (await this.#begin())
@@ -41,7 +41,7 @@ export class ImageReceiver {
     })
   }
 
-  /** It is not wanted any more: also while another call runs, which rejects then, and after `finish`. Never rejects. */
+  /** Delete the image. Allowed during another call, which then rejects, and after `finish`. Never rejects. */
   async abandon(): Promise<void> {
     this.#failure ??= { error: new Error('the image was abandoned') }
     this.#first = []

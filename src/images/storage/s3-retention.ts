@@ -4,9 +4,9 @@ import type {
   ListMultipartUploadsRequest,
 } from '@aws-sdk/client-s3'
 import { dayOf, isDay, isKey } from './key.ts'
-import type { Bucket } from './s3.ts'
+import type { Bucket } from './s3-bucket.ts'
 
-/** As `removeBefore` of ImageStorage. Processes that do it at once may both count an object. */
+/** `removeBefore` of ImageStorage. Processes that run it at the same time may both count an object. */
 export async function removeObjectsBefore(bucket: Bucket, moment: Date): Promise<number> {
   const firstKept = dayOf(moment)
   let removed = 0
@@ -27,20 +27,20 @@ async function daysOf({ sdk, client, name, prefix }: Bucket): Promise<string[]> 
   return days.filter(isDay)
 }
 
-/** A page of a listing has 1000 objects at most, which is what one call deletes at most. */
+/** A page of a listing has at most 1000 objects, which is also the most that one call can delete. */
 async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Promise<number> {
   let removed = 0
   const pages = sdk.paginateListObjectsV2({ client }, { Bucket: name, Prefix: `${prefix}${day}/` })
   for await (const page of pages) {
     const objects = (page.Contents ?? [])
       .flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]))
-      // The bucket may hold what is not ours.
+      // The bucket may hold objects of others.
       .filter(({ Key }) => isKey(Key.slice(prefix.length)))
     if (objects.length === 0) continue
     const command = new sdk.DeleteObjectsCommand({
       Bucket: name,
       Delete: { Objects: objects, Quiet: true },
-      // S3 demands a checksum here, and this is the one that every service knows: it is sent as Content-MD5.
+      // S3 requires a checksum here. Every service knows this one: it is sent as Content-MD5.
       ChecksumAlgorithm: 'MD5',
     })
     command.middlewareStack.add(withoutAlgorithm, { step: 'build', priority: 'low' })
@@ -57,7 +57,7 @@ async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Pr
 }
 
 /**
- * Takes the header away that names the algorithm: with it, S3 refuses a request without an x-amz-checksum of that name.
+ * Removes the header that names the algorithm: with it, S3 refuses a request that has no x-amz-checksum header of that name.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  */
 function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args: Args) => Answer) {
@@ -73,7 +73,7 @@ function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args
   }
 }
 
-/** Uploads whose process died. They cost money, and no listing of objects shows them. */
+/** Aborts uploads whose process died. Their parts cost money, and no listing of objects shows them. */
 async function abortUploadsBefore(bucket: Bucket, firstKept: string): Promise<number> {
   const { sdk, client, name, prefix } = bucket
   let aborted = 0
@@ -85,14 +85,14 @@ async function abortUploadsBefore(bucket: Bucket, firstKept: string): Promise<nu
       await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }))
       aborted += 1
     } catch (error) {
-      // Another process was faster.
+      // Another process has aborted it.
       if (!(error instanceof sdk.NoSuchUpload)) throw error
     }
   }
   return aborted
 }
 
-/** None where the service cannot list them: its operator has them aborted by a rule of the bucket. */
+/** Nothing where the service cannot list uploads: there a lifecycle rule of the bucket must abort them. */
 async function* unfinishedUploads({ sdk, client, name, prefix }: Bucket) {
   let from: Pick<ListMultipartUploadsRequest, 'KeyMarker' | 'UploadIdMarker'> | undefined = {}
   while (from !== undefined) {

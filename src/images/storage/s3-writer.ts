@@ -1,27 +1,27 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type { Bucket } from './s3.ts'
+import type { Bucket } from './s3-bucket.ts'
 import type { ImageWriter } from './storage.ts'
 
 /**
- * An image that becomes an object. What is written flows into an upload, part by part, and waits while a part is on
- * its way: about three parts are held at most, whatever the size of the image.
+ * Writes an image to an object of a bucket, part by part. A write waits while a part is under way: memory holds at most
+ * about three parts, whatever the size of the image.
  */
 export class S3Writer implements ImageWriter {
   readonly key: string
   readonly #bucket: Bucket
   readonly #object: { Bucket: string; Key: string }
   readonly #body = new PassThrough()
-  /** Resolves, with the error when it failed, when it has ended in every respect. */
+  /** Resolves when the upload has ended, clean-up included; with its error when it failed. */
   #upload: Promise<{ error: unknown } | undefined> | undefined
-  /** From then on there may be an object, whatever we were told. */
+  /** From now on the object may exist, even when the upload reports an error. */
   #committing = false
 
   constructor(bucket: Bucket, key: string) {
     this.key = key
     this.#bucket = bucket
     this.#object = { Bucket: bucket.name, Key: bucket.prefix + key }
-    // What fails is told by the calls; without a listener an error would end the process.
+    // The calls report errors. Without this listener an error would end the process.
     this.#body.on('error', () => {})
   }
 
@@ -45,7 +45,7 @@ export class S3Writer implements ImageWriter {
   }
 
   async abandon(): Promise<void> {
-    // An upload whose source breaks ends by taking its parts away. Its own abort() would not wait for that.
+    // An upload whose source breaks deletes its parts before it ends. Its own abort() does not wait for that.
     this.#body.destroy(new Error('it was abandoned'))
     await this.#upload
     if (!this.#committing) return
@@ -60,7 +60,7 @@ export class S3Writer implements ImageWriter {
       await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
       return undefined
     } catch (error) {
-      // Wakes a write that waits for room.
+      // Wakes a write that waits for `drain`.
       this.#body.destroy(error instanceof Error ? error : new Error(String(error)))
       return { error }
     }

@@ -1,15 +1,15 @@
 /**
- * What an image is, by its first bytes: what upstreams say about it is not to be trusted, and browsers are told it.
+ * The type of an image, read from its first bytes: we send it to browsers, and do not trust what upstreams say.
  *
- * An SVG may hold scripts, which run where it is opened by itself: it is to be served with
- * `content-security-policy: sandbox`, and everything with `x-content-type-options: nosniff`.
+ * An SVG may contain scripts, which run when a browser opens it as a page: serve it with `content-security-policy: sandbox`,
+ * and serve every image with `x-content-type-options: nosniff`.
  */
 export type ContentType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif' | 'image/svg+xml'
 
-/** How many first bytes `sniff` looks at: the most that may stand before the root of an SVG. */
+/** Bytes that `sniff` reads. The root element of an SVG must begin within them. */
 export const sniffBytes = 4096
 
-/** `first`: the first `sniffBytes`, or all that there is. Undefined for whatever is none of these, such as HTML. */
+/** `first`: the first `sniffBytes`, or the whole image. Undefined for anything else, such as HTML. */
 export function sniff(first: Buffer): ContentType | undefined {
   const latin = first.subarray(0, 12).toString('latin1')
   if (latin.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -19,7 +19,7 @@ export function sniff(first: Buffer): ContentType | undefined {
   return isSvg(first.subarray(0, sniffBytes).toString('utf8')) ? 'image/svg+xml' : undefined
 }
 
-/** Its root is `svg`, after what XML allows before a root. Letters are as XML has them: `<SVG` is HTML. */
+/** Whether the root element is `svg`, after a prolog as XML allows it. Case matters as in XML: `<SVG` is HTML. */
 function isSvg(text: string): boolean {
   let rest = text.replace(/^\ufeff/, '').trimStart()
   for (;;) {
@@ -30,12 +30,12 @@ function isSvg(text: string): boolean {
   }
 }
 
-/** Where the declaration, comment or document type at the start ends; undefined: there is none, or no end to it. */
+/** The end of the declaration, comment or document type at the start; undefined: there is none, or it does not end. */
 function endOfPrologPart(text: string): number | undefined {
   if (text.startsWith('<?')) return after(text, '?>', 2)
   if (text.startsWith('<!--')) return after(text, '-->', 4)
   if (!/^<!DOCTYPE\s+svg[\s[>]/.test(text)) return undefined
-  // Declarations of its own, in brackets, hold `>` themselves.
+  // Declarations inside brackets may contain `>`.
   const bracket = text.indexOf('[')
   const close = text.indexOf('>')
   if (bracket === -1 || close < bracket) return after(text, '>', 0)

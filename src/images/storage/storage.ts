@@ -1,37 +1,37 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Where the bytes of images are kept: files or an S3 bucket. Keys are `YYYY-MM-DD/NAME`: the day (UTC) they were
+ * Stores the bytes of images, in files or in an S3 bucket. A key is `YYYY-MM-DD/NAME`: the day (UTC) on which the image was
  * begun, and 32 hex digits that nobody can guess.
  */
 export interface ImageStorage {
-  /** A new place. Nothing is to be seen of it until `commit`. */
+  /** A writer for a new image. Nobody can read the image before `commit`. */
   create(): ImageWriter
   /**
-   * The bytes, or undefined when they are not (or no more) there, which is so of every key that is none of ours. The
-   * stream holds a file or a connection until it is read to its end or destroyed.
+   * The bytes; undefined when the image does not exist (any more), or when the text is not a key. The stream holds a file or
+   * a connection until it is read to its end or destroyed.
    */
   open(key: string): Promise<StoredImage | undefined>
   /**
-   * Deletes all that was begun on days before this moment's day (UTC), half-written places included. Answers how many.
-   * May run in several processes at once. Who is reading a file that goes reads it to its end.
+   * Deletes all images that were begun before this moment's day (UTC), unfinished ones included. Resolves with their number.
+   * Several processes may run it at once. A reader of a deleted file can read it to its end.
    */
   removeBefore(moment: Date): Promise<number>
-  /** Rejects with an Error for the operator when nothing could be written here. */
+  /** Rejects, with an Error for the operator, when it cannot write. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** One `write` or `commit` at a time. Every rejection is an Error for the operator, after which only `abandon` is of use. */
+/** One `write` or `commit` at a time. Each rejection is an Error for the operator; after it, only `abandon` makes sense. */
 export interface ImageWriter {
   readonly key: string
-  /** Resolves when more may be written. Rejects when it cannot be kept. The bytes must not be changed afterwards. */
+  /** Resolves when the caller may write more. Rejects when it cannot store the bytes. The caller must not change them later. */
   write(bytes: Buffer): Promise<void>
-  /** Whole and durable. */
+  /** Resolves when the image is complete and durable. */
   commit(): Promise<void>
   /**
-   * Nothing is left of it, committed or not. May be called while another call runs. Never rejects: what cannot be
-   * deleted now is left to `removeBefore`.
+   * Deletes the image, committed or not. Allowed while another call runs. Never rejects: `removeBefore` deletes later what
+   * it could not delete.
    */
   abandon(): Promise<void>
 }

@@ -1,11 +1,12 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
+import { estimateTokens } from '../../canonical/tokens.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { encodeUsage, stopReasons } from './wire.ts'
 
-/** What whole and streamed answers have in common. */
+/** Parts that whole and streamed answers share. */
 
 export function messageHead({ requestId, model }: AnswerContext): Json {
   return {
@@ -16,12 +17,12 @@ export function messageHead({ requestId, model }: AnswerContext): Json {
   }
 }
 
-/** The place for opaque values of a thought, which only we can open. */
-export function sealText(seal: Seal, { envelope }: AnswerContext): string {
-  return envelope.wrap(seal)
+/** The signature in an envelope, for the members `signature` and `data`. */
+export function signatureText(signature: ReasoningSignature, { envelope }: AnswerContext): string {
+  return envelope.wrap(signature)
 }
 
-/** The passage of the source is not told by other formats, nor is the vendor's index of it. */
+/** Other formats give neither the quoted passage nor the vendor's index of the source. */
 export function encodeCitation({ url, title }: Extract<Delta, { type: 'citation' }>): Json {
   return {
     type: 'web_search_result_location',
@@ -32,7 +33,7 @@ export function encodeCitation({ url, title }: Extract<Delta, { type: 'citation'
   }
 }
 
-/** Why the answer ended; `refusalText` is what the model said instead of an answer. */
+/** The reason of the end. `refusalText` is the model's refusal, if it refused. */
 export function encodeStop({ reason, stopSequence }: Finish, refusalText: string | undefined): Json {
   const stopReason = refusalText === undefined ? stopReasons[reason] : stopReasons.refusal
   const isRefusal = stopReason === stopReasons.refusal
@@ -44,8 +45,8 @@ export function encodeStop({ reason, stopSequence }: Finish, refusalText: string
 }
 
 /**
- * The counts of an answer: the upstream's, else our estimates from the request and from the characters sent. Never
- * zero all over, which clients take for a broken answer.
+ * The counts of an answer: the upstream's, else our estimates from the request and from the sent characters. They are
+ * never all zero, because clients take that for a broken answer.
  */
 export function answerUsage(
   usage: Usage | undefined,
@@ -65,7 +66,5 @@ export function answerUsage(
 
 /** At least 1. */
 export function outputEstimate(characters: number): number {
-  return Math.max(1, Math.ceil(characters / charactersPerToken))
+  return Math.max(1, estimateTokens(characters))
 }
-
-const charactersPerToken = 4

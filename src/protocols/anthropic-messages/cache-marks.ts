@@ -4,8 +4,8 @@ import type { Notes } from '../notes.ts'
 const marksMax = 4
 
 /**
- * Hands out the marks that say up to where a request may be cached: four of them, in the order in which the vendor
- * reads a request (tools, system, messages), the long-lived ones before the others.
+ * Gives out the marks up to which the vendor caches a request. There are at most four, in the order in which the vendor
+ * reads a request: tools, system, messages. A mark of 1h may not come after one of 5m.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-21
  */
@@ -18,7 +18,7 @@ export class CacheMarks {
     this.#notes = notes
   }
 
-  /** What to spread into the wire's block for the hint at `path`. */
+  /** The member of the wire's block for the hint at `path`, to be spread into it. */
   mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }): Json {
     if (cache === undefined) return {}
     if (this.#given === marksMax) {
@@ -28,7 +28,7 @@ export class CacheMarks {
     this.#given++
     const isLong = cache.ttl === '1h' && !this.#hasShort
     if (cache.ttl === '1h' && !isLong) {
-      this.#notes.add('clamped', path, 'a cache hint of 1h cannot stand behind one of 5m')
+      this.#notes.add('clamped', path, 'a cache hint of 1h cannot come after one of 5m')
     }
     this.#hasShort ||= !isLong
     return { cache_control: isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }

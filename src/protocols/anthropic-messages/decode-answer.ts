@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
@@ -8,7 +8,7 @@ import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
 import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from './wire.ts'
 
-/** A whole answer as events. Throws GatewayError for an error of status 200, and for what is no message. */
+/** A whole answer as events. Throws GatewayError if the body is an error or no message. */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   if (body.type === 'error' || isRecord(body.error)) throw decodeStreamError(body.error)
   if (!Array.isArray(body.content)) {
@@ -20,7 +20,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
     decoder.openBlock(at, block)
     decoder.closeBlock(at)
   })
-  decoder.tell(body, body.usage)
+  decoder.takeEnd(body, body.usage)
   decoder.finish()
   return decoder.take()
 }
@@ -54,7 +54,7 @@ function readEvent(decoder: MessageDecoder, data: string): void {
   }
   const event = parseObject(data)
   if (event === undefined) {
-    // Gateways of other formats end their streams with it.
+    // Some gateways end their streams with `[DONE]`, as other formats do.
     if (data.trim() === '' || data.trim() === '[DONE]') return
     throw new GatewayError('upstream_error', 'The upstream sent an event that cannot be read.')
   }
@@ -73,18 +73,21 @@ function readEvent(decoder: MessageDecoder, data: string): void {
       decoder.closeBlock(at)
       break
     case 'message_delta':
-      decoder.tell(objectOf(event.delta), event.usage)
+      decoder.takeEnd(objectOf(event.delta), event.usage)
       break
     case 'message_stop':
       decoder.finish()
       break
     default:
-      // `ping`, and events that are new: the format's rule is to skip them.
+      // The format's rule is to skip unknown events, such as new ones and `ping`.
       if (event.type === 'error' || isRecord(event.error)) decoder.fail(decodeStreamError(event.error))
   }
 }
 
-/** What nearly all events are, in the vendor's own order; others are parsed, which costs five times as much. */
+/**
+ * The form of nearly all events, with the vendor's own order of members. Other events are parsed, which costs five
+ * times as much.
+ */
 const plainDelta = new RegExp(
   `^\\{"type": ?"content_block_delta", ?"index": ?([0-9]{1,9}), ?"delta": ?\\{"type": ?"text_delta", ?"text": ?${stringPattern}\\} *\\}$`,
 )
@@ -101,19 +104,19 @@ interface OpenBlock {
   index: number
   type: AnswerBlock['type']
   signature: string
-  /** What replaces a thought that the vendor does not show. */
-  sealed: string
-  /** Pieces of a custom tool's input, which come wrapped in JSON; undefined for what goes on at once. */
+  /** The encrypted form of a thought that the vendor does not show. */
+  redacted: string
+  /** Pieces of a custom tool's input, which comes inside JSON. Undefined for blocks whose text goes on at once. */
   held: string[] | undefined
   hasText: boolean
-  /** The input as it stood in the start of the block, for upstreams that send no deltas. */
+  /** The input in the start of the block, for upstreams that send no deltas. */
   startInput: string
 }
 
-/** Turns the parts of a message into events that obey the grammar, whatever order they come in. */
+/** Turns the parts of a message into events that obey the grammar, in whatever order the parts come. */
 class MessageDecoder {
   readonly #context: DecodeAnswerContext
-  /** By the wire's index; `skipped` are blocks of the vendor's own tools. */
+  /** Open blocks by the wire's index. `skipped` are blocks of tools that the vendor runs. */
   readonly #open = new Map<number, OpenBlock | 'skipped'>()
   #events: ChatEvent[] = []
   #blocks = 0
@@ -130,19 +133,19 @@ class MessageDecoder {
     this.#context = context
   }
 
-  /** True when nothing can come any more. */
+  /** True once the answer is over. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** The events since the last call. */
+  /** The events since the last `take`. */
   take(): ChatEvent[] {
     const events = this.#events
     this.#events = []
     return events
   }
 
-  /** A second start, as some gateways send, only tells counts. */
+  /** Some gateways send a second start. Only its counts matter. */
   begin(message: Json): void {
     this.#counts = mergeCounts(this.#counts, message.usage)
     if (this.#isStarted) return
@@ -168,14 +171,14 @@ class MessageDecoder {
       }
       case 'redacted_thinking': {
         const open = this.#start(at, { type: 'reasoning', summary: true })
-        open.sealed = textOf(block.data) ?? ''
+        open.redacted = textOf(block.data) ?? ''
         break
       }
       case 'tool_use':
         this.#startCall(at, block)
         break
       default:
-        // What the vendor's own tools do is no content: the text that they lead to is.
+        // Blocks of tools that the vendor runs are no content. The text that follows is.
         this.#open.set(at, 'skipped')
     }
   }
@@ -208,13 +211,13 @@ class MessageDecoder {
     this.#open.delete(at)
     if (open === undefined || open === 'skipped') return
     if (open.type === 'tool-call') this.#endInput(open)
-    if (open.sealed !== '') this.#addSeal(open, 'encrypted', open.sealed)
-    else if (open.signature !== '') this.#addSeal(open, 'signature', open.signature)
+    if (open.redacted !== '') this.#addSignature(open, 'encrypted', open.redacted)
+    else if (open.signature !== '') this.#addSignature(open, 'signature', open.signature)
     this.#events.push({ type: 'block-end', index: open.index })
   }
 
-  /** How the answer ended, and its cumulative counts. */
-  tell(delta: Json, usage: unknown): void {
+  /** Take the stop reason and the cumulative counts. */
+  takeEnd(delta: Json, usage: unknown): void {
     this.#stopReason = textOf(delta.stop_reason) ?? this.#stopReason
     this.#stopSequence = textOf(delta.stop_sequence) ?? this.#stopSequence
     if (isRecord(delta.stop_details)) this.#refusal = textOf(delta.stop_details.explanation)
@@ -250,7 +253,7 @@ class MessageDecoder {
     this.#events.push({ type: 'error', error })
   }
 
-  /** The stream ended: the answer is whole if the upstream has said why it stopped. */
+  /** The stream ended. The answer is whole if there was a stop reason. */
   cut(): void {
     if (this.#stopReason !== undefined) this.finish()
     else this.fail(new GatewayError('upstream_error', cutShort))
@@ -262,7 +265,7 @@ class MessageDecoder {
       index: this.#blocks++,
       type: block.type,
       signature: '',
-      sealed: '',
+      redacted: '',
       held: undefined,
       hasText: false,
       startInput: '',
@@ -285,7 +288,7 @@ class MessageDecoder {
       open.startInput = JSON.stringify(block.input)
   }
 
-  /** The block that a piece of text belongs to: where none of its kind is open, one is opened. */
+  /** The block for a piece of text. Opens one if none of its kind is open. */
   #fitting(at: number, block: AnswerBlock): OpenBlock | undefined {
     const open = this.#open.get(at)
     if (open === 'skipped') return undefined
@@ -306,12 +309,12 @@ class MessageDecoder {
     else this.#addPiece(open, { type: 'text', text: value })
   }
 
-  #addSeal(open: OpenBlock, kind: Seal['kind'], value: string): void {
+  #addSignature(open: OpenBlock, kind: ReasoningSignature['kind'], value: string): void {
     const model = this.#context.upstreamModel
-    this.#addPiece(open, { type: 'seal', seal: { protocol: protocolName, model, kind, value } })
+    this.#addPiece(open, { type: 'signature', signature: { protocol: protocolName, model, kind, value } })
   }
 
-  /** Only sources with an address: what the client itself sent as a document has none. */
+  /** Only sources with a URL: a document that the client sent has none. */
   #addCitation(open: OpenBlock, citation: Json): void {
     const url = textOf(citation.url) ?? textOf(citation.source)
     if (url === undefined || !/^https?:\/\//.test(url)) return

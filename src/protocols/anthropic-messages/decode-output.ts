@@ -1,37 +1,27 @@
-import {
-  type AnswerFormat,
-  type OtherField,
-  type ReasoningEffort,
-  type ReasoningWish,
-  reasoningEfforts,
-} from '../../canonical/chat.ts'
+import { type AnswerFormat, type ReasoningWish, reasoningEfforts } from '../../canonical/chat.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
-import { Members, wrong } from './shape.ts'
+import type { Members } from '../members.ts'
 
-/** How the model is to think and to write. */
+/** The reasoning and the format that the client wants. */
 export interface Output {
   reasoning: ReasoningWish | undefined
   format: AnswerFormat | undefined
-  /** Which member asked for the reasoning. */
+  /** The member that asks for the reasoning. */
   reasoningName: string
 }
 
 /** `thinking`, `output_config` and the older `output_format`. */
-export function decodeOutput(members: Members, others: OtherField[]): Output {
-  const config = new Members(members.object('output_config') ?? {}, 'output_config')
-  const thinking = readThinking(members, others)
-  const effort = readEffort(config)
-  const format = config.object('format') ?? members.object('output_format')
-  config.drop(others, { task_budget: 'other formats have no budget for a task' })
-  config.rest(others)
+export function decodeOutput(body: Members): Output {
+  const config = body.members('output_config')
+  const thinking = readThinking(body)
+  const effort = config?.word('effort', reasoningEfforts)
+  const older = body.object('output_format')
+  const format = readFormat(config?.object('format') ?? older)
+  config?.noteRest({ task_budget: 'other formats have no budget for a task' })
   if (effort !== undefined && thinking?.effort === 'none') {
-    others.push({
-      path: 'output_config.effort',
-      verdict: 'drop',
-      reason: 'other formats know effort only of thinking, which is disabled',
-    })
-    return { reasoning: thinking, format: readFormat(format), reasoningName: 'thinking' }
+    config?.drop('effort', 'other formats have an effort only for thinking, which is disabled')
+    return { reasoning: thinking, format, reasoningName: 'thinking' }
   }
   const reasoning =
     thinking === undefined && effort === undefined
@@ -39,19 +29,18 @@ export function decodeOutput(members: Members, others: OtherField[]): Output {
       : { budgetTokens: undefined, summary: undefined, ...thinking, effort: effort ?? thinking?.effort }
   return {
     reasoning,
-    format: readFormat(format),
+    format,
     reasoningName: thinking === undefined ? 'output_config.effort' : 'thinking',
   }
 }
 
-function readThinking(members: Members, others: OtherField[]): ReasoningWish | undefined {
-  const value = members.object('thinking')
-  if (value === undefined) return undefined
-  const thinking = new Members(value, 'thinking')
-  const type = thinking.requiredText('type')
+function readThinking(body: Members): ReasoningWish | undefined {
+  const thinking = body.members('thinking')
+  if (thinking === undefined) return undefined
+  const type = thinking.requiredWord('type', ['enabled', 'adaptive', 'disabled', 'between_tools'])
   const budgetTokens = thinking.number('budget_tokens')
   const display = thinking.text('display')
-  thinking.rest(others)
+  thinking.noteRest()
   const summary = display === 'summarized' ? 'auto' : display === 'omitted' ? 'none' : undefined
   switch (type) {
     case 'enabled':
@@ -61,29 +50,9 @@ function readThinking(members: Members, others: OtherField[]): ReasoningWish | u
     case 'disabled':
       return { effort: 'none', budgetTokens: undefined, summary: undefined }
     case 'between_tools':
-      others.push({
-        path: 'thinking.type',
-        verdict: 'drop',
-        reason: 'other formats cannot think between tool calls only: the model decides when',
-      })
+      thinking.drop('type', 'other formats cannot think between tool calls only: the model decides when')
       return { effort: undefined, budgetTokens: undefined, summary }
-    default:
-      throw invalid(
-        'thinking.type',
-        `expected "enabled", "adaptive", "disabled" or "between_tools", got ${JSON.stringify(type.slice(0, 40))}`,
-      )
   }
-}
-
-function readEffort(config: Members): ReasoningEffort | undefined {
-  const told = config.text('effort')
-  if (told === undefined) return undefined
-  const effort = reasoningEfforts.find((known) => known === told)
-  if (effort !== undefined) return effort
-  throw invalid(
-    'output_config.effort',
-    `expected one of ${reasoningEfforts.join(', ')}, got ${JSON.stringify(told.slice(0, 40))}`,
-  )
 }
 
 function readFormat(format: Json | undefined): AnswerFormat | undefined {
@@ -91,18 +60,18 @@ function readFormat(format: Json | undefined): AnswerFormat | undefined {
   const path = 'output_config.format'
   if (format.type !== 'json_schema')
     throw invalid(`${path}.type`, 'expected "json_schema", the only format known')
-  if (!isRecord(format.schema)) throw wrong(`${path}.schema`, 'an object', format.schema)
+  if (!isRecord(format.schema)) throw wrongType(format.schema, `${path}.schema`, 'an object')
   return {
     type: 'json_schema',
     name: undefined,
     description: undefined,
     schema: format.schema,
-    // The vendor always holds the answer to the schema. Others do so only for schemas that leave nothing open.
+    // The vendor always enforces the schema. Other vendors enforce only closed schemas.
     strict: isClosed(format.schema) ? true : undefined,
   }
 }
 
-/** Whether every object of a schema lists all that it may have, and demands all of it. */
+/** Whether every object of a schema requires all its properties and allows no others. */
 function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (!isRecord(schema)) return true

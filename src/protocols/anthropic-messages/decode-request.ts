@@ -1,27 +1,25 @@
-import type { ChatRequest, OtherField, Turn } from '../../canonical/chat.ts'
+import type { ChatRequest } from '../../canonical/chat.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
+import { Members } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
+import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { decodeOutput } from './decode-output.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import { Members, wrong } from './shape.ts'
 
 /**
- * A `/v1/messages` body in canonical words, for an upstream that speaks another format. Throws GatewayError
- * `invalid_request` naming what has the wrong shape.
+ * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError `invalid_request` with
+ * the path of the bad field.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
-  const others: OtherField[] = []
-  const members = new Members(body, '')
+  const unmapped = new UnmappedFields()
+  const members = new Members(body, '', unmapped)
   const seenTools = new Set<string>()
-  const turns: Turn[] = [
-    ...decodeSystem(members.any('system'), others),
-    ...decodeMessages(members, { others, envelope, seenTools }),
-  ]
-  const tools = decodeTools(members, seenTools, others)
-  const { toolChoice, parallelToolCalls } = decodeToolChoice(members, tools, others)
-  const { reasoning, format, reasoningName } = decodeOutput(members, others)
+  const turns = [...decodeSystem(members), ...decodeMessages(members, { envelope, seenTools })]
+  const tools = decodeTools(members, seenTools)
+  const { toolChoice, parallelToolCalls } = decodeToolChoice(members, tools)
+  const { reasoning, format, reasoningName } = decodeOutput(members)
   const request: ChatRequest = {
     model: members.requiredText('model'),
     stream: members.boolean('stream') ?? false,
@@ -29,7 +27,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     tools,
     toolChoice,
     parallelToolCalls,
-    maxOutputTokens: readMaxTokens(members, others),
+    maxOutputTokens: readMaxTokens(members),
     choices: 1,
     temperature: members.number('temperature'),
     topP: members.number('top_p'),
@@ -38,21 +36,21 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     frequencyPenalty: undefined,
     presencePenalty: undefined,
     logitBias: undefined,
-    stop: readStop(members),
+    stop: members.texts('stop_sequences') ?? [],
     logprobs: undefined,
     reasoning,
     format,
     verbosity: undefined,
-    userId: readUserId(members, others),
+    userId: readUserId(members),
     metadata: undefined,
     serviceTier: readServiceTier(members),
     store: undefined,
     cacheKey: undefined,
-    others,
+    unmapped: unmapped.list,
     names: { ...names, reasoning: reasoningName },
   }
-  readVendorFields(members, others)
-  members.rest(others)
+  noteVendorFields(members)
+  members.noteRest(losses)
   return request
 }
 
@@ -68,85 +66,52 @@ const names: ChatRequest['names'] = {
   serviceTier: 'service_tier',
 }
 
-function readMaxTokens(members: Members, others: OtherField[]): number {
-  const value = members.number('max_tokens')
-  if (value === undefined) {
-    throw invalid('max_tokens', 'required: the most tokens that the answer may have')
-  }
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw invalid('max_tokens', `expected an integer of 0 or more, got ${value}`)
-  }
-  if (value === 0) {
-    others.push({
-      path: 'max_tokens',
-      verdict: 'refuse',
-      reason: '0 asks to fill a cache without an answer, which the other formats cannot',
-    })
-  }
+function readMaxTokens(members: Members): number {
+  const value = members.integer('max_tokens', 0)
+  if (value === undefined) throw invalid('max_tokens', 'required: the most tokens that the answer may have')
+  if (value === 0)
+    members.refuse('max_tokens', '0 only fills a cache, without an answer, which other formats cannot do')
   return value
 }
 
-function readStop(members: Members): string[] {
-  return (members.list('stop_sequences') ?? []).map((sequence, at) => {
-    if (typeof sequence === 'string') return sequence
-    throw wrong(`stop_sequences[${at}]`, 'a string', sequence)
-  })
-}
-
-function readUserId(members: Members, others: OtherField[]): string | undefined {
-  const value = members.object('metadata')
-  if (value === undefined) return undefined
-  const metadata = new Members(value, 'metadata')
-  const userId = metadata.text('user_id')
-  metadata.rest(others)
+function readUserId(members: Members): string | undefined {
+  const metadata = members.members('metadata')
+  const userId = metadata?.text('user_id')
+  metadata?.noteRest()
   if (userId === undefined || !agentUserId.test(userId)) return userId
-  others.push({
-    path: 'metadata.user_id',
-    verdict: 'drop',
-    reason: 'it holds ids of device, account and session, which are not for other vendors',
-  })
+  metadata?.drop('user_id', 'it holds ids of device, account and session, which are not for other vendors')
   return undefined
 }
 
-/** What coding agents of this vendor send: a JSON object, or hashes and ids in one word. */
+/** User ids of this vendor's coding agents: a JSON object, or one word with hashes and ids. */
 const agentUserId = /^\s*\{|^user_[0-9a-f]{16,}_account_/
 
-/** In the words of the formats that have one. */
+/** The service tier in the words of the other formats. */
 function readServiceTier(members: Members): string | undefined {
   const tier = members.text('service_tier')
   return tier === 'standard_only' ? 'default' : tier
 }
 
-/** Members that only this vendor has. */
-function readVendorFields(members: Members, others: OtherField[]): void {
-  members.drop(others, {
-    cache_control: 'other formats cache without being asked',
-    context_management: 'other formats do not edit the context',
-    diagnostics: 'only this vendor tells diagnostics',
-    speed: 'other formats have no speed mode',
-    betas: 'betas are this vendor’s own',
-    fallbacks: 'only this vendor falls back to other models of its own',
-    fallback_credit_token: 'only this vendor has it',
-    billing_policy: 'only this vendor has it',
-  })
-  for (const [name, reason] of Object.entries(refusals)) {
-    const value = members.any(name)
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
-    others.push({ path: name, verdict: 'refuse', reason })
-  }
-  const geo = members.text('inference_geo')
-  if (geo !== undefined) {
-    others.push({
-      path: 'inference_geo',
-      verdict: geo === 'global' ? 'drop' : 'refuse',
-      reason: 'other formats cannot say where the model has to run',
-    })
-  }
+/** Members that only this vendor has and without which the client would not get what it asked for. */
+function noteVendorFields(members: Members): void {
+  members.refuse('container', 'containers are kept by this vendor and mean nothing to others')
+  members.refuse('thread', 'threads are kept by this vendor and mean nothing to others')
+  members.refuse('compaction', 'only a channel of this format compacts the context')
+  const servers = members.any('mcp_servers')
+  if (!Array.isArray(servers) || servers.length > 0)
+    members.refuse('mcp_servers', 'only a channel of this format reaches MCP servers for the model')
+  const isAnywhere = members.text('inference_geo') === 'global'
+  members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot choose where the model runs')
 }
 
-const refusals: Readonly<Record<string, string>> = {
-  mcp_servers: 'only a channel of this format reaches MCP servers for the model',
-  container: 'containers are kept by this vendor and mean nothing to others',
-  thread: 'threads are kept by this vendor and mean nothing to others',
-  compaction: 'only a channel of this format compacts the context',
+/** Members that only this vendor has and without which the answer is as good. */
+const losses: Readonly<Record<string, string>> = {
+  cache_control: 'other formats cache without being asked',
+  context_management: 'other formats do not edit the context',
+  diagnostics: 'only this vendor sends diagnostics',
+  speed: 'other formats have no speed mode',
+  betas: 'betas are this vendor’s own',
+  fallbacks: 'only this vendor falls back to other models of its own',
+  fallback_credit_token: 'only this vendor has it',
+  billing_policy: 'only this vendor has it',
 }

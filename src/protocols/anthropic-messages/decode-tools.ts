@@ -1,47 +1,46 @@
-import type { OtherField, Tool, ToolChoice } from '../../canonical/chat.ts'
-import { invalid } from '../json-scan.ts'
+import type { Tool, ToolChoice } from '../../canonical/chat.ts'
+import type { Members } from '../members.ts'
 import { readCache } from './decode-blocks.ts'
-import { Members } from './shape.ts'
 
 /**
- * The tools. Those that the client defers are only there once a search has found them: `seenTools` and the tool choice
- * tell which. Where the vendor's own search is asked for, which others do not have, all of them are there at once.
+ * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool choice. If
+ * the client wants the vendor's own search, which other vendors lack, all deferred tools count at once.
  */
-export function decodeTools(body: Members, seenTools: ReadonlySet<string>, others: OtherField[]): Tool[] {
-  const given = body.objects('tools')
+export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool[] {
+  const given = body.objects('tools') ?? []
   const isFound = findsDeferred(given, seenTools, body)
   return given.flatMap((tool) => {
-    const decoded = decodeTool(tool, others)
+    const decoded = decodeTool(tool)
     const isDeferred = tool.boolean('defer_loading') ?? false
-    tool.rest(others)
+    // A hosted tool is dropped together with its settings.
+    if (decoded.type !== 'hosted') tool.noteRest(losses)
     if (!isDeferred || decoded.type === 'hosted' || isFound(decoded.name)) return [decoded]
-    others.push({
-      path: tool.path,
-      verdict: 'drop',
-      reason: 'a deferred tool that no search has found yet is left out',
-    })
+    body.unmapped.drop(tool.path, 'a deferred tool that no search has found yet is left out')
     return []
   })
 }
 
-/** `tool_choice`, which also says whether calls may come several at a time. */
+const losses = {
+  eager_input_streaming: 'other formats decide themselves how they stream inputs',
+  input_examples: 'other formats have no examples of inputs',
+}
+
+/** `tool_choice`, which also allows or forbids parallel calls. */
 export function decodeToolChoice(
   body: Members,
   tools: readonly Tool[],
-  others: OtherField[],
 ): { toolChoice: ToolChoice | undefined; parallelToolCalls: boolean | undefined } {
-  const value = body.object('tool_choice')
-  if (value === undefined) return { toolChoice: undefined, parallelToolCalls: undefined }
-  const choice = new Members(value, 'tool_choice')
-  const type = choice.requiredText('type')
+  const choice = body.members('tool_choice')
+  if (choice === undefined) return { toolChoice: undefined, parallelToolCalls: undefined }
   const isSerial = choice.boolean('disable_parallel_tool_use')
   const parallelToolCalls = isSerial === undefined ? undefined : !isSerial
-  const toolChoice = readChoice(type, choice, tools)
-  choice.rest(others)
+  const toolChoice = readChoice(choice, tools)
+  choice.noteRest()
   return { toolChoice, parallelToolCalls }
 }
 
-function readChoice(type: string, choice: Members, tools: readonly Tool[]): ToolChoice {
+function readChoice(choice: Members, tools: readonly Tool[]): ToolChoice {
+  const type = choice.requiredWord('type', ['auto', 'any', 'tool', 'none'])
   switch (type) {
     case 'auto':
     case 'none':
@@ -53,31 +52,17 @@ function readChoice(type: string, choice: Members, tools: readonly Tool[]): Tool
       const isHosted = tools.some((tool) => tool.type === 'hosted' && tool.name === name)
       return { type: 'tool', name, kind: isHosted ? 'hosted' : 'function' }
     }
-    default:
-      throw invalid(
-        'tool_choice.type',
-        `expected "auto", "any", "tool" or "none", got ${JSON.stringify(type.slice(0, 40))}`,
-      )
   }
 }
 
-function decodeTool(tool: Members, others: OtherField[]): Tool {
+function decodeTool(tool: Members): Tool {
   const { path } = tool
   const type = tool.text('type') ?? 'custom'
-  const cache = readCache(tool, others)
-  if (type !== 'custom') {
-    const name = tool.text('name') ?? type
-    // Its settings go with it.
-    tool.readAll()
-    return { type: 'hosted', name, path, ...cache }
-  }
-  tool.drop(others, {
-    eager_input_streaming: 'other formats stream inputs as they like',
-    input_examples: 'other formats have no examples of inputs',
-  })
-  if (!(tool.list('allowed_callers') ?? ['direct']).includes('direct')) {
-    tool.drop(others, { allowed_callers: 'in other formats only the model itself calls tools' })
-  }
+  const cache = readCache(tool)
+  if (type !== 'custom') return { type: 'hosted', name: tool.text('name') ?? type, path, ...cache }
+  const callers = tool.list('allowed_callers') ?? ['direct']
+  if (!callers.includes('direct'))
+    tool.drop('allowed_callers', 'in other formats only the model itself calls tools')
   return {
     type: 'function',
     name: tool.requiredText('name'),

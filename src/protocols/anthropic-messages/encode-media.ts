@@ -8,7 +8,7 @@ export interface MediaContext {
   marks: CacheMarks
 }
 
-/** A text, image or document; none for a text of nothing but white space, which the vendor refuses. */
+/** A text, image or document; none for a text with only white space, which the vendor refuses. */
 export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context: MediaContext): Json[] {
   switch (part.type) {
     case 'text':
@@ -24,9 +24,9 @@ export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context
   }
 }
 
-/** A tool's result, which still lacks the id of its call. */
+/** A tool's result, still without the id of its call. */
 export function encodeResult(result: ToolResultBlock, context: MediaContext): Json {
-  // A hint inside would be as good at the end of the whole result.
+  // A cache hint inside the result has the same effect at its end.
   const cache = result.cache ?? result.content.findLast((part) => part.cache !== undefined)?.cache
   const content = result.content.flatMap(({ cache: _, ...part }) => encodePart(part, context))
   return {
@@ -42,12 +42,12 @@ function imageSource({ source, detail, path }: ImageBlock, notes: Notes): Json {
     notes.add('dropped', path, 'the Messages format has no detail of images')
   }
   if (source.kind !== 'base64') return remoteSource(source, path)
-  const told = source.mediaType.toLowerCase()
-  const mediaType = told === 'image/jpg' ? 'image/jpeg' : told
+  const given = source.mediaType.toLowerCase()
+  const mediaType = given === 'image/jpg' ? 'image/jpeg' : given
   if (!imageTypes.has(mediaType)) {
     throw refused(
       path,
-      `the Messages format takes images as JPEG, PNG, GIF or WebP, not ${told.slice(0, 60)}`,
+      `the Messages format takes images as JPEG, PNG, GIF or WebP, not ${given.slice(0, 60)}`,
     )
   }
   return { type: 'base64', media_type: mediaType, data: source.data }
@@ -76,7 +76,7 @@ function remoteSource(source: Exclude<Source, { kind: 'base64' }>, path: string)
   if (source.kind === 'file')
     throw refused(path, 'a file id means nothing to another vendor: send the file itself')
   if (!/^https?:\/\//i.test(source.url)) {
-    throw refused(path, 'the Messages format takes only addresses that begin with https:// or http://')
+    throw refused(path, 'the Messages format takes only URLs that begin with https:// or http://')
   }
   return { type: 'url', url: source.url }
 }

@@ -10,8 +10,8 @@ import { encodeTurns } from './encode-turns.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * A request for an upstream of this format, version 2023-06-01. What the format cannot say is noted; GatewayError
- * `unsupported_parameter` for what may not be left out, `invalid_request` for tools whose names collide.
+ * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError `unsupported_parameter` for
+ * a member that it may not drop, and `invalid_request` for tools whose names collide.
  */
 export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(request)
@@ -50,7 +50,7 @@ function encodeMaxTokens(request: ChatRequest, context: EncodeContext, notes: No
     return tokens
   }
   if (asked >= 1) return asked
-  notes.add('clamped', path, 'the least that the Messages format answers with is 1 token')
+  notes.add('clamped', path, 'the Messages format answers with at least 1 token')
   return 1
 }
 
@@ -109,7 +109,7 @@ const thinkingTopPMin = 0.95
 function encodeStop({ stop }: ChatRequest, notes: Notes): Json {
   const sequences = stop.filter((sequence) => sequence.trim() !== '')
   if (sequences.length < stop.length) {
-    notes.dropField('stop', 'the Messages format refuses sequences of nothing but white space')
+    notes.dropField('stop', 'the Messages format refuses stop sequences with only white space')
   }
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
@@ -133,13 +133,13 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): Json {
   return {}
 }
 
-/** What the format has no word for. */
+/** Drop or refuse the members that the format lacks. */
 function encodeLosses(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: ask several times')
+    throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
-    throw refused(notes.pathOf('logprobs'), 'the Messages format tells no log probabilities')
+    throw refused(notes.pathOf('logprobs'), 'the Messages format gives no log probabilities')
   }
   if (request.seed !== undefined) notes.dropField('seed', 'the Messages format has no seed')
   for (const penalty of ['frequencyPenalty', 'presencePenalty'] as const) {

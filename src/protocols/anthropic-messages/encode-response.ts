@@ -3,10 +3,10 @@ import { type Json, parseObject } from '../../canonical/json.ts'
 import { type CollectedBlock, collect } from '../collect.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnswerContext } from '../protocol.ts'
-import { answerUsage, encodeCitation, encodeStop, messageHead, sealText } from './answer-parts.ts'
+import { answerUsage, encodeCitation, encodeStop, messageHead, signatureText } from './answer-parts.ts'
 import { CallIds } from './wire.ts'
 
-/** A whole answer: a message. */
+/** Encode a whole answer, a message. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const ids = new CallIds()
@@ -25,7 +25,7 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
 }
 
 function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerContext): Json[] {
-  const { block, text, seal, citations } = collected
+  const { block, text, signature, citations } = collected
   switch (block.type) {
     case 'text':
     case 'refusal': {
@@ -33,9 +33,9 @@ function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerCon
       return [{ type: 'text', text, citations: citations.length > 0 ? citations.map(encodeCitation) : null }]
     }
     case 'reasoning': {
-      if (text === '' && seal === undefined) return []
-      const proof = seal === undefined ? '' : sealText(seal, context)
-      return text === '' && seal?.kind === 'encrypted'
+      if (text === '' && signature === undefined) return []
+      const proof = signature === undefined ? '' : signatureText(signature, context)
+      return text === '' && signature?.kind === 'encrypted'
         ? [{ type: 'redacted_thinking', data: proof }]
         : [{ type: 'thinking', thinking: text, signature: proof }]
     }

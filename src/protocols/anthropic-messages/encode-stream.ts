@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -9,7 +9,7 @@ import {
   encodeStop,
   messageHead,
   outputEstimate,
-  sealText,
+  signatureText,
 } from './answer-parts.ts'
 import { streamErrorText } from './errors.ts'
 import { CallIds } from './wire.ts'
@@ -17,8 +17,8 @@ import { CallIds } from './wire.ts'
 /**
  * A streamed answer: message_start, then block after block, then message_delta and message_stop.
  *
- * Blocks never overlap in this format: of several at once the first goes out as it comes, the others wait until it has
- * ended. A block is announced with its first payload, so that none goes out empty.
+ * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait for its
+ * end. The start of a block goes out with its first delta, so that no block is empty.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
  */
@@ -26,21 +26,21 @@ export function encodeStream(context: AnswerContext): StreamEncoder {
   return new MessagesStreamEncoder(context)
 }
 
-/** A block that is on its way, or waits for its predecessors. */
+/** A block that goes out now or waits for the ones before it. */
 interface Block {
   block: AnswerBlock
-  /** What came while others were on their way. */
+  /** Deltas that came while other blocks went out. */
   waiting: Delta[]
   hasEnded: boolean
   isAnnounced: boolean
   hasText: boolean
-  seal: Seal | undefined
+  signature: ReasoningSignature | undefined
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
   readonly #context: AnswerContext
   readonly #ids = new CallIds()
-  /** In the order of their start; the first is on its way. */
+  /** In the order of their start. The first one goes out now. */
   readonly #blocks = new Map<number, Block>()
   #current: number | undefined
   #wireIndex = 0
@@ -83,14 +83,14 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   #messageStart(): string {
     const usage = this.#startUsage
-    const told = usage && { ...usage, output: Math.max(1 - usage.reasoning, usage.output) }
+    const startUsage = usage && { ...usage, output: Math.max(1 - usage.reasoning, usage.output) }
     const message = {
       ...messageHead(this.#context),
       content: [],
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: answerUsage(told, this.#context, 0),
+      usage: answerUsage(startUsage, this.#context, 0),
     }
     return frame('message_start', `"message":${JSON.stringify(message)}`)
   }
@@ -102,7 +102,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       hasEnded: false,
       isAnnounced: false,
       hasText: false,
-      seal: undefined,
+      signature: undefined,
     }
     this.#blocks.set(index, begun)
     if (this.#current !== undefined) return ''
@@ -118,7 +118,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return ''
   }
 
-  /** What can go now: blocks that have ended, and what the one behind them has so far. */
+  /** Write all ended blocks, and the block after them as far as it has come. */
   #drain(): string {
     let text = ''
     for (const [index, block] of this.#blocks) {
@@ -134,7 +134,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return text
   }
 
-  /** A call is announced at once: that it comes is news before its input is. */
+  /** The start of a call goes out at once: the client can show it before the input comes. */
   #announceCall(block: Block): string {
     if (block.block.type !== 'tool-call') return ''
     const { id, name } = block.block
@@ -154,9 +154,9 @@ class MessagesStreamEncoder implements StreamEncoder {
     switch (delta.type) {
       case 'text':
         return this.#encodeText(block, delta.text)
-      case 'seal':
-        // Its place is behind all of the thought.
-        block.seal = delta.seal
+      case 'signature':
+        // The signature goes out at the end of the thought.
+        block.signature = delta.signature
         return ''
       case 'citation':
         if (block.block.type !== 'text') return ''
@@ -198,18 +198,18 @@ class MessagesStreamEncoder implements StreamEncoder {
     return `${rest}${frame('content_block_stop', `"index":${this.#wireIndex++}`)}`
   }
 
-  /** What a block owes before it stops. */
+  /** The last deltas of a block before its stop. */
   #encodeRest(block: Block): string {
-    const { seal } = block
+    const { signature } = block
     if (block.block.type === 'tool-call') {
       if (block.block.kind === 'custom')
         return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))
-      // An input without a byte reads as `{}` in this format, but not in every client.
+      // The format takes an empty input for `{}`, but not every client does.
       return block.hasText ? '' : this.#inputDelta('"{}"')
     }
-    if (block.block.type !== 'reasoning' || seal === undefined) return ''
-    const proof = sealText(seal, this.#context)
-    if (!block.hasText && seal.kind === 'encrypted') {
+    if (block.block.type !== 'reasoning' || signature === undefined) return ''
+    const proof = signatureText(signature, this.#context)
+    if (!block.hasText && signature.kind === 'encrypted') {
       return this.#announce(block, { type: 'redacted_thinking', data: proof })
     }
     return (
@@ -218,7 +218,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Nearly all of a stream: its head is made once for each block. */
+  /** Nearly all of a stream is text deltas. Their head is made once for each block. */
   #textDelta(quoted: string): string {
     if (this.#textHeadIndex !== this.#wireIndex) {
       this.#textHeadIndex = this.#wireIndex
@@ -242,7 +242,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return `${frame('message_delta', end)}event: message_stop\ndata: {"type":"message_stop"}\n\n`
   }
 
-  /** The upstream told its input and then no more. */
+  /** The counts of a stream without a final count: the input from its start, the output estimated. */
   #usageSoFar(): Usage | undefined {
     const usage = this.#startUsage
     return usage && { ...usage, output: Math.max(usage.output, outputEstimate(this.#characters)) }

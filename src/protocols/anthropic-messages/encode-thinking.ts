@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodedTurns } from './encode-turns.ts'
 
-/** What the format says about thinking; `isThinking`: whether the model will do so. */
+/** The member `thinking`. `isThinking`: whether the model will think. */
 export function encodeThinking(
   request: ChatRequest,
   turns: EncodedTurns,
@@ -20,10 +20,7 @@ export function encodeThinking(
   if (wished === undefined) {
     if (summary === undefined) notes.add('mapped', path, 'the model itself decides whether it thinks')
     else {
-      notes.dropField(
-        'reasoning',
-        'the Messages format shows thinking only where effort or budget asks for it',
-      )
+      notes.dropField('reasoning', 'the Messages format shows thinking only with an effort or a budget')
     }
     return off
   }
@@ -52,15 +49,15 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 /** https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11-21 */
 const budgetMin = 1024
 
-/** Thinking counts towards `max_tokens`: a quarter is left for the answer. */
+/** Thinking counts towards `max_tokens`. A quarter of it stays for the answer. */
 function budgetMax(maxTokens: number): number {
   return Math.floor((maxTokens * 3) / 4)
 }
 
-/** Why the vendor would refuse thinking in this request. */
+/** The reason why the vendor would refuse thinking in this request, if there is one. */
 function obstacleOf(request: ChatRequest, turns: EncodedTurns, maxTokens: number): string | undefined {
   if (budgetMax(maxTokens) < budgetMin) {
-    return `the Messages format thinks for at least ${budgetMin} tokens, for which the bound of ${maxTokens} leaves no room`
+    return `the Messages format thinks for at least ${budgetMin} tokens, but the answer may have only ${maxTokens}`
   }
   const { toolChoice } = request
   if (
@@ -68,9 +65,9 @@ function obstacleOf(request: ChatRequest, turns: EncodedTurns, maxTokens: number
     toolChoice?.type === 'tool' ||
     (toolChoice?.type === 'allowed' && toolChoice.mode === 'required')
   ) {
-    return 'the Messages format cannot think where a tool is forced'
+    return 'the Messages format cannot think if a tool is forced'
   }
-  if (turns.endsWithAssistant) return 'the Messages format cannot think where the answer is begun already'
+  if (turns.endsWithAssistant) return 'the Messages format cannot think if the request begins the answer'
   if (turns.inUnsignedLoop) {
     return 'the Messages format thinks on in a tool loop only behind thinking that this model has signed'
   }

@@ -11,7 +11,7 @@ export interface ToolContext {
   marks: CacheMarks
 }
 
-/** The members `tools` and `tool_choice`, as far as there are any. */
+/** The members `tools` and `tool_choice`, if there are any. */
 export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const { notes } = context
   checkHosted(request)
@@ -22,15 +22,15 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
       continue
     }
     const name = context.tools.wireName(clientToolOf(tool), `${tool.path}.name`)
-    if (encoded.has(name)) notes.add('dropped', tool.path, 'the same tool stands in the list already')
+    if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
     else encoded.set(name, { name, ...encodeTool(tool, context) })
   }
   if (encoded.size > 0) return { tools: [...encoded.values()], ...encodeChoice(request, context) }
   if (request.parallelToolCalls !== undefined) {
-    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'without tools it means nothing')
+    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'it has no meaning without tools')
   }
   if (request.toolChoice !== undefined) {
-    notes.add('mapped', notes.pathOf('toolChoice'), 'without tools it means nothing')
+    notes.add('mapped', notes.pathOf('toolChoice'), 'it has no meaning without tools')
   }
   return historyTools(request, context)
 }
@@ -65,7 +65,7 @@ function encodeSchema({ parameters, path }: FunctionTool): Json {
   throw refused(path, 'the Messages format takes only tools whose input is an object')
 }
 
-/** Tools of another vendor may be left out where the model can do without them. */
+/** Drop the tools of another vendor. Throws if the client forces one, or has no others. */
 function checkHosted({ tools, toolChoice }: ChatRequest): void {
   const hosted = tools.find((tool) => tool.type === 'hosted')
   if (hosted === undefined) return
@@ -84,7 +84,7 @@ function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] 
   notes.add(
     'emulated',
     notes.pathOf('toolChoice'),
-    'the Messages format cannot allow some of the tools: the others are left out',
+    'the Messages format cannot allow only some tools: the others are left out',
   )
   return tools.filter(
     (tool) =>
@@ -121,7 +121,7 @@ function encodeChoice(request: ChatRequest, { tools, notes }: ToolContext): Json
   }
 }
 
-/** Calls in the history have to be of known tools, also where none may be called any more. */
+/** The vendor requires definitions for all calls in the history, even if no tool may be called any more. */
 function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json {
   const names = new Set<string>()
   for (const turn of request.turns) {
@@ -133,7 +133,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   notes.add(
     'emulated',
     'tools',
-    'the calls of earlier turns need tools: they are named, and none may be called',
+    'earlier turns have calls, so their tools are listed, but none may be called',
   )
   return {
     tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
@@ -141,7 +141,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   }
 }
 
-/** What `ToolNames` keeps of a tool or call. */
+/** The client's tool behind a tool or a call, for `ToolNames`. */
 export function clientToolOf(tool: {
   name: string
   namespace?: string

@@ -10,9 +10,9 @@ import { protocolName } from './wire.ts'
 export interface EncodedTurns {
   system: Json[]
   messages: Json[]
-  /** True when the last message is the assistant's: the answer goes on from there. */
+  /** True if the last message is the assistant's: the model continues it. */
   endsWithAssistant: boolean
-  /** True when the tool calls to go on from were made without thinking that can be shown to this model. */
+  /** True if the last tool calls came without thinking that this model has signed. */
   inUnsignedLoop: boolean
 }
 
@@ -21,8 +21,8 @@ interface TurnContext extends ToolContext {
 }
 
 /**
- * The turns as this format has them: instructions apart, user and assistant in turn, a user first, the results of tools
- * first in the message behind their calls.
+ * Encode turns by the format's rules: instructions apart, user and assistant in turn, a user first, and results at the
+ * beginning of the message after their calls.
  */
 export function encodeTurns({ turns }: ChatRequest, context: TurnContext): EncodedTurns {
   const firstTalk = turns.findIndex((turn) => !isInstruction(turn))
@@ -52,7 +52,7 @@ function isInstruction({ role }: Turn): boolean {
   return role === 'system' || role === 'developer'
 }
 
-/** Put a message behind the others, or into the last one where it is of the same role. */
+/** Append a message, or merge it into the last one if that has the same role. */
 function join(messages: Message[], { role, pieces }: Message): void {
   if (pieces.length === 0) return
   const last = messages.at(-1)
@@ -72,7 +72,7 @@ function encodeInstruction(block: Block, { notes, marks }: TurnContext): Json[] 
   }
 }
 
-/** Not every model of the vendor takes instructions between the turns. */
+/** Not every model of the vendor accepts instructions between the turns. */
 function foldInstruction(turn: Turn, context: TurnContext): Piece[] {
   const pieces = turn.blocks.flatMap((block) =>
     encodeInstruction(block, context).map((wire) => {
@@ -113,10 +113,10 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
       return []
     }
     case 'tool-call':
-      if (!isAssistant) throw refused(path, 'tool calls stand in assistant turns')
+      if (!isAssistant) throw refused(path, 'tool calls belong into assistant turns')
       return [{ kind: 'call', id: block.id, wire: encodeCall(block, context), path }]
     case 'tool-result':
-      if (isAssistant) throw refused(path, 'results of tools stand in user turns')
+      if (isAssistant) throw refused(path, 'results of tools belong into user turns')
       return [{ kind: 'result', id: block.callId, wire: encodeResult(block, context), path }]
     case 'foreign':
       notes.other(block)
@@ -124,12 +124,15 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
   }
 }
 
-function encodeThought({ text, seal }: ReasoningBlock, upstreamModel: string): Json | undefined {
-  if (seal?.protocol !== protocolName || (seal.model !== undefined && seal.model !== upstreamModel))
+function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: string): Json | undefined {
+  if (
+    signature?.protocol !== protocolName ||
+    (signature.model !== undefined && signature.model !== upstreamModel)
+  )
     return undefined
-  return seal.kind === 'encrypted'
-    ? { type: 'redacted_thinking', data: seal.value }
-    : { type: 'thinking', thinking: text, signature: seal.value }
+  return signature.kind === 'encrypted'
+    ? { type: 'redacted_thinking', data: signature.value }
+    : { type: 'thinking', thinking: text, signature: signature.value }
 }
 
 function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): Json {
@@ -138,14 +141,14 @@ function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): 
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''
     const reason = isEmpty
-      ? 'no arguments are said as {}'
+      ? '{} stands for empty arguments'
       : 'the arguments are no JSON object: {} takes their place'
     notes.add(isEmpty ? 'mapped' : 'dropped', call.path, reason)
   }
   return { type: 'tool_use', name, input: input ?? {}, ...marks.mark(call) }
 }
 
-/** The vendor refuses an assistant message that ends with thinking, as a broken answer may. */
+/** The vendor refuses an assistant message that ends with thinking. A broken answer may end so. */
 function withoutLastThoughts({ role, pieces }: Message, { notes }: TurnContext): Message {
   const end = pieces.findLastIndex(({ kind }) => kind !== 'thought') + 1
   for (const { path } of pieces.slice(end)) {
@@ -162,14 +165,14 @@ function beginWithUser(messages: Message[], turns: readonly Turn[], { notes }: T
   messages.unshift({ role: 'user', pieces: [{ kind: 'other', wire, path }] })
 }
 
-/** The vendor refuses white space at the end of an answer that is begun already. */
+/** The vendor refuses white space at the end of a last assistant message. */
 function trimEnd(messages: readonly Message[], { notes }: TurnContext): void {
   const last = messages.at(-1)?.pieces.at(-1)
   if (last === undefined || typeof last.wire.text !== 'string') return
   const text = last.wire.text.trimEnd()
   if (text === last.wire.text) return
   last.wire = { ...last.wire, text }
-  notes.add('mapped', last.path, 'white space at the end of an answer that is begun is left out')
+  notes.add('mapped', last.path, 'white space at the end of a last assistant turn is left out')
 }
 
 function isUnsignedLoop(messages: readonly Message[]): boolean {

@@ -44,7 +44,7 @@ export const anthropicMessages: Protocol = {
   },
 }
 
-/** None for an empty secret: some upstreams want no credential. */
+/** An empty secret gives no header: some upstreams want no credential. */
 function authHeaders(secret: string): Record<string, string> {
   return secret === '' ? {} : { 'x-api-key': secret }
 }

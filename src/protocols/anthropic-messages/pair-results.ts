@@ -2,7 +2,7 @@ import { type Json, recordsOf } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import { CallIds } from './wire.ts'
 
-/** A message while it is put together. */
+/** A message that is not complete yet. */
 export interface Message {
   role: 'user' | 'assistant'
   pieces: Piece[]
@@ -10,13 +10,13 @@ export interface Message {
 
 export type Piece =
   | { kind: 'thought' | 'other'; wire: Json; path: string }
-  /** `id`: of the call, as the client has it. */
+  /** `id` is the client's id of the call. */
   | { kind: 'call' | 'result'; id: string; wire: Json; path: string }
 
 /**
- * Give calls their ids and bring results into order, in place: the message behind an assistant's calls begins with one
- * result for each of them, in the order of the calls. A call without a result gets one that says so; a result without
- * a call becomes text. Roles must take turns.
+ * Give calls their ids and put results into order, in place. The message after an assistant's calls begins with one
+ * result for each call, in the order of the calls. A call without a result gets the result "[no result]". A result
+ * without a call becomes text. User and assistant must alternate.
  */
 export function pairResults(messages: Message[], notes: Notes): void {
   const ids = new CallIds()
@@ -36,7 +36,7 @@ interface OpenCall {
   path: string
 }
 
-/** Ids are unique in a request: a vendor that begins to count anew in every answer repeats them. */
+/** Ids must be unique in a request. Vendors that count anew in every answer repeat them. */
 function nameCalls(pieces: readonly Piece[], ids: CallIds): OpenCall[] {
   const calls: OpenCall[] = []
   for (const piece of pieces) {
@@ -69,13 +69,13 @@ function withResults(pieces: readonly Piece[], calls: readonly OpenCall[], notes
 }
 
 function noResult({ id, wireId, path }: OpenCall, notes: Notes): Piece {
-  notes.add('emulated', path, 'no result stands behind this call: "[no result]" takes its place')
+  notes.add('emulated', path, 'this call has no result: "[no result]" takes its place')
   const wire = { type: 'tool_result', tool_use_id: wireId, content: '[no result]' }
   return { kind: 'result', id, wire, path }
 }
 
 function asText(piece: Extract<Piece, { id: string }>, notes: Notes): Piece[] {
-  notes.add('mapped', piece.path, 'no call stands before this result: it becomes text')
+  notes.add('mapped', piece.path, 'this result has no call before it: it becomes text')
   const head = { type: 'text', text: `Result of the tool call "${piece.id}":` }
   return [head, ...recordsOf(piece.wire.content)].map((wire) => ({ kind: 'other', wire, path: piece.path }))
 }

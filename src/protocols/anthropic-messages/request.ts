@@ -1,6 +1,7 @@
+import { invalid } from '../../canonical/field-error.ts'
+import { type Headers, headerText } from '../../canonical/headers.ts'
 import {
   checkText,
-  invalid,
   type JsonBounds,
   kindAt,
   parseSpan,
@@ -9,14 +10,15 @@ import {
   scanMembers,
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
-import type { Headers, RequestFacts, RequestPatch } from '../protocol.ts'
+import type { RequestFacts, RequestPatch } from '../protocol.ts'
 import { checkFilledArray, readBoolean, readInteger, readModel, stringAt } from '../scan-facts.ts'
 import { splice } from '../splice.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
- * Read what the gateway must know of a `/v1/messages` body; everything else is the upstream's to judge.
- * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
+ * Read what the gateway must know about a `/v1/messages` body; the upstream checks everything else. Hand-written for
+ * the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or `body`
+ * for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
@@ -48,7 +50,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   }
 }
 
-/** The client's bytes with the upstream's model name; the same buffer when it is the same name. */
+/** The client's bytes with the upstream's model name. Returns the same buffer if the name is the same. */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   if (!(facts.spans instanceof MessagesSpans))
     throw new Error('patchRequest got the facts of another protocol')
@@ -58,16 +60,15 @@ export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPat
 }
 
 /**
- * Throws GatewayError `invalid_request` unless `anthropic-version` is a version that this gateway knows. Answers are
- * read by version, so that an unknown one could not be counted.
+ * Throws GatewayError `invalid_request` unless the gateway knows the `anthropic-version`. It could not count the tokens
+ * of an answer of an unknown version.
  */
 export function checkHeaders(headers: Headers): void {
-  const header = headers['anthropic-version']
-  const version = Array.isArray(header) ? header[0] : header
-  if (version === undefined || version.trim() === '') {
+  const version = headerText(headers['anthropic-version'])?.trim() ?? ''
+  if (version === '') {
     throw invalid('anthropic-version', `this header is required: send one of ${versions.join(', ')}`)
   }
-  if (!versions.includes(version.trim())) {
+  if (!versions.includes(version)) {
     throw invalid('anthropic-version', `not a version this gateway knows: send one of ${versions.join(', ')}`)
   }
 }
@@ -77,10 +78,10 @@ const versions = ['2023-06-01', '2026-10-21']
 
 const memberNames = ['model', 'messages', 'max_tokens', 'stream', 'tools', 'mcp_servers', 'metadata'] as const
 
-/** Strings that mark a block whose tokens the bytes of the body do not bound. */
+/** Strings that mark a block which may have more tokens than bytes in the body. */
 const mediaWords = wordSet('image', 'document', 'file', 'search_result', 'container_upload')
 
-/** Where `patchRequest` cuts. A class, so that the facts of another protocol are told apart. */
+/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
 class MessagesSpans {
   readonly model: Span
 
@@ -102,14 +103,14 @@ function checkFirstMessage(raw: Buffer, messages: Span, depthMax: number): void 
   }
 }
 
-/** Agents name their session in there. What is no object, or no string, is the upstream's to judge. */
+/** The user id, in which agents name their session. The upstream refuses a wrong type. */
 function userOf(raw: Buffer, metadata: Span | undefined, depthMax: number): Span | undefined {
   if (metadata === undefined || kindAt(raw, metadata.start) !== 'object') return undefined
   const { user_id: user } = scanMembers(raw, metadata, ['user_id'], { depthMax, path: 'metadata' })
   return stringAt(raw, user)
 }
 
-/** Whether a tool of the vendor's own may put pages or files into the input that the body does not show. */
+/** Whether a tool that the vendor runs may add pages or files to the input, which the body does not show. */
 function readsPages(raw: Buffer, tools: Span | undefined): boolean {
   if (tools === undefined) return false
   const bytes = raw.subarray(tools.start, tools.end)
@@ -117,8 +118,8 @@ function readsPages(raw: Buffer, tools: Span | undefined): boolean {
 }
 
 /**
- * How the types of such tools begin, dates following. Nobody escapes plain letters in JSON: who does counts as if it
- * were to hide one of them.
+ * The beginnings of such tools' types; a date follows. No client escapes plain letters in JSON, so an escaped letter
+ * may hide such a type and counts as one.
  */
 const pageMarks = [
   '"web_search_',

@@ -1,24 +1,24 @@
 import type { FinishReason } from '../../canonical/event.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { NameRules } from '../tool-names.ts'
 
-/** Name of this protocol, which its seals bear. */
+/** Name of this protocol, for its signatures. */
 export const protocolName = 'anthropic-messages'
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview, read 2026-11-21 */
 export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 128 }
 
-/** The vendor tells no bound of the length; the ids of every vendor known are far below this one. */
+/** The vendor documents no bound of the length. The ids of all known vendors are far shorter than this one. */
 const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 256 }
 
-/** Ids of tool calls, legal in this format and each of them given once. */
+/** Makes ids of tool calls legal in this format and unique. */
 export class CallIds {
-  /** How often each was asked for. */
+  /** How often each id was taken. */
   readonly #taken = new Map<string, number>()
 
-  /** The id itself where it is legal and new. */
+  /** Returns the id itself if it is legal and new. */
   take(id: string): string {
     const legal = legalCallId(id, callIdRules)
     for (;;) {
@@ -33,11 +33,11 @@ export class CallIds {
   }
 }
 
-/** What to do about the habit of other formats to begin with a system message. */
+/** Advice for clients that begin with a system message, as in other formats. */
 export const leadingSystemAdvice =
   'a system message cannot be the first one in this format: put its text into the top-level "system" field'
 
-/** The wire's counts as told so far; a count that nobody told is absent. */
+/** The counts of the wire so far. An unknown count is absent. */
 export interface Counts {
   input?: number
   cacheRead?: number
@@ -47,29 +47,29 @@ export interface Counts {
 }
 
 /**
- * The counts after one more `usage` object. They are cumulative: told again they replace what was told before, and
- * what is not told again stays. Zeros all over count as nothing told: some gateways send them as placeholders.
+ * The counts after one more `usage` object. Counts are cumulative: a new value replaces the old one, and an absent one
+ * leaves it. An object with only zeros says nothing: some gateways send it as a placeholder.
  */
 export function mergeCounts(known: Counts, usage: unknown): Counts {
   if (!isRecord(usage)) return known
   const merged = { ...known }
-  const input = count(usage.input_tokens)
-  const cacheRead = count(usage.cache_read_input_tokens)
-  const cacheWrite = count(usage.cache_creation_input_tokens)
+  const input = countOf(usage.input_tokens)
+  const cacheRead = countOf(usage.cache_read_input_tokens)
+  const cacheWrite = countOf(usage.cache_creation_input_tokens)
   if ((input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) > 0) {
     if (input !== undefined) merged.input = input
     if (cacheRead !== undefined) merged.cacheRead = cacheRead
     if (cacheWrite !== undefined) merged.cacheWrite = cacheWrite
   }
-  const output = count(usage.output_tokens)
+  const output = countOf(usage.output_tokens)
   if (output) merged.output = output
   const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {}
-  const thinking = count(details.thinking_tokens)
+  const thinking = countOf(details.thinking_tokens)
   if (thinking) merged.thinking = thinking
   return merged
 }
 
-/** Undefined when the upstream told none. `input_tokens` leaves cached ones out, `output_tokens` includes thinking. */
+/** Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. */
 export function usageOf(counts: Counts): Usage | undefined {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = counts
   if (input + cacheRead + cacheWrite + output === 0) return undefined
@@ -77,7 +77,7 @@ export function usageOf(counts: Counts): Usage | undefined {
   return { input, cacheRead, cacheWrite, output: output - reasoning, reasoning }
 }
 
-/** The wire's `usage` of canonical counts. */
+/** The wire's `usage` object. */
 export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
   return {
     input_tokens: input,
@@ -88,7 +88,7 @@ export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning }:
   }
 }
 
-/** What a stop reason means; `hasCalls`: whether the answer holds calls for the client to run. */
+/** The meaning of a stop reason. `hasCalls`: whether the answer has calls for the client to run. */
 export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':
@@ -104,7 +104,7 @@ export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean
   }
 }
 
-/** The wire's word for each end. */
+/** The wire's stop reason for each end. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   stop_sequence: 'stop_sequence',
@@ -113,8 +113,4 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   refusal: 'refusal',
   content_filter: 'refusal',
   pause: 'pause_turn',
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

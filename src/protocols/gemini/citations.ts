@@ -3,13 +3,13 @@ import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 export interface Citation {
   url: string
   title: string | undefined
-  /** Bytes of UTF-8 from the answer's start. */
+  /** UTF-8 bytes from the start of the answer. */
   start: number | undefined
   end: number | undefined
 }
 
 /**
- * The sources that a candidate names: those it recites, and those it is grounded on.
+ * The sources of a candidate: those that it recites and those that it is grounded on.
  *
  * https://ai.google.dev/api/generate-content#v1beta.CitationMetadata and #GroundingMetadata, read 2026-11-21
  */
@@ -17,7 +17,7 @@ export function readCitations({ citationMetadata, groundingMetadata }: Json): Ci
   return [...readRecited(citationMetadata), ...readGrounding(groundingMetadata)]
 }
 
-/** The vendor's cloud calls the same list `citations`. */
+/** The vendor's cloud names the same list `citations`. */
 function readRecited(metadata: unknown): Citation[] {
   if (!isRecord(metadata)) return []
   return recordsOf(metadata.citationSources ?? metadata.citations).flatMap((source) => {
@@ -49,7 +49,7 @@ function readChunk(chunk: unknown): { url: string; title: string | undefined } |
   return url === undefined ? undefined : { url, title: textOf(source?.title) }
 }
 
-/** A start of 0 is left out on the wire. */
+/** The wire omits a start of 0. */
 function startOf({ startIndex }: Json): number | undefined {
   return startIndex === undefined ? 0 : offsetOf(startIndex)
 }

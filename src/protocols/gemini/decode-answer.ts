@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
@@ -12,11 +12,11 @@ import { finishOf } from './finish.ts'
 import { callIdRules, derivedCallId, readUsage } from './wire.ts'
 
 /**
- * A whole answer as events. A candidate without a reason of its end counts as whole: the body came whole.
- * Throws GatewayError.
+ * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole. Throws
+ * GatewayError.
  *
- * A prompt that the vendor blocked is an answer without blocks that ends with `content_filter`: it is billed, and a
- * client that looks at the reason of an end finds it there.
+ * A blocked prompt is an answer without blocks that ends with `content_filter`: the vendor bills it, and clients look
+ * for that finish reason.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const decoder = new AnswerDecoder(context)
@@ -26,7 +26,9 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   return events
 }
 
-/** Each event of a stream is a whole response with the next parts; nothing but the end of the bytes tells its end. */
+/**
+ * Each event of a stream is a whole response with the next parts. Only the end of the bytes is the end of the stream.
+ */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   const decoder = new AnswerDecoder(context)
   return {
@@ -62,7 +64,7 @@ class AnswerDecoder {
   #calls = 0
   #texts = 0
   #isAscii = true
-  /** Sources told in this response, to be given to its text. */
+  /** Sources in this response, for the citations of its text. */
   #citations: Citation[] = []
   readonly #cited = new Set<string>()
   #endReason: string | undefined
@@ -99,7 +101,7 @@ class AnswerDecoder {
     return this.#events
   }
 
-  /** `reasonDefault`: what an end without a reason means. */
+  /** `reasonDefault` is the reason of an end without one. */
   end(reasonDefault: string | undefined): ChatEvent[] {
     if (this.#isOver) return []
     this.#events = []
@@ -169,12 +171,12 @@ class AnswerDecoder {
       const index = this.#ensure('reasoning')
       if (text !== undefined) this.#delta(index, { type: 'text', text })
       if (signature === undefined) return
-      this.#delta(index, { type: 'seal', seal: this.#seal('signature', signature) })
+      this.#delta(index, { type: 'signature', signature: this.#sign('signature', signature) })
       this.#close()
       return
     }
-    // A signature belongs to its own part: text before it must not be joined with that part's text.
-    if (signature !== undefined) this.#addSeal(this.#seal('encrypted', signature))
+    // A signature belongs to one part. The text of earlier parts may not be joined with that part's text.
+    if (signature !== undefined) this.#addSignature(this.#sign('encrypted', signature))
     if (text !== undefined) this.#addText(text)
     if (isRecord(part.inlineData)) throw cannotCarry(part.inlineData.mimeType)
   }
@@ -186,8 +188,8 @@ class AnswerDecoder {
     const tool = this.#context.tools?.clientTool(wireName) ?? { name: wireName, kind: 'function' as const }
     const input = inputOf(call.args, tool.kind)
     const id = this.#callId(textOf(call.id), wireName, input)
-    // It bears the call's id, so that it finds back to it.
-    if (signature !== undefined) this.#addSeal({ ...this.#seal('encrypted', signature), id })
+    // The signature gets the call's id, so that it can be matched when it comes back.
+    if (signature !== undefined) this.#addSignature({ ...this.#sign('encrypted', signature), id })
     this.#close()
     const index = this.#begin({ type: 'tool-call', id, ...tool })
     if (input !== '') this.#delta(index, { type: 'text', text: input })
@@ -195,7 +197,7 @@ class AnswerDecoder {
     this.#calls++
   }
 
-  /** Legal in every format, and unique in this answer. */
+  /** An id that is legal in every format and unique in this answer. */
   #callId(given: string | undefined, name: string, input: string): string {
     const legal = given === undefined ? undefined : legalCallId(given, callIdRules)
     const id =
@@ -206,14 +208,14 @@ class AnswerDecoder {
     return id
   }
 
-  #seal(kind: Seal['kind'], value: string): Seal {
+  #sign(kind: ReasoningSignature['kind'], value: string): ReasoningSignature {
     return { protocol: 'gemini', model: this.#context.upstreamModel, kind, value }
   }
 
-  #addSeal(seal: Seal): void {
+  #addSignature(signature: ReasoningSignature): void {
     this.#close()
     const index = this.#begin({ type: 'reasoning', summary: true })
-    this.#delta(index, { type: 'seal', seal })
+    this.#delta(index, { type: 'signature', signature })
     this.#events.push({ type: 'block-end', index })
   }
 
@@ -224,7 +226,7 @@ class AnswerDecoder {
     this.#delta(index, { type: 'text', text })
   }
 
-  /** The open block, if it is of the kind, else a new one. */
+  /** The index of the open block if it has this type, else of a new block. */
   #ensure(type: 'text' | 'reasoning'): number {
     if (this.#open?.type === type) return this.#open.index
     this.#close()
@@ -257,7 +259,7 @@ class AnswerDecoder {
       const key = `${start} ${end} ${source.url}`
       if (this.#cited.has(key)) continue
       if (this.#cited.size < citationsMax) this.#cited.add(key)
-      // The vendor counts bytes from the answer's start: those are our units only in plain ASCII, in the first text.
+      // The vendor counts bytes from the start of the answer. They are our units only in ASCII and in the first text.
       const isKnown = this.#isAscii && this.#texts === 1 && start !== undefined && end !== undefined
       this.#delta(index, { type: 'citation', ...source, ...(isKnown ? { start, end } : {}) })
     }
@@ -265,7 +267,7 @@ class AnswerDecoder {
   }
 }
 
-/** How many sources are remembered, so as not to tell one twice. */
+/** Most sources that are remembered to avoid duplicates. */
 const citationsMax = 10_000
 
 function inputOf(args: unknown, kind: 'function' | 'custom'): string {

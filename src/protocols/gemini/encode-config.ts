@@ -28,7 +28,8 @@ export function encodeConfig(request: ChatRequest, context: EncodeContext, notes
 
 function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
   if (format === undefined) return {}
-  // The vendor's words: "Forced function calling (ANY mode) with a response mime type: 'application/json' is unsupported".
+  // The vendor's error: "Forced function calling (ANY mode) with a response mime type: 'application/json' is
+  // unsupported".
   const isForced =
     toolChoice?.type === 'required' ||
     toolChoice?.type === 'tool' ||
@@ -66,7 +67,7 @@ function encodeLevel({ effort, budgetTokens }: ReasoningWish, notes: Notes): Jso
       return budgetTokens === undefined ? {} : { thinkingBudget: budgetTokens }
     case 'none':
     case 'minimal':
-      // Most Gemini 3 models refuse MINIMAL, and none of them can do without thinking.
+      // Most Gemini 3 models refuse MINIMAL, and all of them always think.
       notes.add('clamped', path, 'the least thinking that every Gemini 3 model takes is LOW')
       return { thinkingLevel: 'LOW' }
     case 'low':
@@ -82,7 +83,7 @@ function encodeLevel({ effort, budgetTokens }: ReasoningWish, notes: Notes): Jso
   }
 }
 
-/** Tokens to think for, by effort, for models that count them. */
+/** Tokens of thinking for each effort, for models that count them. */
 const budgets: Record<ReasoningEffort, number> = {
   none: 0,
   minimal: 512,

@@ -6,7 +6,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import { audioPart, documentPart, imagePart } from './encode-media.ts'
 import { encodeResults } from './encode-results.ts'
-import { CallSeals } from './seals.ts'
+import { ThoughtSignatures } from './thought-signatures.ts'
 import { type ContentsContext, callIdRules } from './wire.ts'
 
 interface Content {
@@ -15,8 +15,8 @@ interface Content {
 }
 
 /**
- * The conversation as the format wants it: instructions apart, one turn of each side after the other, and all results
- * of a turn's calls at the start of the next.
+ * Encode the conversation by the format's rules: instructions apart, user and model in turn, and all results of a
+ * turn's calls at the start of the next turn.
  *
  * https://ai.google.dev/api/caching#Content, read 2026-11-21
  */
@@ -35,7 +35,7 @@ export function encodeContents(
     notes.add(
       'mapped',
       leading[0]?.path ?? '',
-      'sent as text of the user: the Gemini format wants at least one',
+      'sent as text of the user: the Gemini format needs at least one turn',
     )
     return { contents: [{ role: 'user', parts: instructions }] }
   }
@@ -44,7 +44,7 @@ export function encodeContents(
     notes.add(
       'defaulted',
       turns[firstSpoken]?.path ?? '',
-      'a turn of the user goes before it: the Gemini format begins so',
+      'a user turn is put before it: the Gemini format begins with one',
     )
     contents.unshift({ role: 'user', parts: [{ text: '(The conversation begins.)' }] })
   }
@@ -66,7 +66,7 @@ function encodeInstruction(turn: Turn, notes: Notes): Json[] {
   })
 }
 
-/** Turns of one side, up to the next of the other. */
+/** Consecutive turns of one side. */
 interface Group {
   role: Content['role']
   turns: Turn[]
@@ -86,7 +86,7 @@ function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content
     if (last?.role === group.role) last.parts.push(...parts)
     else contents.push({ role: group.role, parts })
   }
-  // Calls at the very end: the format wants their results all the same.
+  // The format requires results even for calls at the very end.
   if (calls.length > 0) contents.push({ role: 'user', parts: encodeResults([], calls, context) })
   return contents
 }
@@ -128,20 +128,20 @@ function encodeUser(
 
 function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[] {
   const { notes } = context
-  const seals = new CallSeals(blocks, context)
+  const signatures = new ThoughtSignatures(blocks, context)
   const parts: Json[] = []
   for (const block of blocks) {
     switch (block.type) {
       case 'text':
-        parts.push(...encodeText(block, notes).map((part) => ({ ...part, ...seals.takeForText() })))
+        parts.push(...encodeText(block, notes).map((part) => ({ ...part, ...signatures.takeForText() })))
         break
       case 'reasoning':
-        parts.push(...seals.encodeReasoning(block))
+        parts.push(...signatures.encodeReasoning(block))
         break
       case 'tool-call': {
-        parts.push(...seals.flush())
+        parts.push(...signatures.flush())
         const isFirst = parts.at(-1)?.functionCall === undefined
-        parts.push({ ...encodeCall(block, context), ...seals.takeForCall(block, isFirst) })
+        parts.push({ ...encodeCall(block, context), ...signatures.takeForCall(block, isFirst) })
         break
       }
       case 'tool-result':
@@ -150,7 +150,7 @@ function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[]
         parts.push(...encodeBlock(block, notes))
     }
   }
-  return [...parts, ...seals.flush()]
+  return [...parts, ...signatures.flush()]
 }
 
 function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Json {
@@ -167,12 +167,12 @@ function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Jso
 function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
   const object = parseObject(input)
   if (object === undefined && input.trim() !== '') {
-    notes.add('dropped', path, 'the arguments are no JSON object: sent without any')
+    notes.add('dropped', path, 'the arguments are no JSON object: the call is sent without them')
   }
   return object ?? {}
 }
 
-/** Blocks that either side can have. */
+/** Encode a block that both sides can have. */
 function encodeBlock(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':
@@ -196,7 +196,7 @@ function encodeBlock(block: Block, notes: Notes): Json[] {
   }
 }
 
-/** Empty texts are refused by the upstream and say nothing. */
+/** The upstream refuses empty texts. */
 function encodeText(block: TextBlock, notes: Notes): Json[] {
   if (block.cache !== undefined) noteCache(block, notes)
   return block.text === '' ? [] : [{ text: block.text }]

@@ -28,9 +28,8 @@ function sourcePart(source: Source, mediaTypeDefault: string, path: string, note
     case 'file':
       throw refused(path, 'a file is known only to the vendor that keeps it')
     case 'url':
-      if (!source.url.startsWith('https://'))
-        throw refused(path, 'the Gemini format takes only https addresses')
-      notes.add('mapped', path, 'the upstream fetches the address itself')
+      if (!source.url.startsWith('https://')) throw refused(path, 'the Gemini format takes only https URLs')
+      notes.add('mapped', path, 'the upstream fetches the URL itself')
       return { fileData: { mimeType: mediaTypeOf(source.url) ?? mediaTypeDefault, fileUri: source.url } }
   }
 }
@@ -51,7 +50,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-/** By the ending of its path, as the format wants to be told. */
+/** The media type of a URL, by the extension of its path. The format requires it. */
 function mediaTypeOf(url: string): string | undefined {
   const path = url.slice('https://'.length).split(/[?#]/, 1)[0] ?? ''
   return mediaTypes[/\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase() ?? '']

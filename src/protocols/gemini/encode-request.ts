@@ -8,14 +8,14 @@ import { encodeTools } from './encode-tools.ts'
 import { nameRules } from './wire.ts'
 
 /**
- * The body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for what cannot be said, and
- * `invalid_request` for tool results that belong to no call.
+ * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that it may not
+ * drop, and `invalid_request` for tool results without a call.
  */
 export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(request)
   refuseImpossible(request, notes)
   const tools = new ToolNames(nameRules)
-  // Declared tools come first: they have the say about what a name stands for.
+  // Tools come before calls: their definitions decide which name means which tool.
   const declared = encodeTools(request, tools, notes)
   const { systemInstruction, contents } = encodeContents(request.turns, { ...context, tools, notes })
   const generationConfig = encodeConfig(request, context, notes)
@@ -39,11 +39,11 @@ function refuseImpossible(request: ChatRequest, notes: Notes): void {
     throw refused(notes.pathOf('choices'), 'only one answer can be had from a channel of the Gemini format')
   }
   if (request.logprobs !== undefined) {
-    throw refused(notes.pathOf('logprobs'), 'log probabilities cannot be carried over from the Gemini format')
+    throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
   }
 }
 
-/** Members that the format has no word for, and without which the answer is as good. */
+/** Members that the format lacks and without which the answer is as good. */
 const unknownFields = {
   logitBias: 'the Gemini format has no bias of tokens',
   verbosity: 'the Gemini format has no verbosity',
@@ -69,7 +69,7 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string |
     case 'default':
     case 'standard':
     case 'standard_only':
-      notes.add('mapped', notes.pathOf('serviceTier'), 'the tier that the upstream takes by itself')
+      notes.add('mapped', notes.pathOf('serviceTier'), 'the upstream uses this tier by default')
       return undefined
     default:
       notes.dropField('serviceTier', 'the Gemini format has no such tier')

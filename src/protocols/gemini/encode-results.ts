@@ -6,8 +6,8 @@ import { documentPart, imagePart } from './encode-media.ts'
 import { type ContentsContext, callIdRules, isBefore3 } from './wire.ts'
 
 /**
- * A response for each of the calls, in their order, as the format demands; then what cannot stand inside of one.
- * Throws GatewayError `invalid_request` for a result that belongs to none of the calls.
+ * One response for each call, in the order of the calls, as the format requires. Media that a response cannot hold
+ * follow. Throws GatewayError `invalid_request` for a result without a call.
  */
 export function encodeResults(
   results: readonly ToolResultBlock[],
@@ -25,7 +25,7 @@ export function encodeResults(
   for (const call of calls) responses.push(encodeResult(call, left.get(call.id)?.shift(), beside, context))
   for (const [orphan] of left.values()) {
     if (orphan === undefined) continue
-    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" stands in the turn before`
+    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" is in the turn before`
     throw new GatewayError('invalid_request', message, { field: orphan.path })
   }
   return [...responses, ...beside]
@@ -40,7 +40,7 @@ function encodeResult(
   const texts: string[] = []
   const parts: Json[] = []
   if (result === undefined) {
-    notes.add('defaulted', call.path, 'it has no result: "[no result]" is sent')
+    notes.add('defaulted', call.path, 'this call has no result: "[no result]" takes its place')
     texts.push('[no result]')
   }
   if (result?.cache !== undefined) notes.add('dropped', result.path, 'the Gemini format takes no cache hints')
@@ -50,7 +50,7 @@ function encodeResult(
       continue
     }
     const part = block.type === 'image' ? imagePart(block, notes) : documentPart(block, notes)
-    // A response has room for data only, and only where the model is new enough.
+    // A response can hold only inline data, and only for new models.
     if ('inlineData' in part && !isBefore3(upstreamModel)) parts.push(part)
     else beside.push(part)
   }

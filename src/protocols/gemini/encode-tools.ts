@@ -4,7 +4,7 @@ import { customAsFunction } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 
-/** `tools` and `toolConfig`; neither where there is no tool to call. */
+/** `tools` and `toolConfig`; nothing if there is no tool to call. */
 export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
   const { tools, toolChoice } = request
   const declarations = tools.flatMap((tool) => {
@@ -39,7 +39,7 @@ function clientTool({ name, namespace, type }: FunctionTool | CustomTool) {
   return { name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
 }
 
-/** Throws where the request makes no sense without the vendor's own tool. */
+/** Throws if the request makes no sense without the vendor's own tool. */
 function leaveOut(hosted: HostedTool, { tools, toolChoice }: ChatRequest): void {
   const isAlone = toolChoice?.type !== 'none' && tools.every((tool) => tool.type === 'hosted')
   const isForced = toolChoice?.type === 'tool' && toolChoice.kind === 'hosted'
@@ -79,14 +79,14 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
     case 'required':
       return { mode: 'ANY' }
     case 'tool':
-      return { mode: 'ANY', allowedFunctionNames: [nameOf(toolChoice, tools, names, notes)] }
+      return { mode: 'ANY', allowedFunctionNames: [allowedNameOf(toolChoice, tools, names, notes)] }
     case 'allowed': {
       const hosted = new Set(tools.flatMap((tool) => (tool.type === 'hosted' ? [tool.name] : [])))
       const callable = toolChoice.names.filter((name) => !hosted.has(name))
-      const allowed = callable.map((name) => nameOf({ name }, tools, names, notes))
+      const allowed = callable.map((name) => allowedNameOf({ name }, tools, names, notes))
       if (allowed.length === 0)
         throw refused(notes.pathOf('toolChoice'), 'it allows no tool that could be called')
-      // AUTO takes no names; VALIDATED is AUTO with calls that match their schemas.
+      // AUTO accepts no names. VALIDATED is AUTO with calls that match their schemas.
       return {
         mode: toolChoice.mode === 'required' ? 'ANY' : 'VALIDATED',
         allowedFunctionNames: allowed,
@@ -95,7 +95,7 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
   }
 }
 
-function nameOf(
+function allowedNameOf(
   wanted: Pick<Extract<ToolChoice, { type: 'tool' }>, 'name' | 'namespace'>,
   tools: ChatRequest['tools'],
   names: ToolNames,

@@ -2,8 +2,8 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
 
 /**
- * What the vendor's reason of an end means; an error where the answer did not come to its end. The format says STOP
- * for tool calls too: the content tells.
+ * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of tool calls,
+ * so the content decides.
  *
  * https://ai.google.dev/api/generate-content#FinishReason, read 2026-11-21
  */

@@ -4,7 +4,7 @@ import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './errors.ts'
 
 /**
- * Gemini's `generateContent`, as upstreams speak it. The vendor's base URL is
+ * Gemini's `generateContent`, only for upstreams. The vendor's base URL is
  * `https://generativelanguage.googleapis.com/v1beta`.
  *
  * https://ai.google.dev/api/generate-content, read 2026-11-21
@@ -21,7 +21,7 @@ function path({ model, stream }: { model: string; stream: boolean }): string {
   return `/${escaped}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** None for an empty secret: some upstreams want no credential. */
+/** An empty secret gives no header: some upstreams want no credential. */
 function authHeaders(secret: string): Record<string, string> {
   return secret === '' ? {} : { 'x-goog-api-key': secret }
 }

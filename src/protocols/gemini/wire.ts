@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../canonical/json.ts'
+import { countOf, isRecord } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
@@ -10,25 +10,25 @@ import type { NameRules, ToolNames } from '../tool-names.ts'
  */
 export const nameRules: NameRules = { illegal: /^[^a-zA-Z_]|[^a-zA-Z0-9_.-]/, charactersMax: 64 }
 
-/** What is needed to write a conversation. */
+/** What the encoders of a conversation need. */
 export interface ContentsContext {
   upstreamModel: string
   tools: ToolNames
   notes: Notes
 }
 
-/** Ids that every client's format takes as they are, so that a call is found again when it is replayed. */
+/** Ids that every client's format accepts unchanged, so that a call is recognised when it comes back. */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
 /**
- * Whether a model is older than Gemini 3: it counts thinking in tokens, wants no thought signatures back and takes
- * images only beside a tool's result, not in it.
+ * Whether a model is older than Gemini 3. Such a model counts thinking in tokens, needs no thought signatures, and
+ * accepts images only beside a tool's result, not in it.
  */
 export function isBefore3(model: string): boolean {
   return /gemini-[12](\.|-|$)|gemma/.test(model)
 }
 
-/** An id for a tool call that came without one: the same each time the same answer is read. */
+/** An id for a tool call without one. It is the same whenever the same answer is read. */
 export function derivedCallId(
   answerId: string | undefined,
   index: number,
@@ -40,23 +40,19 @@ export function derivedCallId(
 }
 
 /**
- * The canonical counts of a `usageMetadata` object; undefined when it tells none.
+ * The counts of a `usageMetadata` object; undefined if it has none.
  *
- * `promptTokenCount` includes cached ones, tokens of tool use come on top of it, and `candidatesTokenCount` excludes
- * thoughts. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-21
+ * `promptTokenCount` includes cached tokens but not those of tool use, and `candidatesTokenCount` excludes thoughts.
+ * https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-21
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const prompt = count(value.promptTokenCount)
-  const output = count(value.candidatesTokenCount) ?? 0
-  const reasoning = count(value.thoughtsTokenCount) ?? 0
+  const prompt = countOf(value.promptTokenCount)
+  const output = countOf(value.candidatesTokenCount) ?? 0
+  const reasoning = countOf(value.thoughtsTokenCount) ?? 0
   if (prompt === undefined) return undefined
-  const total = prompt + (count(value.toolUsePromptTokenCount) ?? 0)
+  const total = prompt + (countOf(value.toolUsePromptTokenCount) ?? 0)
   if (total + output + reasoning === 0) return undefined
-  const cacheRead = Math.min(count(value.cachedContentTokenCount) ?? 0, total)
+  const cacheRead = Math.min(countOf(value.cachedContentTokenCount) ?? 0, total)
   return { input: total - cacheRead, cacheRead, cacheWrite: 0, output, reasoning }
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

@@ -1,10 +1,10 @@
 /**
- * Where the frames of a stream show that they have a choice: how `"choices":[{` is spelled, and how far from a frame's
- * start. Text of a user or a model cannot fake it: its quotes are escaped.
+ * The place and the spelling of `"choices":[{` in the frames of one stream, which show that a frame has a choice. No
+ * text of a user or a model can fake it, because its quotes are escaped.
  */
 export class ChoiceMark {
   readonly #spelling: Buffer
-  /** The spelling in words of four bytes, the last of which may overlap the one before. */
+  /** The spelling as words of four bytes. The last word may overlap the one before. */
   readonly #words: readonly [number, number, number, number]
   readonly #lastWordAt: number
   #offset: number
@@ -17,7 +17,9 @@ export class ChoiceMark {
     this.#offset = offset
   }
 
-  /** Whether a frame has it, spelled as here. Looks first where the last frame had it. `words`: see `wordsOf`. */
+  /**
+   * Whether a frame has the mark in this spelling. It looks first where the last frame had it. `words`: see `wordsOf`.
+   */
   isIn(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const at = start + this.#offset
     if (at + this.#spelling.length <= end && (words ? this.#isAtWord(words, at) : this.#isAt(bytes, at)))
@@ -46,10 +48,10 @@ export class ChoiceMark {
   }
 }
 
-/** How many bytes four words cover. A spelling with more white space than fits is not worth a mark. */
+/** Bytes that four words cover. A spelling with more white space gets no mark. */
 const spellingBytesMax = 16
 
-/** The mark of a frame that shows a choice; undefined when it has none, or in an odd spelling. */
+/** The mark of a frame; undefined if it has no choice or an unusual spelling. */
 export function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | undefined {
   const text = bytes.toString('latin1', start, end)
   const found = /"choices"\s*:\s*\[\s*\{/.exec(text)
@@ -57,7 +59,7 @@ export function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | 
   return new ChoiceMark(Buffer.from(found[0]), found.index)
 }
 
-/** The same bytes to be compared by words, which is quicker; undefined for so few that making the view costs more. */
+/** A view of the bytes that compares by words, which is faster. Undefined for so few bytes that the view costs more. */
 export function wordsOf(bytes: Buffer): DataView | undefined {
   return bytes.length < 2048 ? undefined : new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -7,8 +7,8 @@ import type { EventWriter } from './event-writer.ts'
 import { callIdRules, jsonOf } from './wire.ts'
 
 /**
- * Puts tool calls together from their fragments. A call begins once its name and id are known, and stays open until
- * the answer ends: fragments of several calls may interleave.
+ * Puts tool calls together from their fragments. A call begins when its name and id are known. It stays open until the
+ * answer ends, because fragments of several calls may interleave.
  */
 export class CallDecoder {
   readonly #writer: EventWriter
@@ -26,7 +26,7 @@ export class CallDecoder {
     return this.#calls.length
   }
 
-  /** One element of `tool_calls`, whole or a fragment. */
+  /** Take one element of `tool_calls`, whole or a fragment. */
   take(fragment: Json): void {
     const isCustom = isRecord(fragment.custom)
     const body = isCustom ? fragment.custom : fragment.function
@@ -41,7 +41,7 @@ export class CallDecoder {
       this.#start(call, call.id)
   }
 
-  /** Nothing more comes. Throws GatewayError `upstream_error` for a call that nobody can make. */
+  /** End all calls. Throws GatewayError `upstream_error` for a call without a name. */
   end(answerId: string | undefined): void {
     for (const [position, call] of this.#calls.entries()) {
       if (call.block === undefined) this.#start(call, call.id ?? madeId(`${answerId ?? ''} ${position}`))
@@ -52,8 +52,8 @@ export class CallDecoder {
   }
 
   /**
-   * The call that a fragment belongs to. Some upstreams send calls without `index`, some send 0 with each: an id of
-   * its own together with a name makes a call.
+   * The call that a fragment belongs to. Some upstreams send no `index`, and some send 0 for every call: a fragment
+   * with another id and a name begins a new call.
    */
   #callOf(index: unknown, id: string | undefined, name: string | undefined): Call {
     const isIndexed = typeof index === 'number'
@@ -103,22 +103,22 @@ interface Call {
   id: string | undefined
   name: string | undefined
   isCustom: boolean
-  /** A custom tool that the upstream knows as a function `{ input }`: its text is held until it is whole. */
+  /** The upstream knows this custom tool as a function `{ input }`. Its text is held until it is whole. */
   isWrapped: boolean
-  /** Undefined until it has begun. */
+  /** Undefined until the call has begun. */
   block: number | undefined
   held: string[]
 }
 
 const nothing: Json = {}
 
-/** Some upstreams send arguments as the object itself. */
+/** Some upstreams send the arguments as an object. */
 function inputText(value: unknown): string {
   if (isRecord(value)) return jsonOf(value)
   return typeof value === 'string' ? value : ''
 }
 
-/** The space makes the seed illegal as an id, so that a legal one is made from it. */
+/** The seed contains a space, which no id may have. So the id becomes a hash of it. */
 function madeId(seed: string): string {
   return legalCallId(seed, callIdRules)
 }

@@ -1,164 +1,115 @@
 import type { Block, ToolCallBlock, Turn } from '../../canonical/chat.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { isRecord } from '../../canonical/json.ts'
 import type { Envelope } from '../envelope.ts'
-import { invalid } from '../json-scan.ts'
+import type { Members } from '../members.ts'
 import { decodeParts, readCache } from './decode-parts.ts'
 import { decodeReasoning } from './decode-reasoning.ts'
-import {
-  isPresent,
-  type Others,
-  optional,
-  readList,
-  readName,
-  readRecord,
-  readString,
-  readWord,
-} from './shape.ts'
 
-export interface MessageContext {
-  envelope: Envelope
-  others: Others
-}
-
-/** The messages as turns, one each. A tool's message is a turn of the user. */
-export function decodeMessages(value: unknown, context: MessageContext): Turn[] {
-  const messages = readList(value, 'messages')
+/** One turn for each message. A tool's message is a turn of the user. */
+export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
+  const messages = body.requiredObjects('messages')
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array, got an empty one')
-  /** The call that the next `function` message answers, by the name of its function. */
-  const legacyCalls = new Map<string, string>()
-  return messages.map((value, index) => {
-    const path = `messages[${index}]`
-    const message = readRecord(value, path)
-    const role = readRole(message.role, `${path}.role`)
-    context.others.unknown(message, membersOf[role], path)
-    const blocks = decodeBlocks(role, message, { path, index, legacyCalls, ...context })
-    if (isPresent(message.name) && role !== 'function') {
-      context.others.drop(`${path}.name`, 'other formats have no names of participants')
-    }
-    addCache(blocks, message, path)
-    return { role: role === 'tool' || role === 'function' ? 'user' : role, blocks, path }
+  const context: MessageContext = { envelope, legacyCalls: new Map() }
+  return messages.map((message, index) => {
+    const role = message.requiredWord('role', roles)
+    const blocks = decodeBlocks(role, message, `call_function_${index}`, context)
+    if (role !== 'function') message.drop('name', 'other formats have no names of participants')
+    // LiteLLM's clients put the cache hint on a whole message. It counts for the last block.
+    Object.assign(blocks.at(-1) ?? {}, readCache(message))
+    message.noteRest()
+    const isResult = role === 'tool' || role === 'function'
+    return { role: isResult ? 'user' : role, blocks, path: message.path }
   })
 }
 
-interface Place extends MessageContext {
-  path: string
-  index: number
+interface MessageContext {
+  envelope: Envelope
+  /** Our ids for each `function_call`, which has none, by the function's name. The next result belongs to that call. */
   legacyCalls: Map<string, string>
 }
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
-type Role = (typeof roles)[number]
-const readRole = readWord(roles)
 
-const common = ['role', 'content', 'name', 'cache_control']
-const membersOf: Readonly<Record<Role, ReadonlySet<string>>> = {
-  system: new Set(common),
-  developer: new Set(common),
-  user: new Set(common),
-  assistant: new Set([
-    ...common,
-    'audio',
-    'function_call',
-    'reasoning',
-    'reasoning_content',
-    'reasoning_details',
-    'refusal',
-    'tool_calls',
-  ]),
-  tool: new Set([...common, 'tool_call_id']),
-  function: new Set(common),
-}
-
-function decodeBlocks(role: Role, message: Json, place: Place): Block[] {
-  const { path, index, legacyCalls, others } = place
+/** `madeId` is for a call or a result without an id. */
+function decodeBlocks(
+  role: (typeof roles)[number],
+  message: Members,
+  madeId: string,
+  context: MessageContext,
+): Block[] {
   switch (role) {
     case 'system':
     case 'developer':
     case 'user':
-      return decodeParts(message.content, `${path}.content`, others)
+      return decodeParts(message, 'content')
     case 'assistant':
-      return decodeAssistant(message, place)
-    case 'tool': {
-      const callId = readName(message.tool_call_id, `${path}.tool_call_id`)
-      return [decodeResult(callId, message, place)]
-    }
-    case 'function': {
-      const name = readName(message.name, `${path}.name`)
-      return [decodeResult(legacyCalls.get(name) ?? legacyId(index), message, place)]
-    }
+      return decodeAssistant(message, madeId, context)
+    case 'tool':
+      return [decodeResult(message, message.requiredName('tool_call_id'))]
+    case 'function':
+      return [decodeResult(message, context.legacyCalls.get(message.requiredName('name')) ?? madeId)]
   }
 }
 
-function decodeResult(callId: string, message: Json, { path, others }: Place): Block {
-  const blocks = isPresent(message.content) ? decodeParts(message.content, `${path}.content`, others) : []
+function decodeResult(message: Members, callId: string): Block {
+  const blocks = message.has('content') ? decodeParts(message, 'content') : []
   const content = blocks.filter(
     (block) => block.type === 'text' || block.type === 'image' || block.type === 'document',
   )
   const other = blocks.find(
     (block) => block.type !== 'text' && block.type !== 'image' && block.type !== 'document',
   )
-  if (other !== undefined) others.refuse(other.path, 'no result of a tool may hold it')
-  return { type: 'tool-result', path, callId, content, isError: false }
+  if (other !== undefined) message.unmapped.refuse(other.path, 'the result of a tool cannot hold it')
+  return { type: 'tool-result', path: message.path, callId, content, isError: false }
 }
 
-function decodeAssistant(message: Json, place: Place): Block[] {
-  const { path, index, legacyCalls, envelope, others } = place
-  const blocks: Block[] = decodeReasoning(message, path, envelope)
-  if (isPresent(message.content)) blocks.push(...decodeParts(message.content, `${path}.content`, others))
-  const refusal = optional(message.refusal, `${path}.refusal`, readString)
-  if (refusal) blocks.push({ type: 'refusal', path: `${path}.refusal`, text: refusal })
-  if (isPresent(message.audio)) others.refuse(`${path}.audio`, 'only the vendor that spoke it has this audio')
-  const calls = optional(message.tool_calls, `${path}.tool_calls`, readList) ?? []
-  for (const [at, call] of calls.entries()) blocks.push(decodeCall(call, `${path}.tool_calls[${at}]`, others))
-  if (isPresent(message.function_call)) {
-    const id = legacyId(index)
-    const call = decodeFunctionCall(message.function_call, `${path}.function_call`, id)
-    legacyCalls.set(call.name, id)
+function decodeAssistant(
+  message: Members,
+  madeId: string,
+  { envelope, legacyCalls }: MessageContext,
+): Block[] {
+  const blocks: Block[] = decodeReasoning(message, envelope)
+  if (message.has('content')) blocks.push(...decodeParts(message, 'content'))
+  const refusal = message.text('refusal')
+  if (refusal) blocks.push({ type: 'refusal', path: message.pathOf('refusal'), text: refusal })
+  message.refuse('audio', 'only the vendor that made this audio has it')
+  blocks.push(...(message.objects('tool_calls') ?? []).map(decodeCall))
+  const legacyCall = message.members('function_call')
+  if (legacyCall !== undefined) {
+    const call = decodeFunctionCall(legacyCall, madeId)
+    legacyCalls.set(call.name, madeId)
     blocks.push(call)
   }
   return blocks
 }
 
-function decodeCall(value: unknown, path: string, others: Others): ToolCallBlock {
-  const call = readRecord(value, path)
-  others.unknown(call, callMembers, path)
-  const id = readName(call.id, `${path}.id`)
-  if (call.type !== 'custom') return { ...decodeFunctionCall(call.function, `${path}.function`, id), path }
-  const custom = readRecord(call.custom, `${path}.custom`)
+function decodeCall(call: Members): ToolCallBlock {
+  const id = call.requiredName('id')
+  const isCustom = call.any('type') === 'custom'
+  const body = call.requiredMembers(isCustom ? 'custom' : 'function')
+  // Clients that put a stream together keep its `index`.
+  call.ignore(['custom', 'function', 'index'])
+  call.noteRest()
+  if (!isCustom) return { ...decodeFunctionCall(body, id), path: call.path }
   return {
     type: 'tool-call',
-    path,
+    path: call.path,
     id,
-    name: readName(custom.name, `${path}.custom.name`),
+    name: body.requiredName('name'),
     kind: 'custom',
-    input: optional(custom.input, `${path}.custom.input`, readString) ?? '',
+    input: body.text('input') ?? '',
   }
 }
 
-/** `index` comes from streams that were put together again. */
-const callMembers: ReadonlySet<string> = new Set(['id', 'type', 'function', 'custom', 'index'])
-
-function decodeFunctionCall(value: unknown, path: string, id: string): ToolCallBlock {
-  const call = readRecord(value, path)
+function decodeFunctionCall(call: Members, id: string): ToolCallBlock {
+  const given = call.any('arguments')
   return {
     type: 'tool-call',
-    path,
+    path: call.path,
     id,
-    name: readName(call.name, `${path}.name`),
+    name: call.requiredName('name'),
     kind: 'function',
-    input: isRecord(call.arguments)
-      ? JSON.stringify(call.arguments)
-      : (optional(call.arguments, `${path}.arguments`, readString) ?? ''),
+    input: isRecord(given) ? JSON.stringify(given) : (call.text('arguments') ?? ''),
   }
-}
-
-/** Calls had no ids once. */
-function legacyId(index: number): string {
-  return `call_function_${index}`
-}
-
-/** LiteLLM's clients put the hint on a whole message: it counts for the last block. */
-function addCache(blocks: Block[], message: Json, path: string): void {
-  const last = blocks.at(-1)
-  if (last !== undefined) Object.assign(last, readCache(message, path))
 }

@@ -1,56 +1,61 @@
-import type { Block, DocumentBlock, Source } from '../../canonical/chat.ts'
-import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { invalid } from '../json-scan.ts'
-import { type Others, optional, readName, readRecord, readString, wrong } from './shape.ts'
+import type { Block, DocumentBlock, ImageBlock, Source } from '../../canonical/chat.ts'
+import { invalid, wrongType } from '../../canonical/field-error.ts'
+import { recordsOf, textOf } from '../../canonical/json.ts'
+import { Members, membersOfEach } from '../members.ts'
 
 /** The content of a message: a text, or a list of parts. */
-export function decodeParts(content: unknown, path: string, others: Others): Block[] {
+export function decodeParts(message: Members, name: string): Block[] {
+  const content = message.any(name)
+  const path = message.pathOf(name)
   if (typeof content === 'string') return [{ type: 'text', path, text: content }]
-  if (!Array.isArray(content)) throw wrong(content, path, 'a string or an array of parts')
-  return content.map((value, index) => decodePart(value, `${path}[${index}]`, others))
+  if (!Array.isArray(content)) throw wrongType(content, path, 'a string or an array of parts')
+  return membersOfEach(content, path, message.unmapped).map((part) => {
+    const block = decodePart(part)
+    // Other formats lose such a part as a whole.
+    if (block.type === 'foreign') return block
+    const cache = readCache(part)
+    part.noteRest()
+    return { ...block, ...cache }
+  })
 }
 
-/** A hint that everything up to here may be cached: the vendor's own, or the one of OpenRouter and LiteLLM. */
-export function readCache(record: Json, path: string): { cache?: { ttl: '5m' | '1h' } } {
-  const breakpoint = optional(record.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`, readRecord)
-  const control = optional(record.cache_control, `${path}.cache_control`, readRecord)
+/** A cache hint: the vendor's own, or the one of OpenRouter and LiteLLM. */
+export function readCache(members: Members): { cache?: { ttl: '5m' | '1h' } } {
+  const breakpoint = members.object('prompt_cache_breakpoint')
+  const control = members.object('cache_control')
   if (breakpoint === undefined && control === undefined) return {}
-  // The vendor's own times, 30m and 12h, are longer than any.
+  // The vendor's own times, 30m and 12h, are longer than 5m.
   const isLong = control?.ttl === '1h' || textOf(breakpoint?.ttl) !== undefined
   return { cache: { ttl: isLong ? '1h' : '5m' } }
 }
 
-function decodePart(value: unknown, path: string, others: Others): Block {
-  const part = readRecord(value, path)
-  const type = readName(part.type, `${path}.type`)
-  const cache = readCache(part, path)
-  const known = membersOf.get(type)
-  if (known !== undefined) others.unknown(part, known, path)
+function decodePart(part: Members): Block {
+  const type = part.requiredName('type')
+  const { path } = part
   switch (type) {
     case 'text':
-      return { type, path, text: readString(part.text, `${path}.text`), ...cache }
+      return { type, path, text: part.requiredText('text') }
     case 'refusal':
-      return { type, path, text: readString(part.refusal, `${path}.refusal`), ...cache }
+      return { type, path, text: part.requiredText('refusal') }
     case 'thinking':
       return {
         type: 'reasoning',
         path,
-        text: thoughtOf(part.thinking),
+        text: thoughtOf(part.any('thinking')),
         summary: false,
-        seal: undefined,
-        ...cache,
+        signature: undefined,
       }
     case 'image_url':
-      return { ...decodeImage(part.image_url, path, others), ...cache }
+      return decodeImage(part)
     case 'input_audio': {
-      const audio = readRecord(part.input_audio, `${path}.input_audio`)
-      others.unknown(audio, audioMembers, `${path}.input_audio`)
-      const data = readString(audio.data, `${path}.input_audio.data`)
-      const format = readString(audio.format, `${path}.input_audio.format`)
-      return { type: 'audio', path, data, format, ...cache }
+      const audio = part.requiredMembers('input_audio')
+      const data = audio.requiredText('data')
+      const format = audio.requiredText('format')
+      audio.noteRest()
+      return { type: 'audio', path, data, format }
     }
     case 'file':
-      return { ...decodeFile(readRecord(part.file, `${path}.file`), path, others), ...cache }
+      return decodeFile(part.requiredMembers('file'), path)
   }
   const name = type.slice(0, 64)
   return {
@@ -62,18 +67,7 @@ function decodePart(value: unknown, path: string, others: Others): Block {
   }
 }
 
-const hints = ['type', 'cache_control', 'prompt_cache_breakpoint']
-const membersOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  ['text', 'refusal', 'thinking', 'image_url', 'input_audio', 'file'].map((type) => [
-    type,
-    new Set([...hints, type]),
-  ]),
-)
-const imageMembers: ReadonlySet<string> = new Set(['url', 'detail'])
-const audioMembers: ReadonlySet<string> = new Set(['data', 'format'])
-const fileMembers: ReadonlySet<string> = new Set(['file_id', 'file_data', 'filename'])
-
-/** A part of Mistral's: a text, or a list of text parts. */
+/** Mistral's thinking part: a text, or a list of text parts. */
 function thoughtOf(thinking: unknown): string {
   return (
     textOf(thinking) ??
@@ -83,30 +77,34 @@ function thoughtOf(thinking: unknown): string {
   )
 }
 
-function decodeImage(value: unknown, path: string, others: Others): Extract<Block, { type: 'image' }> {
-  const at = `${path}.image_url`
-  // Some clients write the address itself.
-  const image: Json = typeof value === 'string' ? { url: value } : readRecord(value, at)
-  others.unknown(image, imageMembers, at)
-  const source = readSource(readName(image.url, `${at}.url`), `${at}.url`)
-  const detail = optional(image.detail, `${at}.detail`, readString)
-  return { type: 'image', path, source, ...(detail === undefined ? {} : { detail }) }
+function decodeImage(part: Members): ImageBlock {
+  const at = part.pathOf('image_url')
+  const given = part.any('image_url')
+  // Some clients write the URL without an object around it.
+  const image = new Members(typeof given === 'string' ? { url: given } : given, at, part.unmapped)
+  const source = readSource(image.requiredName('url'), `${at}.url`)
+  const detail = image.text('detail')
+  image.noteRest()
+  return { type: 'image', path: part.path, source, ...(detail === undefined ? {} : { detail }) }
 }
 
-function decodeFile(file: Json, path: string, others: Others): DocumentBlock {
-  others.unknown(file, fileMembers, `${path}.file`)
-  const filename = optional(file.filename, `${path}.file.filename`, readString)
-  const id = optional(file.file_id, `${path}.file.file_id`, readName)
-  const name = filename ? { name: filename } : {}
-  if (id !== undefined) return { type: 'document', path, source: { kind: 'file', id }, ...name }
-  const data = readName(file.file_data, `${path}.file.file_data`)
-  const source: Source = /^(data|https?):/i.test(data)
-    ? readSource(data, `${path}.file.file_data`)
+function decodeFile(file: Members, path: string): DocumentBlock {
+  const filename = file.text('filename')
+  const source = fileSource(file, filename)
+  file.ignore(['file_data'])
+  file.noteRest()
+  return { type: 'document', path, source, ...(filename ? { name: filename } : {}) }
+}
+
+function fileSource(file: Members, filename: string | undefined): Source {
+  if (file.has('file_id')) return { kind: 'file', id: file.requiredName('file_id') }
+  const data = file.requiredName('file_data')
+  return /^(data|https?):/i.test(data)
+    ? readSource(data, file.pathOf('file_data'))
     : { kind: 'base64', mediaType: mediaTypeOf(filename), data }
-  return { type: 'document', path, source, ...name }
 }
 
-/** Bare data is of the type that its name tells; the vendor takes mostly this one. */
+/** The media type of base64 without a `data:` head, by the file's name. The vendor accepts mostly PDF. */
 function mediaTypeOf(filename: string | undefined): string {
   const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? ''
   return mediaTypes.get(extension) ?? 'application/pdf'
@@ -120,11 +118,11 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
 ])
 
-/** An address, or the bytes of a `data:` address. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
+/** A URL, or the bytes of a `data:` URL. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
 function readSource(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')
-  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma behind its type')
+  if (comma === -1 || comma > 256) throw invalid(path, 'expected a data URL with a comma after its type')
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const data = url.slice(comma + 1)
   const type = mediaType === '' ? 'text/plain' : mediaType.toLowerCase()

@@ -1,30 +1,22 @@
-import { type ReasoningBlock, type ReasoningWish, reasoningEfforts, type Seal } from '../../canonical/chat.ts'
+import {
+  type ReasoningBlock,
+  type ReasoningSignature,
+  type ReasoningWish,
+  reasoningEfforts,
+} from '../../canonical/chat.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { type Envelope, isEnvelope } from '../envelope.ts'
-import {
-  isPresent,
-  type Others,
-  optional,
-  readBoolean,
-  readCount,
-  readList,
-  readRecord,
-  readString,
-  readWord,
-} from './shape.ts'
-import { writeDetailSeal } from './wire.ts'
+import type { Members } from '../members.ts'
+import { writeDetailSignature } from './wire.ts'
 
 /**
- * How much the model shall think: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and Zhipu,
- * Qwen's `enable_thinking` and `thinking_budget`. The vendor's own member comes first.
+ * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and
+ * Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
  */
-export function decodeReasoningWish(body: Json, others: Others) {
-  const wishes = [
-    effortWish(body),
-    routerWish(body, others),
-    thinkingWish(body, others),
-    enableWish(body),
-  ].filter((wish) => wish !== undefined)
+export function decodeReasoningWish(body: Members) {
+  const wishes = [effortWish(body), routerWish(body), thinkingWish(body), enableWish(body)].filter(
+    (wish) => wish !== undefined,
+  )
   const [first] = wishes
   if (first === undefined) return { value: undefined, name: 'reasoning_effort' }
   const value: ReasoningWish = { effort: undefined, budgetTokens: undefined, summary: undefined }
@@ -40,118 +32,111 @@ interface Wish extends Partial<ReasoningWish> {
   name: string
 }
 
-const readEffort = readWord(reasoningEfforts)
-
-function effortWish(body: Json): Wish | undefined {
-  const effort = optional(body.reasoning_effort, 'reasoning_effort', readEffort)
+function effortWish(body: Members): Wish | undefined {
+  const effort = body.word('reasoning_effort', reasoningEfforts)
   return effort && { name: 'reasoning_effort', effort }
 }
 
-function routerWish(body: Json, others: Others): Wish | undefined {
-  const reasoning = optional(body.reasoning, 'reasoning', readRecord)
+function routerWish(body: Members): Wish | undefined {
+  const reasoning = body.members('reasoning')
   if (reasoning === undefined) return undefined
-  others.unknown(reasoning, routerMembers, 'reasoning')
-  const enabled = optional(reasoning.enabled, 'reasoning.enabled', readBoolean)
-  const excluded = optional(reasoning.exclude, 'reasoning.exclude', readBoolean)
-  const budgetTokens = optional(reasoning.max_tokens, 'reasoning.max_tokens', readCount)
-  const effort = optional(reasoning.effort, 'reasoning.effort', readEffort)
+  const enabled = reasoning.boolean('enabled')
+  const excluded = reasoning.boolean('exclude')
+  const budgetTokens = reasoning.integer('max_tokens', 0)
+  const effort = reasoning.word('effort', reasoningEfforts)
+  const summary = reasoning.text('summary')
+  reasoning.noteRest()
   return {
     name: 'reasoning',
     effort: effort ?? switched(enabled, budgetTokens),
     budgetTokens,
-    summary: excluded ? 'none' : optional(reasoning.summary, 'reasoning.summary', readString),
+    summary: excluded ? 'none' : summary,
   }
 }
 
-const routerMembers: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'exclude', 'enabled', 'summary'])
-
-function thinkingWish(body: Json, others: Others): Wish | undefined {
-  const thinking = optional(body.thinking, 'thinking', readRecord)
+function thinkingWish(body: Members): Wish | undefined {
+  const thinking = body.members('thinking')
   if (thinking === undefined) return undefined
-  others.unknown(thinking, thinkingMembers, 'thinking')
-  const type = optional(thinking.type, 'thinking.type', readString)
-  const budgetTokens = optional(thinking.budget_tokens, 'thinking.budget_tokens', readCount)
+  const type = thinking.text('type')
+  const budgetTokens = thinking.integer('budget_tokens', 0)
+  thinking.noteRest()
   const enabled = type === 'disabled' ? false : type === 'enabled' ? true : undefined
   return { name: 'thinking', effort: switched(enabled, budgetTokens), budgetTokens }
 }
 
-const thinkingMembers: ReadonlySet<string> = new Set(['type', 'budget_tokens'])
-
-function enableWish(body: Json): Wish | undefined {
-  const enabled = optional(body.enable_thinking, 'enable_thinking', readBoolean)
-  const budgetTokens = optional(body.thinking_budget, 'thinking_budget', readCount)
+function enableWish(body: Members): Wish | undefined {
+  const enabled = body.boolean('enable_thinking')
+  const budgetTokens = body.integer('thinking_budget', 0)
   if (enabled === undefined && budgetTokens === undefined) return undefined
   const name = enabled === undefined ? 'thinking_budget' : 'enable_thinking'
   return { name, effort: switched(enabled, budgetTokens), budgetTokens }
 }
 
-/** A mere switch asks for thinking of the usual depth. */
+/** Reasoning that is only switched on has medium effort. */
 function switched(enabled: boolean | undefined, budgetTokens: number | undefined): ReasoningWish['effort'] {
   if (enabled === false) return 'none'
   return enabled && budgetTokens === undefined ? 'medium' : undefined
 }
 
 /**
- * What the model thought before this message: OpenRouter's `reasoning_details`, in which our own answers carry the seals
- * of other vendors, else `reasoning_content` or `reasoning`.
+ * The model's thoughts before this message: OpenRouter's `reasoning_details`, in which our own answers carry the
+ * signatures of other vendors, else `reasoning_content` or `reasoning`.
  */
-export function decodeReasoning(message: Json, path: string, envelope: Envelope): ReasoningBlock[] {
-  const member = isPresent(message.reasoning_content) ? 'reasoning_content' : 'reasoning'
-  const plain = optional(message[member], `${path}.${member}`, readString) ?? ''
-  const details = optional(message.reasoning_details, `${path}.reasoning_details`, readList) ?? []
+export function decodeReasoning(message: Members, envelope: Envelope): ReasoningBlock[] {
+  const member = message.has('reasoning_content') ? 'reasoning_content' : 'reasoning'
+  const plain = message.text(member) ?? ''
+  const details = message.list('reasoning_details') ?? []
+  message.ignore(['reasoning'])
   const blocks: ReasoningBlock[] = []
   const open = new Map<unknown, ReasoningBlock>()
   for (const [at, detail] of details.entries()) {
-    if (isRecord(detail)) addDetail(detail, `${path}.reasoning_details[${at}]`, { blocks, open, envelope })
+    if (!isRecord(detail)) continue
+    addDetail(detail, `${message.pathOf('reasoning_details')}[${at}]`, { blocks, open, envelope })
   }
   if (plain !== '' && blocks.every(({ text }) => text === '')) {
-    // Clients that keep only the opaque part of an element have its text here.
-    const bare = blocks.length === 1 && blocks[0]?.seal?.kind === 'signature' ? blocks[0] : undefined
+    // Clients that keep only the signature of an element have its text in the plain member.
+    const bare = blocks.length === 1 && blocks[0]?.signature?.kind === 'signature' ? blocks[0] : undefined
     if (bare !== undefined) bare.text = plain
-    else
-      blocks.unshift({
-        type: 'reasoning',
-        path: `${path}.${member}`,
-        text: plain,
-        summary: false,
-        seal: undefined,
-      })
+    else {
+      const path = message.pathOf(member)
+      blocks.unshift({ type: 'reasoning', path, text: plain, summary: false, signature: undefined })
+    }
   }
   return blocks
 }
 
 interface DetailState {
   blocks: ReasoningBlock[]
-  /** Blocks without a seal yet, by the index of their elements. */
+  /** Blocks without a signature yet, by the index of their elements. */
   open: Map<unknown, ReasoningBlock>
   envelope: Envelope
 }
 
-/** Elements of one index belong together: text of it may come in pieces, and the encrypted thought behind it. */
+/** Elements with the same index belong together: pieces of a text, then the encrypted thought. */
 function addDetail(detail: Json, path: string, { blocks, open, envelope }: DetailState): void {
   const summary = textOf(detail.summary)
   const text = summary ?? textOf(detail.text) ?? ''
-  const seal = readSeal(detail, envelope)
-  if (text === '' && seal === undefined) return
+  const signature = readSignature(detail, envelope)
+  if (text === '' && signature === undefined) return
   let block = open.get(detail.index)
   if (block === undefined) {
-    block = { type: 'reasoning', path, text: '', summary: summary !== undefined, seal: undefined }
+    block = { type: 'reasoning', path, text: '', summary: summary !== undefined, signature: undefined }
     blocks.push(block)
     if (typeof detail.index === 'number') open.set(detail.index, block)
   }
   block.text += text
-  if (seal === undefined) return
-  block.seal = seal
+  if (signature === undefined) return
+  block.signature = signature
   open.delete(detail.index)
 }
 
-/** The seal of another vendor that an answer of ours carried, or the client's own upstream's. */
-function readSeal(detail: Json, envelope: Envelope): Seal | undefined {
+/** The signature of another vendor in one of our envelopes, or a signature of this format. */
+function readSignature(detail: Json, envelope: Envelope): ReasoningSignature | undefined {
   const data = textOf(detail.data)
   const value = data ?? textOf(detail.signature)
   if (value === undefined) return undefined
-  // What has our form and not our signature is nobody's seal.
+  // A forged envelope is no signature of any vendor.
   if (isEnvelope(value)) return envelope.open(value)
   const kind = data === undefined ? 'signature' : 'encrypted'
-  return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSeal(detail) }
+  return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSignature(detail) }
 }

@@ -1,66 +1,55 @@
 import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
+import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
+import { Members } from '../members.ts'
 import type { DecodeContext } from '../protocol.ts'
+import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { decodeReasoningWish } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import {
-  isPresent,
-  Others,
-  optional,
-  readBoolean,
-  readCount,
-  readInteger,
-  readList,
-  readName,
-  readNumber,
-  readRecord,
-  readString,
-  wrong,
-} from './shape.ts'
 
 /**
- * A `/chat/completions` body in canonical words: every member that the vendor documents, those that the format once
- * had (`functions`, `max_tokens`), and what other vendors' clients add.
+ * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`, `max_tokens`),
+ * and members that clients of other vendors add.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
-export function decodeRequest(body: Json, context: DecodeContext): ChatRequest {
-  const others = new Others()
-  others.unknown(body, knownMembers, '')
-  const bounds = decodeBounds(body, others)
-  const user = decodeUser(body, others)
-  const reasoning = decodeReasoningWish(body, others)
-  const tools = decodeTools(body, others)
-  const choice = decodeToolChoice(body, others)
-  decodeRest(body, others)
-  return {
-    model: readName(body.model, 'model'),
-    stream: optional(body.stream, 'stream', readBoolean) ?? false,
-    turns: decodeMessages(body.messages, { envelope: context.envelope, others }),
+export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
+  const unmapped = new UnmappedFields()
+  const members = new Members(body, '', unmapped)
+  const bounds = decodeBounds(members)
+  const user = decodeUser(members)
+  const reasoning = decodeReasoningWish(members)
+  const tools = decodeTools(members)
+  const choice = decodeToolChoice(members)
+  const request: ChatRequest = {
+    model: members.requiredName('model'),
+    stream: members.boolean('stream') ?? false,
+    turns: decodeMessages(members, envelope),
     tools: tools.list,
     toolChoice: choice.value,
-    parallelToolCalls: decodeParallel(body, tools.isLegacy),
+    // Clients that send `functions` can read only one call in an answer.
+    parallelToolCalls: members.boolean('parallel_tool_calls') ?? (tools.isLegacy ? false : undefined),
     maxOutputTokens: bounds.value,
-    choices: decodeChoices(body),
-    temperature: optional(body.temperature, 'temperature', readNumber),
-    topP: optional(body.top_p, 'top_p', readNumber),
-    topK: optional(body.top_k, 'top_k', readNumber),
-    seed: optional(body.seed, 'seed', readInteger),
-    frequencyPenalty: optional(body.frequency_penalty, 'frequency_penalty', readNumber),
-    presencePenalty: optional(body.presence_penalty, 'presence_penalty', readNumber),
-    logitBias: optional(body.logit_bias, 'logit_bias', readRecord),
-    stop: decodeStop(body.stop),
-    logprobs: decodeLogprobs(body, others),
+    choices: members.integer('n', 1, 128) ?? 1,
+    temperature: members.number('temperature'),
+    topP: members.number('top_p'),
+    topK: members.number('top_k'),
+    seed: members.integer('seed'),
+    frequencyPenalty: members.number('frequency_penalty'),
+    presencePenalty: members.number('presence_penalty'),
+    logitBias: members.object('logit_bias'),
+    stop: decodeStop(members),
+    logprobs: decodeLogprobs(members),
     reasoning: reasoning.value,
-    format: decodeFormat(body.response_format, others),
-    verbosity: optional(body.verbosity, 'verbosity', readString),
+    format: decodeFormat(members),
+    verbosity: members.text('verbosity'),
     userId: user.value,
-    metadata: optional(body.metadata, 'metadata', readRecord),
-    serviceTier: optional(body.service_tier, 'service_tier', readString),
-    store: optional(body.store, 'store', readBoolean),
-    cacheKey: optional(body.prompt_cache_key, 'prompt_cache_key', readString),
-    others: others.list,
+    metadata: members.object('metadata'),
+    serviceTier: members.text('service_tier'),
+    store: members.boolean('store'),
+    cacheKey: members.text('prompt_cache_key'),
+    unmapped: unmapped.list,
     names: {
       ...names,
       tools: tools.name,
@@ -70,6 +59,9 @@ export function decodeRequest(body: Json, context: DecodeContext): ChatRequest {
       userId: user.name,
     },
   }
+  noteVendorFields(members)
+  members.noteRest()
+  return request
 }
 
 const names: ChatRequest['names'] = {
@@ -85,142 +77,74 @@ const names: ChatRequest['names'] = {
   cacheKey: 'prompt_cache_key',
 }
 
-const knownMembers: ReadonlySet<string> = new Set([
-  'audio',
-  'enable_thinking',
-  'frequency_penalty',
-  'function_call',
-  'functions',
-  'logit_bias',
-  'logprobs',
-  'max_completion_tokens',
-  'max_tokens',
-  'messages',
-  'metadata',
-  'modalities',
-  'model',
-  'moderation',
-  'n',
-  'parallel_tool_calls',
-  'prediction',
-  'presence_penalty',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning',
-  'reasoning_effort',
-  'response_format',
-  'safety_identifier',
-  'seed',
-  'service_tier',
-  'stop',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'thinking',
-  'thinking_budget',
-  'tool_choice',
-  'tools',
-  'top_k',
-  'top_logprobs',
-  'top_p',
-  'user',
-  'verbosity',
-  'web_search_options',
-])
-
-function decodeBounds(body: Json, others: Others) {
-  const now = optional(body.max_completion_tokens, 'max_completion_tokens', readCount)
-  const before = optional(body.max_tokens, 'max_tokens', readCount)
+function decodeBounds(members: Members) {
+  const now = members.integer('max_completion_tokens', 0)
+  const before = members.integer('max_tokens', 0)
   if (now === undefined) return { value: before, name: 'max_tokens' }
-  if (before !== undefined && before !== now)
-    others.drop('max_tokens', 'max_completion_tokens stands in its place')
+  if (before !== now) members.drop('max_tokens', 'max_completion_tokens takes its place')
   return { value: now, name: 'max_completion_tokens' }
 }
 
-function decodeUser(body: Json, others: Others) {
-  const user = optional(body.user, 'user', readString)
-  const safety = optional(body.safety_identifier, 'safety_identifier', readString)
+function decodeUser(members: Members) {
+  const user = members.text('user')
+  const safety = members.text('safety_identifier')
   if (safety === undefined) return { value: user, name: 'user' }
-  if (user !== undefined && user !== safety) others.drop('user', 'safety_identifier stands in its place')
+  if (user !== safety) members.drop('user', 'safety_identifier takes its place')
   return { value: safety, name: 'safety_identifier' }
 }
 
-/** Clients that speak of `functions` can read no more than one call in an answer. */
-function decodeParallel(body: Json, isLegacy: boolean): boolean | undefined {
-  return (
-    optional(body.parallel_tool_calls, 'parallel_tool_calls', readBoolean) ?? (isLegacy ? false : undefined)
-  )
+function decodeStop(members: Members): string[] {
+  const stop = members.any('stop')
+  if (typeof stop === 'string') return [stop]
+  if (stop !== undefined && !Array.isArray(stop))
+    throw wrongType(stop, 'stop', 'a string or an array of strings')
+  return members.texts('stop') ?? []
 }
 
-function decodeChoices(body: Json): number {
-  const choices = optional(body.n, 'n', readCount) ?? 1
-  if (choices < 1 || choices > 128) throw wrong(choices, 'n', 'an integer from 1 to 128')
-  return choices
-}
-
-function decodeStop(value: unknown): string[] {
-  if (value === undefined || value === null) return []
-  if (typeof value === 'string') return [value]
-  if (!Array.isArray(value)) throw wrong(value, 'stop', 'a string or an array of strings')
-  return value.map((sequence, index) => readString(sequence, `stop[${index}]`))
-}
-
-function decodeLogprobs(body: Json, others: Others): ChatRequest['logprobs'] {
-  const isWanted = optional(body.logprobs, 'logprobs', readBoolean) ?? false
-  const top = optional(body.top_logprobs, 'top_logprobs', readCount)
-  if (isWanted) return { top: top ?? 0 }
-  if (top !== undefined) others.drop('top_logprobs', 'it means nothing without logprobs')
+function decodeLogprobs(members: Members): ChatRequest['logprobs'] {
+  const top = members.integer('top_logprobs', 0)
+  if (members.boolean('logprobs')) return { top: top ?? 0 }
+  members.drop('top_logprobs', 'it has no effect without logprobs')
   return undefined
 }
 
-function decodeFormat(value: unknown, others: Others): AnswerFormat | undefined {
-  const format = optional(value, 'response_format', readRecord)
+function decodeFormat(members: Members): AnswerFormat | undefined {
+  const format = members.members('response_format')
   if (format === undefined) return undefined
-  const path = 'response_format'
-  others.unknown(format, formatMembers, path)
-  const type = readString(format.type, `${path}.type`)
+  const type = format.requiredText('type')
+  const inner = type === 'json_schema' ? format.requiredMembers('json_schema') : undefined
+  format.ignore(['json_schema'])
+  format.noteRest()
   if (type === 'text') return undefined
   if (type === 'json_object') return { type }
-  if (type !== 'json_schema') {
-    others.refuse(`${path}.type`, `other formats have no answers of the type "${type.slice(0, 40)}"`)
+  if (type !== 'json_schema' || inner === undefined) {
+    format.refuse('type', `other formats have no answers of the type "${type.slice(0, 40)}"`)
     return undefined
   }
-  const inner = readRecord(format.json_schema, `${path}.json_schema`)
-  others.unknown(inner, schemaMembers, `${path}.json_schema`)
-  return {
+  const decoded: AnswerFormat = {
     type,
-    name: optional(inner.name, `${path}.json_schema.name`, readString),
-    description: optional(inner.description, `${path}.json_schema.description`, readString),
-    schema: optional(inner.schema, `${path}.json_schema.schema`, readRecord) ?? {},
-    strict: optional(inner.strict, `${path}.json_schema.strict`, readBoolean),
+    name: inner.text('name'),
+    description: inner.text('description'),
+    schema: inner.object('schema') ?? {},
+    strict: inner.boolean('strict'),
   }
+  inner.noteRest()
+  return decoded
 }
 
-const formatMembers: ReadonlySet<string> = new Set(['type', 'json_schema'])
-const schemaMembers: ReadonlySet<string> = new Set(['name', 'description', 'schema', 'strict'])
-
-/** Members without a canonical home. */
-function decodeRest(body: Json, others: Others): void {
-  const modalities = optional(body.modalities, 'modalities', readList) ?? []
-  const isSpoken = modalities.some((modality) => modality !== 'text')
-  if (isSpoken) others.refuse('modalities', 'other formats answer in text alone')
-  if (isPresent(body.audio) && !isSpoken)
-    others.drop('audio', 'it means nothing without the modality "audio"')
-  if (isPresent(body.moderation)) others.refuse('moderation', 'only the vendor of this format moderates')
-  if (isPresent(body.prediction))
-    others.drop('prediction', 'only this format takes predictions; it saves time alone')
-  for (const member of ['prompt_cache_options', 'prompt_cache_retention'] as const) {
-    if (isPresent(body[member])) others.drop(member, 'other formats cache in their own ways')
-  }
-  const options = optional(body.stream_options, 'stream_options', readRecord)
-  if (options === undefined) return
-  optional(options.include_usage, 'stream_options.include_usage', readBoolean)
-  others.unknown(options, streamOptionMembers, 'stream_options')
-  if (options.include_obfuscation === true) {
-    others.drop('stream_options.include_obfuscation', 'translated streams are not padded')
-  }
+/** Members that only this vendor has. */
+function noteVendorFields(members: Members): void {
+  const isSpoken = (members.list('modalities') ?? []).some((modality) => modality !== 'text')
+  if (isSpoken) members.refuse('modalities', 'other formats answer only in text')
+  if (isSpoken) members.ignore(['audio'])
+  else members.drop('audio', 'it has no effect without the modality "audio"')
+  members.refuse('moderation', 'only the vendor of this format moderates')
+  members.drop('prediction', 'only this format takes predictions, which only save time')
+  members.drop('prompt_cache_options', 'other formats cache in their own ways')
+  members.drop('prompt_cache_retention', 'other formats cache in their own ways')
+  const options = members.members('stream_options')
+  options?.boolean('include_usage')
+  if (options?.any('include_obfuscation') === true)
+    options.drop('include_obfuscation', 'translated streams are not padded')
+  options?.noteRest()
 }
-
-const streamOptionMembers: ReadonlySet<string> = new Set(['include_usage', 'include_obfuscation'])

@@ -3,11 +3,11 @@ import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
-import { MessageDecoder } from './decode-message.ts'
+import { ChoiceDecoder } from './choice-decoder.ts'
 import { EventWriter } from './event-writer.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
-/** The events of a whole answer: of its first choice. Throws GatewayError for an error, or what is no answer. */
+/** The events of a whole answer's first choice. Throws GatewayError if the body is an error or no answer. */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   if (body.error) throw decodeStreamError(body.error)
   const choice = firstChoice(body)
@@ -16,10 +16,10 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
     throw new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
   }
   const writer = new EventWriter()
-  const decoder = new MessageDecoder(writer, context)
+  const decoder = new ChoiceDecoder(writer, context)
   const answerId = textOf(body.id)
   writer.push({ type: 'start', id: answerId, model: textOf(body.model), usage: undefined })
-  // Whole calls are told apart by their place: not every upstream gives them an index.
+  // The index of a call is its position: not every upstream sends an index.
   const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   decoder.take({ ...message, tool_calls: calls })
   decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId })

@@ -4,16 +4,16 @@ import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
-import { MessageDecoder } from './decode-message.ts'
+import { ChoiceDecoder } from './choice-decoder.ts'
 import { EventWriter } from './event-writer.ts'
 import { plainText } from './plain-text.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /**
- * The events of a streamed answer: of its first choice.
+ * The events of a streamed answer's first choice.
  *
- * `finish` waits for the usage, which comes with the finish reason, in a frame behind it, or never; then for `[DONE]`,
- * or the end of the stream.
+ * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits until
+ * `[DONE]` or the end of the stream.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return new ChatStreamDecoder(context)
@@ -21,7 +21,7 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
 
 class ChatStreamDecoder implements EventDecoder {
   readonly #writer = new EventWriter()
-  readonly #message: MessageDecoder
+  readonly #choice: ChoiceDecoder
   #id: string | undefined
   #model: string | undefined
   #usage: Usage | undefined
@@ -30,13 +30,13 @@ class ChatStreamDecoder implements EventDecoder {
   #isOver = false
 
   constructor(context: DecodeAnswerContext) {
-    this.#message = new MessageDecoder(this.#writer, context)
+    this.#choice = new ChoiceDecoder(this.#writer, context)
   }
 
   push(data: string): ChatEvent[] {
     if (this.#isOver) return []
     const text = this.#hasStarted && this.#id !== undefined ? plainText(data) : undefined
-    if (text !== undefined) this.#message.takeText(text)
+    if (text !== undefined) this.#choice.takeText(text)
     else if (data.trim() === '[DONE]') this.#finish()
     else {
       const frame = parseFrame(data)
@@ -71,9 +71,9 @@ class ChatStreamDecoder implements EventDecoder {
   #takeChoice(choice: Json): void {
     this.#start()
     const delta = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(delta)) this.#message.take(delta)
+    if (isRecord(delta)) this.#choice.take(delta)
     const word = textOf(choice.finish_reason)
-    // Some upstreams tell it twice, `stop` first or last: the other word says more.
+    // Some upstreams send two finish reasons, one of them `stop`. The other one says more.
     if (word !== undefined && (this.#finishReason ?? 'stop') === 'stop') this.#finishReason = word
   }
 
@@ -86,7 +86,7 @@ class ChatStreamDecoder implements EventDecoder {
   #finish(): void {
     try {
       if (!this.#hasStarted) throw cut()
-      this.#message.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
+      this.#choice.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
       this.#isOver = true
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
@@ -101,7 +101,7 @@ class ChatStreamDecoder implements EventDecoder {
   }
 }
 
-/** Undefined for a frame without anything in it. */
+/** Undefined for an empty frame. */
 function parseFrame(data: string): Json | undefined {
   if (data.trim() === '') return undefined
   let value: unknown

@@ -1,4 +1,4 @@
-import type { Seal } from '../../canonical/chat.ts'
+import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { Delta, FinishReason } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
@@ -7,12 +7,12 @@ import { callIdRules } from './wire.ts'
 
 // What whole and streamed answers share.
 
-/** Whether the client speaks of `functions`: it knows of no more than one call in an answer, and of none with an id. */
+/** Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls. */
 export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {
   return Array.isArray(body.functions) && !Array.isArray(body.tools)
 }
 
-/** The ids of one answer: legal, and each its own. */
+/** The ids of one answer, all legal and different. */
 export class AnswerIds {
   readonly answer: string
   readonly #used = new Set<string>()
@@ -23,7 +23,7 @@ export class AnswerIds {
 
   call(upstreamId: string): string {
     const legal = legalCallId(upstreamId, callIdRules)
-    // The space makes the seed illegal as an id, so that another one is made from it.
+    // The seed contains a space, which no id may have. So the id becomes a hash of it.
     const id = this.#used.has(legal) ? legalCallId(`${legal} ${this.#used.size}`, callIdRules) : legal
     this.#used.add(id)
     return id
@@ -50,12 +50,12 @@ export function finishWord(
   }
 }
 
-/** What stands between two texts that something else parted: the format has one content for all of them. */
+/** The text between two text blocks that another block separated: the format has one content for all of them. */
 export function paragraphBreak(contentLength: number, typeBefore: string | undefined): string {
   return contentLength === 0 || typeBefore === undefined || typeBefore === 'text' ? '' : '\n\n'
 }
 
-/** Offsets count from the start of the whole content; a citation without any is one of its whole block. */
+/** Offsets count from the start of the whole content. A citation without offsets covers its whole block. */
 export function annotationOf(
   { url, title, start, end }: Extract<Delta, { type: 'citation' }>,
   blockStart: number,
@@ -73,16 +73,16 @@ export function annotationOf(
 }
 
 /**
- * A sealed thought as elements of `reasoning_details`, which clients send back as they got them. The element of a
- * signature repeats the text that it proves; the text beside an encrypted thought is in an element of its own.
+ * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature stands in one
+ * element with the text that it proves. An encrypted thought and its text are two elements.
  */
 export function reasoningDetails(
-  { text, summary, seal }: { text: string; summary: boolean; seal: Seal },
+  { text, summary, signature }: { text: string; summary: boolean; signature: ReasoningSignature },
   index: number,
   { envelope }: Pick<AnswerContext, 'envelope'>,
 ): Json[] {
-  const wrapped = envelope.wrap(seal)
-  if (seal.kind === 'signature') {
+  const wrapped = envelope.wrap(signature)
+  if (signature.kind === 'signature') {
     const words = summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }
     return [{ ...words, signature: wrapped, index }]
   }

@@ -1,18 +1,18 @@
 import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
-import { invalid } from '../json-scan.ts'
 import type { Notes } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
 import { callIdRules } from './wire.ts'
 
-/** Brings calls and their results together. Every message of the assistant has a group for its calls. */
+/** Matches calls and their results. Each assistant message has a group for its calls. */
 export class CallBook {
   readonly #notes: Notes
   readonly #tools: ToolNames
   readonly #groups: Group[] = []
-  /** Calls by the client's ids; of repeated ids the latest message's. */
+  /** Calls by the client's ids. If an id comes in several messages, those of the last message. */
   readonly #byId = new Map<string, { group: Group; entries: Entry[] }>()
 
   constructor({ notes, tools }: { notes: Notes; tools: ToolNames }) {
@@ -28,12 +28,12 @@ export class CallBook {
     return this.#groups[group]?.hasResults ?? false
   }
 
-  /** A call in the latest group. */
+  /** Add a call to the last group. */
   addCall(call: ToolCallBlock): void {
     const group = this.#groups.at(-1)
     if (group === undefined) throw new Error('a call needs its message first')
     const legal = legalCallId(call.id, callIdRules)
-    // The space makes the seed illegal as an id, so that another one is made from it.
+    // The seed contains a space, which no id may have. So the id becomes a hash of it.
     const wireId = group.wireIds.has(legal)
       ? legalCallId(`${legal} ${group.wireIds.size}`, callIdRules)
       : legal
@@ -52,17 +52,17 @@ export class CallBook {
       const id = result.callId.slice(0, 64)
       throw invalid(
         result.path,
-        `expected the result of an earlier call, got one of "${id}", which no call waits for`,
+        `expected the result of an earlier call, got one with the id "${id}", for which no call waits`,
       )
     }
     entry.result = result
     known.group.hasResults = true
     if (known.group !== this.#groups.at(-1)) {
-      this.#notes.add('mapped', result.path, 'it stands behind its call now: the format wants it there')
+      this.#notes.add('mapped', result.path, 'it is moved behind its call, where the format requires it')
     }
   }
 
-  /** The calls of a group, and the messages that have to follow them. */
+  /** The calls of a group, and the messages that must follow them. */
   write(group: number): { calls: Json[]; results: Json[] } {
     const entries = this.#groups[group]?.entries ?? []
     const media: Json[] = []
@@ -83,10 +83,10 @@ export class CallBook {
     }
   }
 
-  /** Puts aside what is no text into `media`. */
+  /** Adds parts other than text to `media`. */
   #result({ call, wireId, result }: Entry, media: Json[]): Json {
     if (result === undefined) {
-      this.#notes.add('defaulted', call.path, 'no result of this call is there: "[no result]" stands for it')
+      this.#notes.add('defaulted', call.path, 'this call has no result: "[no result]" takes its place')
       return { role: 'tool', tool_call_id: wireId, content: '[no result]' }
     }
     const texts: string[] = []
@@ -98,7 +98,7 @@ export class CallBook {
           if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
           media.push(part)
           texts.push('[The file follows in the next message.]')
-          this.#notes.add('mapped', block.path, 'it stands in a message of the user: results hold text alone')
+          this.#notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
         }
       }
     }

@@ -13,9 +13,9 @@ export interface MessagesContext {
 }
 
 /**
- * The turns as messages. Neighbouring turns of the assistant become one message, since its calls have to stand in one;
- * the results follow right behind their calls, wherever the client had them; what a result holds besides text follows in
- * a message of the user. Throws GatewayError `invalid_request` for a result without its call.
+ * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all calls in one.
+ * Results follow directly after their calls, wherever the client had them. Images and files of results follow in a user
+ * message. Throws GatewayError `invalid_request` for a result without a call.
  */
 export function encodeMessages(turns: readonly Turn[], context: MessagesContext): Json[] {
   const items: Item[] = []
@@ -27,21 +27,21 @@ export function encodeMessages(turns: readonly Turn[], context: MessagesContext)
   const messages = items.flatMap((item) =>
     item.type === 'assistant' ? finishAssistant(item, calls, context) : [item.message],
   )
-  // The vendor refuses an empty list, not a user who says nothing.
+  // The vendor refuses an empty list, but not an empty user message.
   return messages.length === 0 ? [{ role: 'user', content: '' }] : messages
 }
 
 type Item = Assistant | { type: 'other'; message: Json }
 
-/** A message of the assistant in the making. */
+/** An assistant message that is not complete yet. */
 interface Assistant {
   type: 'assistant'
   content: string
-  /** True while the block before was text, too: then this one goes on with it. */
+  /** True if the block before was text: the next text continues it. */
   isInText: boolean
   refusal: string
   reasoning: ReasoningBlock[]
-  /** Which of the calls are its own. */
+  /** The group of its calls. */
   group: number
 }
 
@@ -71,7 +71,8 @@ function addAssistantBlock(
   noteCache(block, notes)
   switch (block.type) {
     case 'text':
-      // Some vendors cut a text into blocks, where it cites; other texts of one message are paragraphs.
+      // Adjacent text blocks are one text: some vendors split a text at its citations. Other texts of a message are
+      // paragraphs.
       message.content += message.isInText || message.content === '' || block.text === '' ? '' : '\n\n'
       message.content += block.text
       return
@@ -93,7 +94,7 @@ function addAssistantBlock(
     case 'image':
     case 'document':
     case 'audio':
-      throw refused(block.path, 'the Chat Completions format takes text alone from the assistant')
+      throw refused(block.path, 'the Chat Completions format takes only text from the assistant')
   }
 }
 
@@ -128,7 +129,7 @@ function addOther(turn: Turn, items: Item[], calls: CallBook, { notes }: Message
     items.push({ type: 'other', message: { role: 'user', content } })
   }
   if (isUser || full.length === 0) return
-  // The vendor takes both words for the same, most others know only this one.
+  // The vendor treats both roles alike; most others know only `system`.
   if (turn.role === 'developer')
     notes.add('mapped', turn.path, 'the role is "system": few upstreams know another')
   items.push({
@@ -139,5 +140,5 @@ function addOther(turn: Turn, items: Item[], calls: CallBook, { notes }: Message
 
 function refuseInInstructions(block: Block, notes: Notes): void {
   if (block.type === 'foreign') notes.other(block)
-  else throw refused(block.path, 'the Chat Completions format takes text alone as instructions')
+  else throw refused(block.path, 'the Chat Completions format takes only text as instructions')
 }

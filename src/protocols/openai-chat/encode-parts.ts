@@ -2,7 +2,7 @@ import type { Block, DocumentBlock, ImageBlock, Tool } from '../../canonical/cha
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 
-/** A block of a user or of a tool's result as parts of a message; none for what is dropped or says nothing. */
+/** A block of a user turn or of a tool's result as parts of a message; none if it is dropped. */
 export function encodePart(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':
@@ -26,13 +26,13 @@ export function encodePart(block: Block, notes: Notes): Json[] {
   }
 }
 
-/** Upstreams of this format cache without hints, and few know of the vendor's own. */
+/** Upstreams of this format cache without hints, and few know the vendor's own hints. */
 export function noteCache(block: Block | Tool, notes: Notes): void {
   if (block.cache) notes.add('dropped', block.path, 'upstreams of this format cache by themselves')
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes images only as they are')
+  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes no files as images')
   const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { url, ...(detail === undefined ? {} : { detail }) }
 }
@@ -40,11 +40,7 @@ function encodeImage({ source, detail, path }: ImageBlock): Json {
 function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Json {
   switch (source.kind) {
     case 'text':
-      notes.add(
-        'emulated',
-        path,
-        'the Chat Completions format has no documents of text: it is one of the texts',
-      )
+      notes.add('emulated', path, 'the Chat Completions format has no text documents: it becomes a text part')
       return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
     case 'base64': {
       const filename = name ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document')
@@ -52,7 +48,7 @@ function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Js
       return { type: 'file', file: { filename, file_data: data } }
     }
     case 'url':
-      throw refused(path, 'the Chat Completions format takes documents only as data, not by their address')
+      throw refused(path, 'the Chat Completions format takes documents only as data, not as URLs')
     case 'file':
       throw refused(path, 'another vendor keeps this file: send the document itself')
   }

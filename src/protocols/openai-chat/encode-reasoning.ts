@@ -1,12 +1,12 @@
-import type { ReasoningBlock, Seal } from '../../canonical/chat.ts'
+import type { ReasoningBlock, ReasoningSignature } from '../../canonical/chat.ts'
 import { type Json, parseObject, textOf } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
-import { reasoningContentSeal, reasoningMemberSeal } from './wire.ts'
+import { reasoningContentSignature, reasoningMemberSignature } from './wire.ts'
 
 /**
- * The members of a message that give its thoughts back: sealed ones as `reasoning_details` to the model that sealed them,
- * bare ones within a tool loop, where DeepSeek and others demand them. Thoughts of other vendors stay away: many
- * upstreams refuse members that they do not know.
+ * The members of a message that carry its thoughts back. Signed thoughts go back as `reasoning_details` to the model
+ * that signed them. Unsigned thoughts go back only within a tool loop, where DeepSeek and others require them. Thoughts
+ * of other vendors are dropped: many upstreams refuse members that they do not know.
  *
  * https://api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21
  */
@@ -18,16 +18,15 @@ export function encodeReasoning(
   const texts = { reasoning_content: '', reasoning: '' }
   for (const block of blocks) {
     const { text, path } = block
-    const seal = isBare(block.seal) ? undefined : block.seal
-    if (seal !== undefined && !isOwn(seal, upstreamModel)) {
-      notes.add('dropped', path, 'the thought is sealed for another model')
-    } else if (seal !== undefined && seal.value !== reasoningMemberSeal) {
-      const written = writeDetails(block, seal)
-      if (written.length === 0) notes.add('dropped', path, 'the seal of the thought cannot be read')
+    const signature = isBare(block.signature) ? undefined : block.signature
+    if (signature !== undefined && !isOwn(signature, upstreamModel)) {
+      notes.add('dropped', path, 'the thought is signed for another model')
+    } else if (signature !== undefined && signature.value !== reasoningMemberSignature) {
+      const written = writeDetails(block, signature)
+      if (written.length === 0) notes.add('dropped', path, 'the signature of the thought cannot be read')
       details.push(...written)
-    } else if (!hasCalls)
-      notes.add('dropped', path, 'the format takes thoughts back within a tool loop alone')
-    else texts[seal === undefined ? 'reasoning_content' : 'reasoning'] += text
+    } else if (!hasCalls) notes.add('dropped', path, 'the format takes thoughts back only within a tool loop')
+    else texts[signature === undefined ? 'reasoning_content' : 'reasoning'] += text
   }
   return {
     ...(texts.reasoning_content === '' ? {} : { reasoning_content: texts.reasoning_content }),
@@ -36,21 +35,25 @@ export function encodeReasoning(
   }
 }
 
-/** A thought that came as plain text is bound to no model. */
-function isBare(seal: Seal | undefined): boolean {
-  return seal?.protocol === 'openai-chat' && seal.value === reasoningContentSeal
+/** True for a thought that came as plain text. It is bound to no model. */
+function isBare(signature: ReasoningSignature | undefined): boolean {
+  return signature?.protocol === 'openai-chat' && signature.value === reasoningContentSignature
 }
 
-function isOwn(seal: Seal, upstreamModel: string): boolean {
-  return seal.protocol === 'openai-chat' && (seal.model === undefined || seal.model === upstreamModel)
+function isOwn(signature: ReasoningSignature, upstreamModel: string): boolean {
+  return (
+    signature.protocol === 'openai-chat' &&
+    (signature.model === undefined || signature.model === upstreamModel)
+  )
 }
 
-/** The element as it came, with its text in its place. None for a seal that is none of ours. */
-function writeDetails({ text, summary }: ReasoningBlock, { value, kind }: Seal): Json[] {
+/** The upstream's own element, with its text put back. None if the signature has another form. */
+function writeDetails({ text, summary }: ReasoningBlock, { value, kind }: ReasoningSignature): Json[] {
   const detail = parseObject(value)
   const type = textOf(detail?.type)
   if (detail === undefined || type === undefined) return []
-  // What a client's own format calls the thought does not count: the proof is of the element as it came.
+  // The client's format may have changed the type of the thought. The signature proves the element as the upstream sent
+  // it.
   if (kind === 'signature') return [{ ...detail, [type === 'reasoning.summary' ? 'summary' : 'text']: text }]
   if (text === '') return [detail]
   return [summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }, detail]

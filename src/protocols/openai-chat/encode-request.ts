@@ -9,8 +9,7 @@ import { encodeTools } from './encode-tools.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * A request as `/chat/completions` takes it. Members that only some vendors know are written only where the client set
- * them.
+ * Encode a request for `/chat/completions`. Members that only some vendors know are there only if the client set them.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -20,7 +19,7 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
   refuseOtherChoices(request, notes)
   if (request.topK !== undefined) notes.dropField('topK', 'the Chat Completions format has no top_k')
   const toolMembers = encodeTools(request, tools, notes)
-  // Members without a value are none in JSON.
+  // JSON omits members without a value.
   const body: Json = {
     model: context.upstreamModel,
     messages: encodeMessages(request.turns, { notes, tools, upstreamModel: context.upstreamModel }),
@@ -47,10 +46,10 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
   return { body, notes: notes.list, tools }
 }
 
-/** The format has them, but no answer that is translated back can hold them. */
+/** The format has several choices and log probabilities, but a translated answer cannot hold them. */
 function refuseOtherChoices(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'a translated answer is one alone: send several requests')
+    throw refused(notes.pathOf('choices'), 'a translation gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -73,7 +72,7 @@ function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort
   if (reasoning === undefined) return undefined
   const { effort, budgetTokens, summary } = reasoning
   if (summary !== undefined && summary !== 'auto') {
-    notes.dropField('reasoning', 'the upstream decides what it shows of its reasoning')
+    notes.dropField('reasoning', 'the upstream decides how much reasoning it shows')
   }
   if (budgetTokens === undefined) {
     const isOpen = effort === undefined && (summary === undefined || summary === 'auto')
@@ -83,7 +82,7 @@ function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort
   if (effort !== undefined) {
     notes.dropField(
       'reasoning',
-      'the Chat Completions format has no budget of tokens: the effort stands for it',
+      'the Chat Completions format has no budget of tokens: the effort takes its place',
     )
     return effort
   }
@@ -92,7 +91,7 @@ function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort
   return word
 }
 
-/** About what these words are budgeted with where a vendor turns them into tokens. */
+/** About the budgets that vendors give to these words. */
 function effortOf(budgetTokens: number): ReasoningEffort {
   if (budgetTokens === 0) return 'none'
   if (budgetTokens <= 4096) return 'low'
@@ -117,11 +116,11 @@ function encodeFormat({ format }: ChatRequest, notes: Notes): Json | undefined {
 
 const userCharactersMax = 64
 
-/** Some agents put ids of devices and sessions into a JSON object: a third party gets no more than a name made of it. */
+/** Some agents put ids of devices and sessions into a JSON object. A third party gets only a hash of it. */
 function encodeUser({ userId }: ChatRequest, notes: Notes): string | undefined {
   if (userId === undefined) return undefined
   if (userId.length <= userCharactersMax && parseObject(userId) === undefined) return userId
-  notes.add('mapped', notes.pathOf('userId'), 'a hash stands for it: it is long, or holds more than a name')
+  notes.add('mapped', notes.pathOf('userId'), 'a hash takes its place: it is long, or more than a name')
   return createHash('sha256').update(userId).digest('hex')
 }
 
@@ -130,7 +129,7 @@ function encodeMetadata({ metadata, store }: ChatRequest, notes: Notes): Json | 
   if (store === true && Object.values(metadata).every((value) => typeof value === 'string')) return metadata
   notes.dropField(
     'metadata',
-    'the Chat Completions format takes labels of text, and only for answers that are kept',
+    'the Chat Completions format takes only text labels, and only for stored answers',
   )
   return undefined
 }

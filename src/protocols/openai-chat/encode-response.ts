@@ -12,7 +12,7 @@ import {
 } from './encode-answer.ts'
 import { writeUsage } from './wire.ts'
 
-/** A whole `chat.completion`. */
+/** Encode a whole `chat.completion`. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const legacy = isLegacy(context)
@@ -65,12 +65,12 @@ function contentOf(blocks: readonly CollectedBlock[]): Json {
 function reasoningOf(blocks: readonly CollectedBlock[], context: AnswerContext): Json {
   const details: Json[] = []
   let text = ''
-  let sealed = 0
-  for (const { block, text: thought, seal } of blocks) {
+  let index = 0
+  for (const { block, text: thought, signature } of blocks) {
     if (block.type !== 'reasoning') continue
     text += thought
-    if (seal === undefined) continue
-    details.push(...reasoningDetails({ text: thought, summary: block.summary, seal }, sealed++, context))
+    if (signature === undefined) continue
+    details.push(...reasoningDetails({ text: thought, summary: block.summary, signature }, index++, context))
   }
   return {
     ...(text === '' ? {} : { reasoning_content: text }),
@@ -82,7 +82,7 @@ function callsOf(blocks: readonly CollectedBlock[], ids: AnswerIds, legacy: bool
   const calls: Json[] = []
   for (const { block, text } of blocks) {
     if (block.type !== 'tool-call') continue
-    // Clients parse the arguments of a tool without any as well.
+    // Clients also parse the arguments of a tool without parameters.
     const call = { name: block.name, arguments: text === '' ? '{}' : text }
     if (legacy) return { function_call: call }
     const id = ids.call(block.id)

@@ -14,8 +14,8 @@ import { encodeStreamError } from './errors.ts'
 import { writeUsage } from './wire.ts'
 
 /**
- * A stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the client asked for it and
- * the upstream told it, `[DONE]`. After an error nothing follows, so that no client takes the answer for whole.
+ * A stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the client asked for it
+ * and the upstream sent it, `[DONE]`. Nothing follows an error, so that no client takes the answer for whole.
  */
 export function encodeStream(context: AnswerContext): StreamEncoder {
   return new ChatStreamEncoder(context)
@@ -26,7 +26,7 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #ids: AnswerIds
   readonly #legacy: boolean
   readonly #wantsUsage: boolean
-  /** What every chunk begins with. */
+  /** The beginning of every chunk. */
   readonly #head: string
   readonly #blocks = new Map<number, OpenBlock>()
   #isOver = false
@@ -104,9 +104,9 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'text':
         open.length += delta.text.length
         return this.#text(open, delta.text)
-      case 'seal': {
+      case 'signature': {
         if (open.block.type !== 'reasoning') return ''
-        const thought = { text: open.texts.join(''), summary: open.block.summary, seal: delta.seal }
+        const thought = { text: open.texts.join(''), summary: open.block.summary, signature: delta.signature }
         return this.#chunk({ reasoning_details: reasoningDetails(thought, this.#details++, this.#context) })
       }
       case 'citation': {
@@ -142,7 +142,7 @@ class ChatStreamEncoder implements StreamEncoder {
     const open = this.#blocks.get(index)
     this.#blocks.delete(index)
     if (open?.block.type !== 'tool-call' || open.block.kind === 'custom' || open.length > 0) return ''
-    // Clients parse the arguments of a tool without any as well.
+    // Clients also parse the arguments of a tool without parameters.
     return this.#input(open, 'function', '{}')
   }
 
@@ -164,11 +164,11 @@ class ChatStreamEncoder implements StreamEncoder {
 
 interface OpenBlock {
   block: AnswerBlock
-  /** The text so far, of reasoning only. */
+  /** The text so far; only of reasoning. */
   texts: string[]
   length: number
-  /** Characters of content before it. */
+  /** Characters of content before the block. */
   contentStart: number
-  /** Place among the calls, which is not the place among the blocks. */
+  /** Index among the calls, not among the blocks. */
   call: number
 }

@@ -4,7 +4,7 @@ import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { noteCache } from './encode-parts.ts'
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`: the vendor takes the last two only beside the first. */
+/** `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with `tools`. */
 export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
   const tools = ownTools(request, notes).map((tool) => encodeTool(tool, names))
   for (const tool of request.tools) noteCache(tool, notes)
@@ -25,7 +25,7 @@ interface EncodedTool {
   wire: Json
 }
 
-/** The tools that the client runs itself. Without one that a vendor runs the model has to do with the others. */
+/** The tools that the client runs itself. Throws if there is no other tool than those that a vendor runs. */
 function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
   const own: OwnTool[] = []
   const hosted: HostedTool[] = []
@@ -49,7 +49,7 @@ function encodeTool(tool: OwnTool, names: ToolNames): EncodedTool {
   return { tool, wireName, wire: { type: tool.type, [tool.type]: { ...head, ...inputOf(tool) } } }
 }
 
-/** What the model has to write. */
+/** The input that the model has to write. */
 function inputOf(tool: OwnTool): Json {
   if (tool.type === 'custom') return tool.format === undefined ? {} : { format: encodeGrammar(tool.format) }
   return {
@@ -58,7 +58,7 @@ function inputOf(tool: OwnTool): Json {
   }
 }
 
-/** This format alone puts a grammar into an object of its own. */
+/** Only this format puts a grammar into an object of its own. */
 function encodeGrammar(format: Json): Json {
   if (format.type !== 'grammar') return format
   const { type, ...grammar } = format
@@ -83,17 +83,14 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
           (choice.namespace === undefined || tool.namespace === choice.namespace),
       )
       if (found === undefined || choice.kind === 'hosted') {
-        throw refused(
-          path,
-          `"${choice.name.slice(0, 64)}" is none of the tools that the upstream can be given`,
-        )
+        throw refused(path, `"${choice.name.slice(0, 64)}" is not a tool that the upstream can get`)
       }
       return reference(found)
     }
     case 'allowed': {
       const names = new Set(choice.names)
       const found = tools.filter(({ tool }) => isNamed(tool, names))
-      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can be given')
+      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can get')
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: found.map(reference) } }
     }
   }

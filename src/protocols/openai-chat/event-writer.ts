@@ -1,6 +1,6 @@
 import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
 
-/** Numbers the blocks of an answer, and holds its events until somebody takes them. */
+/** Numbers the blocks of an answer and holds its events until `take`. */
 export class EventWriter {
   #events: ChatEvent[] = []
   #blocks = 0
@@ -9,7 +9,7 @@ export class EventWriter {
     this.#events.push(event)
   }
 
-  /** The index of the new block. */
+  /** Start a block and return its index. */
   start(block: AnswerBlock): number {
     const index = this.#blocks++
     this.#events.push({ type: 'block-start', index, block })
@@ -28,7 +28,7 @@ export class EventWriter {
     this.#events.push({ type: 'block-end', index })
   }
 
-  /** The events since the last time. */
+  /** The events since the last `take`. */
   take(): ChatEvent[] {
     const events = this.#events
     this.#events = []

@@ -1,6 +1,8 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { sourceOf } from '../base64-extractor.ts'
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
   dropped,
@@ -12,19 +14,18 @@ import {
   severalCalls,
 } from '../image-notes.ts'
 import type { ImageContext, ImageSide } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 import { firstChoice, readFinishReason, usageIn } from './wire.ts'
 
 /**
- * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them. The vendor's own
- * have none.
+ * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them. OpenAI's own
+ * models of this format make no images.
  *
  * https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-21
  */
 export const openaiChatImages: ImageSide = {
   name: 'openai-chat',
   path: '/chat/completions',
-  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,
@@ -47,7 +48,7 @@ function encodeRequest(
   return { body, notes }
 }
 
-/** A preference is dropped; what the client would see in the file it gets is refused. */
+/** Preferences are dropped. A property that the client would miss in its file is refused. */
 const fates: Fates = {
   model: said,
   prompt: said,
@@ -68,13 +69,15 @@ const fates: Fates = {
   output_compression: dropped('the Chat Completions format has no compression of images'),
   response_format: ownDelivery,
   stream: (value) =>
-    value === false ? said : { action: 'emulated', reason: 'the gateway makes the stream of a whole answer' },
+    value === false
+      ? said
+      : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
   partial_images: (value) =>
     value === 0 ? said : dropped('the Chat Completions format has no previews of images'),
 }
 
 function leftToModel(): Fate {
-  return { action: 'mapped', reason: 'not sent: it is what a chat model does by itself' }
+  return { action: 'mapped', reason: 'not sent: a chat model does it by default' }
 }
 
 function refusedHere(reason: string): Fate {
@@ -102,7 +105,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
 }
 
-/** Some give the URL itself where the others have an object around it. */
+/** Some upstreams send the URL without an object around it. */
 function urlOf({ image_url: image }: Json): string[] {
   const url = textOf(isRecord(image) ? image.url : image)
   return url === undefined ? [] : [url]

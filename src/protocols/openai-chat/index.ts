@@ -1,3 +1,4 @@
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -8,8 +9,8 @@ import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { encodeStreamError } from './errors.ts'
 import { patchRequest, readRequest } from './request.ts'
-import { watchResponse } from './response.ts'
-import { watchStream } from './stream.ts'
+import { watchResponse } from './watch-response.ts'
+import { watchStream } from './watch-stream.ts'
 
 /**
  * Chat Completions: `POST /v1/chat/completions`.
@@ -31,16 +32,11 @@ export const openaiChat: Protocol = {
   upstream: {
     path: () => '/chat/completions',
     headers: {},
-    authHeaders,
+    authHeaders: bearerAuth,
     encodeRequest,
     decodeResponse,
     decodeStream,
     native: { patchRequest, watchResponse, watchStream },
     decodeError,
   },
-}
-
-/** None for an empty secret: some upstreams want no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { authorization: `Bearer ${secret}` }
 }

@@ -1,18 +1,18 @@
 import { stringPattern, unquoted } from '../plain-text.ts'
 
 /**
- * The text of a frame of a stream that tells nothing but a piece of content: what nearly all frames are. Undefined for
- * any other frame, and whenever in doubt: then JSON.parse has to tell, which costs five times as much.
+ * The text of a frame that has nothing but a piece of content, as nearly all frames do. Undefined for any other frame,
+ * and in case of doubt. Such a frame needs JSON.parse, which costs five times as much.
  *
- * Members that carry nothing may be there: scalars beside the choices, nulls in the choice and in its delta. No member
- * that counts may come twice.
+ * The frame may have members without content: scalars beside the choices, nulls in the choice and in its delta. No
+ * member that counts may come twice.
  */
 export function plainText(frame: string): string | undefined {
   return unquoted(plainFrame.exec(frame)?.[1])
 }
 
-// Every part can be told from what follows it by its first characters, so that there is nothing to try again; the
-// bounds keep the engine's stack small.
+// Each part differs from the part after it in its first characters, so the engine never goes back. The bounds keep its
+// stack small.
 const name = String.raw`[^"\\\x00-\x1f]*": ?`
 const scalar = String.raw`(?:"[^"\\\x00-\x1f]*"|-?\d+(?:\.\d+)?|null|true|false)`
 const beside = `"(?!choices"|error"|object": ?"error")${name}${scalar}`

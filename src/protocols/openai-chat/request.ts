@@ -5,8 +5,9 @@ import { checkFilledArray, readBoolean, readInteger, readModel, stringAt, wrongK
 import { type Edit, splice } from '../splice.ts'
 
 /**
- * Read what the gateway must know of a `/chat/completions` body; everything else is the upstream's to judge.
- * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
+ * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written
+ * for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or
+ * `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
@@ -27,7 +28,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     maxOutputTokens:
       completionMax === undefined ? tokensMax : Math.max(completionMax, tokensMax ?? completionMax),
     choices: readInteger(raw, members.n, 'n', 1, 128) ?? 1,
-    // A web search puts pages into the input that the body does not show.
+    // A web search adds pages to the input, which the body does not show.
     hasMedia: media.found || members.web_search_options !== undefined,
     wantsUsageFrame: usage?.wanted ?? false,
     heldId: undefined,
@@ -40,8 +41,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
 }
 
 /**
- * The client's bytes with the upstream's model name, and with usage asked for in a stream that does not ask itself.
- * All bytes outside those values are the client's own; nothing to change gives the same buffer.
+ * The client's bytes with the upstream's model name, and for a stream with a wish for usage if the client has none. All
+ * other bytes are the client's own. Returns the same buffer if nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   if (!(facts.spans instanceof ChatSpans)) throw new Error('patchRequest got the facts of another protocol')
@@ -65,9 +66,9 @@ const memberNames = [
 ] as const
 
 /**
- * Strings that mark a part which is not text, or a reference to something kept elsewhere. Looked for in `messages`
- * only: tool schemas often have a property called "file". A message that is exactly one of these words counts too,
- * which errs on the safe side.
+ * Strings that mark a part other than text, or a reference to something that the vendor keeps. The scan looks for them
+ * only in `messages`: tool schemas often have a property called "file". A message that is exactly one of these words
+ * counts too, which is harmless.
  */
 const mediaWords = wordSet(
   'image_url',
@@ -89,8 +90,8 @@ interface UsageSpans {
   ask: Edit
 }
 
-/** Where `patchRequest` cuts. A class, so that the facts of another protocol are told apart. */
-class ChatSpans {
+/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
+export class ChatSpans {
   readonly model: Span
   readonly usage: UsageSpans | undefined
 
@@ -100,7 +101,7 @@ class ChatSpans {
   }
 }
 
-function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
+export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }
   const kind = kindAt(raw, span.start)
   if (kind === 'null') return { wanted: false, ask: { ...span, bytes: askOptions } }
@@ -119,7 +120,7 @@ const askOptions = Buffer.from('{"include_usage":true}')
 const askFlag = Buffer.from('"include_usage":true,')
 const askTrue = Buffer.from('true')
 
-/** Put a member, with the comma behind it, first in the object that starts at or behind `start`. */
+/** Insert a member and its comma at the beginning of the object that starts at `start` or later. */
 function insertion(raw: Buffer, start: number, member: Buffer): Edit {
   const at = skipSpace(raw, start, raw.length) + 1
   const isEmpty = raw[skipSpace(raw, at, raw.length)] === 0x7d

@@ -1,27 +1,26 @@
 /**
- * Remembers the last few frames of a stream, whatever the chunks they came in, in bounded memory: eight frames, and
- * of large ones only as many as make up 256 KB, but always the last. It keeps copies: a frame that is a view would
- * hold on to the whole 64 KB that it was read with.
+ * Remembers the last frames of a stream in bounded memory: at most eight, and at most 256 KB, but always the last one.
+ * It keeps copies, because a view of a frame would keep the whole 64 KB chunk in memory.
  */
 export class FrameTail {
-  /** Start and end of the last frames of the chunk being read, as a ring. */
+  /** Start and end of the last frames of the current chunk, as a ring. */
   readonly #notes = new Int32Array(2 * framesMax)
   #noted = 0
-  /** The frames, one behind the other, from `#from` to `#to`. */
+  /** The frames, one after the other, from `#from` to `#to`. */
   #bytes = nothing
   #from = 0
   #to = 0
-  /** How long each of them is, oldest first. */
+  /** The length of each frame, oldest first. */
   readonly #lengths: number[] = []
 
-  /** Note a frame of the chunk being read. */
+  /** Note a frame of the current chunk. */
   note(start: number, end: number): void {
     const at = 2 * (this.#noted++ % framesMax)
     this.#notes[at] = start
     this.#notes[at + 1] = end
   }
 
-  /** The chunk has been read: keep the last of the frames noted. */
+  /** The end of a chunk: keep the last of its noted frames. */
   keep(chunk: Buffer): void {
     for (let index = Math.max(0, this.#noted - framesMax); index < this.#noted; index++) {
       const at = 2 * (index % framesMax)
@@ -30,7 +29,7 @@ export class FrameTail {
     this.#noted = 0
   }
 
-  /** The remembered frames, oldest first: views, good until the next `keep`. */
+  /** The remembered frames, oldest first, as views that are valid until the next `keep`. */
   frames(): Buffer[] {
     let end = this.#from
     return this.#lengths.map((length) => {
@@ -48,7 +47,7 @@ export class FrameTail {
     this.#lengths.push(length)
   }
 
-  /** Whether the oldest frame is still one of the last, with another one of that length behind it. */
+  /** Whether the oldest frame stays within the bounds after a new frame of that length. */
   #needsOldest(length: number): boolean {
     const newerBytes = this.#to - this.#from - (this.#lengths[0] ?? 0) + length
     return this.#lengths.length < framesMax && newerBytes < bytesMax
@@ -56,7 +55,7 @@ export class FrameTail {
 
   #makeRoom(length: number): void {
     const needed = this.#to - this.#from + length
-    // Twice what is needed, so that small frames, which come often, seldom have to be moved.
+    // Twice the needed size, so that small frames, which come often, are seldom moved.
     const size = needed > largeBytes ? needed : Math.max(2 * needed, bytesMin)
     const target = needed <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(size)
     this.#bytes.copy(target, 0, this.#from, this.#to)

@@ -1,25 +1,25 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
-import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { NameRules } from '../tool-names.ts'
 
-// What `/chat/completions` answers look like, as far as the gateway reads them. Facts: docs of the vendor's API
-// reference, https://platform.openai.com/docs/api-reference/chat, and what other vendors of the format send.
+// The parts of `/chat/completions` answers that the gateway reads. Sources: the vendor's API reference,
+// https://platform.openai.com/docs/api-reference/chat, and answers of other vendors of the format.
 
-/** Names of tools, as the vendor enforces them. */
+/** The vendor's rules for names of tools. */
 export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
-/** Ids of tool calls: the vendor bounds their length alone. */
+/** The vendor's rules for ids of tool calls. It checks only their length. */
 export const callIdRules = { illegal: /[^\x21-\x7e]/, charactersMax: 40 }
 
-/** What the upstream's word for the end means; `undefined` for a word that says the answer broke off. */
+/** The meaning of the upstream's finish reason; undefined if it says that the answer broke off. */
 export function readFinishReason(word: string): FinishReason | undefined {
   return finishReasons.has(word) ? finishReasons.get(word) : 'stop'
 }
 
 /**
- * Other words count as `stop`. Words behind the vendor's own: Mistral's `model_length`, Zhipu's `sensitive` and
+ * Other words count as `stop`. Words of other vendors: Mistral's `model_length`, Zhipu's `sensitive` and
  * `network_error`, DeepSeek's `insufficient_system_resource`, SGLang's `abort`, OpenRouter's `error`.
  */
 const finishReasons = new Map<string, FinishReason | undefined>([
@@ -37,23 +37,23 @@ const finishReasons = new Map<string, FinishReason | undefined>([
   ['insufficient_system_resource', undefined],
 ])
 
-/** The choice that is translated: formats other than this one have no more. */
+/** The choice that a translation uses: other formats have only one. */
 export function firstChoice(answer: Json): Json | undefined {
   return recordsOf(answer.choices).find(({ index }) => index === 0 || index === undefined || index === null)
 }
 
-/** The counts of an answer or a chunk: Moonshot puts them into the choice, Groq into a member of its own. */
+/** The counts of an answer or a chunk. Moonshot puts them into the choice, Groq into a member of its own. */
 export function usageIn(answer: Json, choice: Json | undefined): Usage | undefined {
   const groq = isRecord(answer.x_groq) ? answer.x_groq.usage : undefined
   return readUsage(answer.usage) ?? readUsage(choice?.usage) ?? readUsage(groq)
 }
 
-/** The value of a seal: an element of `reasoning_details` without its text, which the block has. */
-export function writeDetailSeal({ text: _text, summary: _summary, ...detail }: Json): string {
+/** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
+export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
   return jsonOf(detail)
 }
 
-/** The JSON text of a part of an upstream's answer; its nesting is bounded by nobody. */
+/** The JSON text of a part of an upstream's answer, whose nesting has no bound. */
 export function jsonOf(value: Json): string {
   try {
     return JSON.stringify(value)
@@ -63,13 +63,13 @@ export function jsonOf(value: Json): string {
 }
 
 /**
- * Values of seals that only say in which member the text came, and goes back: many clients of other formats give
- * thoughts back only where they bear a seal.
+ * Values of our own signatures, which only name the member of the text. Many clients of other formats send only signed
+ * thoughts back.
  */
-export const reasoningMemberSeal = JSON.stringify({ member: 'reasoning' })
-export const reasoningContentSeal = JSON.stringify({ member: 'reasoning_content' })
+export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
+export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
 
-/** The format's `usage` object: totals that include their parts. */
+/** The format's `usage` object. Its totals include their parts. */
 export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
   const prompt = input + cacheRead + cacheWrite
   const completion = output + reasoning
@@ -83,25 +83,25 @@ export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: 
 }
 
 /**
- * The canonical counts of a `usage` object; undefined when it tells none.
+ * The counts of a `usage` object; undefined if it has none.
  *
- * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning. Placeholders that are zero all over
- * count as nothing told: a chat has at least one input token.
+ * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object with only zeros is a
+ * placeholder: a chat has at least one input token.
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const total = count(value.total_tokens)
-  const prompt = count(value.prompt_tokens) ?? rest(total, count(value.completion_tokens))
-  const completion = count(value.completion_tokens) ?? rest(total, prompt)
+  const total = countOf(value.total_tokens)
+  const prompt = countOf(value.prompt_tokens) ?? rest(total, countOf(value.completion_tokens))
+  const completion = countOf(value.completion_tokens) ?? rest(total, prompt)
   if (prompt === undefined || completion === undefined || prompt + completion === 0) return undefined
 
   const promptDetails = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {}
   const completionDetails = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {}
   // DeepSeek's own name for cached tokens: https://api-docs.deepseek.com/guides/kv_cache
-  const cached = count(promptDetails.cached_tokens) ?? count(value.prompt_cache_hit_tokens) ?? 0
+  const cached = countOf(promptDetails.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens) ?? 0
   const cacheRead = Math.min(cached, prompt)
-  const cacheWrite = Math.min(count(promptDetails.cache_write_tokens) ?? 0, prompt - cacheRead)
-  const thought = count(completionDetails.reasoning_tokens) ?? 0
+  const cacheWrite = Math.min(countOf(promptDetails.cache_write_tokens) ?? 0, prompt - cacheRead)
+  const thought = countOf(completionDetails.reasoning_tokens) ?? 0
   // xAI leaves reasoning out of completion_tokens; its total shows it.
   const apart = thought > 0 && total === prompt + completion + thought
   const reasoning = apart ? thought : Math.min(thought, completion)
@@ -115,11 +115,14 @@ export function readUsage(value: unknown): Usage | undefined {
 }
 
 /**
- * Bytes of text that one choice of a chunk carries for the user; undefined when it carries nothing, 0 when what it
- * carries is not text (audio, images).
+ * Bytes of text for the user in one choice of a chunk. Undefined if it has no content, 0 if the content is not text
+ * (audio, images).
  */
 export function contentBytes(choice: unknown): number | undefined {
-  const delta = isRecord(choice) ? choice.delta : undefined
+  if (!isRecord(choice)) return undefined
+  const { delta, text } = choice
+  // Completions, which are no chat, have their text here.
+  if (typeof text === 'string' && text !== '') return Buffer.byteLength(text)
   if (!isRecord(delta)) return undefined
   let bytes: number | undefined
   for (const key of ['content', 'refusal', 'reasoning', 'reasoning_content'] as const) {
@@ -148,10 +151,6 @@ function functionBytes(call: unknown): number {
 
 function isFull(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
 function rest(total: number | undefined, part: number | undefined): number | undefined {

@@ -1,9 +1,9 @@
 import type { ImageAnswer, ImageEvent, MadeImage } from '../../canonical/image.ts'
-import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { sourceOf } from '../base64-extractor.ts'
 import { decodeImageFailure, notMade } from '../image-failures.ts'
 import type { ImageStreamDecoder } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
 
 /** As `ImageSide#decodeAnswer`. */
 export function decodeAnswer(body: Json): ImageAnswer {
@@ -31,7 +31,7 @@ function decodeEvent(data: Json): ImageEvent[] {
     case 'image_generation.partial_image': {
       const image = textOf(data.b64_json)
       if (image === undefined) return []
-      return [{ type: 'partial', source: sourceOf(image), index: count(data.partial_image_index) ?? 0 }]
+      return [{ type: 'partial', source: sourceOf(image), index: countOf(data.partial_image_index) ?? 0 }]
     }
     case 'image_generation.completed': {
       const image = imageOf(data)
@@ -63,14 +63,10 @@ function settingsOf(answer: Json): Omit<ImageAnswer, 'images'> {
   }
 }
 
-/** Undefined for none, and for zeros all over: a prompt has at least one token. */
+/** Undefined for an object without counts or with only zeros: a prompt has at least one token. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const input = count(value.input_tokens) ?? 0
-  const output = count(value.output_tokens) ?? 0
+  const input = countOf(value.input_tokens) ?? 0
+  const output = countOf(value.output_tokens) ?? 0
   return input + output === 0 ? undefined : { input, cacheRead: 0, cacheWrite: 0, output, reasoning: 0 }
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

@@ -4,8 +4,8 @@ import type { Json } from '../../canonical/json.ts'
 import type { ImageContext } from '../image-protocol.ts'
 
 /**
- * The client's own members, those included that we do not know, with the upstream's model name and this call's count.
- * What the client did not say stays unsaid: models of the format refuse members that others need.
+ * The client's members, unknown ones included, with the upstream's model name and the count of this call. It adds no
+ * other member: some models of the format refuse members that others need.
  */
 export function encodeRequest(
   request: ImageRequest,
@@ -17,7 +17,7 @@ export function encodeRequest(
     notes.push({
       path: 'partial_images',
       action: 'dropped',
-      reason: 'this channel is not asked for a stream: there are no previews',
+      reason: 'the gateway asks this channel for no stream: there are no previews',
     })
   }
   const hasCount = typeof n === 'number' || context.count !== 1

@@ -1,10 +1,11 @@
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError } from '../image-failures.ts'
 import type { ImageClient, ImageSide } from '../image-protocol.ts'
 import { encodeError } from '../openai-errors.ts'
 import { decodeAnswer, decodeStream } from './decode-answer.ts'
+import { answerPieces, completedEventPieces, encodeStreamError, partialEventPieces } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { checkTraits, readImageRequest } from './request.ts'
-import { answerPieces, completedEventPieces, encodeStreamError, partialEventPieces } from './response.ts'
 
 /**
  * Images: `POST /v1/images/generations`.
@@ -14,7 +15,7 @@ import { answerPieces, completedEventPieces, encodeStreamError, partialEventPiec
 export const openaiImages: ImageSide = {
   name: 'openai-images',
   path: '/images/generations',
-  authHeaders,
+  authHeaders: bearerAuth,
   imagesPerCall: undefined,
   encodeRequest,
   decodeAnswer,
@@ -30,9 +31,4 @@ export const openaiImagesClient: ImageClient = {
   completedEventPieces,
   encodeError,
   encodeStreamError,
-}
-
-/** None for an empty secret: some upstreams want no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { authorization: `Bearer ${secret}` }
 }

@@ -3,12 +3,12 @@ import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 
-/** A block of the answer and how much of it has been told. */
+/** A block of the answer and how much of it has become events. */
 interface OpenBlock {
   index: number
-  /** UTF-16 code units told so far, by the part they belong to. */
-  told: Map<number, number>
-  /** The part that told last. */
+  /** UTF-16 code units so far, by part. */
+  lengths: Map<number, number>
+  /** The part of the last delta. */
   part: number | undefined
   citations: number
   ended: boolean
@@ -18,7 +18,7 @@ interface OpenBlock {
 interface OpenItem {
   id: string | undefined
   done: boolean
-  /** By kind and part. */
+  /** Blocks by kind and part. */
   blocks: Map<string, OpenBlock>
 }
 
@@ -26,8 +26,8 @@ type TextKind = 'text' | 'refusal'
 export type ReasoningKind = 'summary' | 'thought'
 
 /**
- * Turns output items into blocks, whether they come in pieces or whole: what a delta did not tell, the whole does, and
- * nothing is told twice. Items that the vendor's own tools leave (searches and such) are no blocks.
+ * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that its deltas
+ * did not have, so that nothing comes twice. Items of tools that the vendor runs, such as searches, are no blocks.
  */
 export class AnswerReader {
   hasCalls = false
@@ -46,7 +46,7 @@ export class AnswerReader {
     return this.#items.size > 0
   }
 
-  /** The events since the last time. */
+  /** The events since the last `take`. */
   take(): ChatEvent[] {
     const events = this.#events
     this.#events = []
@@ -64,7 +64,7 @@ export class AnswerReader {
     })
   }
 
-  /** An item begins. What it calls is known at once. */
+  /** An item begins. If it is a call, its name is known at once. */
   addItem(key: string, item: Json): void {
     const open = this.#item(key, textOf(item.id))
     if (textOf(item.name) !== undefined) this.#callBlock(open, item)
@@ -82,17 +82,17 @@ export class AnswerReader {
         this.#finishReasoning(open, item)
         break
       case 'function_call':
-        this.#tellRest(this.#callBlock(open, item), 0, item.arguments)
+        this.#addRest(this.#callBlock(open, item), 0, item.arguments)
         break
       case 'custom_tool_call':
-        this.#tellRest(this.#callBlock(open, item), 0, item.input)
+        this.#addRest(this.#callBlock(open, item), 0, item.input)
         break
     }
     open.done = true
     for (const block of open.blocks.values()) this.#end(block)
   }
 
-  /** Items that were announced and never finished, as the end of the answer has them. */
+  /** Finish the items that had no end of their own, from the output of the last event. */
   finishItems(items: readonly Json[]): void {
     const wholes = new Map(items.map((item) => [item.id, item]))
     for (const [key, open] of this.#items) {
@@ -101,9 +101,9 @@ export class AnswerReader {
     }
   }
 
-  tellText(key: string, part: number, kind: TextKind, delta: unknown): void {
+  addText(key: string, part: number, kind: TextKind, delta: unknown): void {
     const text = textOf(delta)
-    if (text !== undefined) this.#tell(this.#textBlock(this.#item(key), part, kind), 0, text)
+    if (text !== undefined) this.#add(this.#textBlock(this.#item(key), part, kind), 0, text)
   }
 
   finishText(key: string, index: number, part: Json): void {
@@ -112,30 +112,30 @@ export class AnswerReader {
     for (const kind of ['text', 'refusal']) this.#end(open.blocks.get(`${kind}${index}`))
   }
 
-  tellCitation(key: string, part: number, annotation: Json): void {
+  addCitation(key: string, part: number, annotation: Json): void {
     this.#cite(this.#textBlock(this.#item(key), part, 'text'), annotation)
   }
 
-  tellReasoning(key: string, part: number, kind: ReasoningKind, delta: unknown): void {
+  addReasoning(key: string, part: number, kind: ReasoningKind, delta: unknown): void {
     const text = textOf(delta)
-    if (text !== undefined) this.#tell(this.#reasoningBlock(this.#item(key), kind), part, text)
+    if (text !== undefined) this.#add(this.#reasoningBlock(this.#item(key), kind), part, text)
   }
 
-  tellReasoningRest(key: string, part: number, kind: ReasoningKind, whole: unknown): void {
-    if (textOf(whole) !== undefined) this.#tellRest(this.#reasoningBlock(this.#item(key), kind), part, whole)
+  addReasoningRest(key: string, part: number, kind: ReasoningKind, whole: unknown): void {
+    if (textOf(whole) !== undefined) this.#addRest(this.#reasoningBlock(this.#item(key), kind), part, whole)
   }
 
-  /** Input of a call whose name is not known yet waits for the whole. */
-  tellInput(key: string, delta: unknown): void {
+  /** Drops the input of a call whose name is still unknown: the whole item repeats it. */
+  addInput(key: string, delta: unknown): void {
     const text = textOf(delta)
-    if (text !== undefined) this.#tell(this.#item(key).blocks.get('call'), 0, text)
+    if (text !== undefined) this.#add(this.#item(key).blocks.get('call'), 0, text)
   }
 
-  tellInputRest(key: string, whole: unknown): void {
-    this.#tellRest(this.#item(key).blocks.get('call'), 0, whole)
+  addInputRest(key: string, whole: unknown): void {
+    this.#addRest(this.#item(key).blocks.get('call'), 0, whole)
   }
 
-  /** Everything that is open ends. */
+  /** End all open blocks. */
   endAll(): void {
     for (const item of this.#items.values()) for (const block of item.blocks.values()) this.#end(block)
   }
@@ -158,31 +158,31 @@ export class AnswerReader {
   #finishPart(item: OpenItem, index: number, part: Json): void {
     if (part.type === 'refusal') {
       if (textOf(part.refusal) !== undefined)
-        this.#tellRest(this.#textBlock(item, index, 'refusal'), 0, part.refusal)
+        this.#addRest(this.#textBlock(item, index, 'refusal'), 0, part.refusal)
       return
     }
     if (part.type !== 'output_text' || textOf(part.text) === undefined) return
     const block = this.#textBlock(item, index, 'text')
-    this.#tellRest(block, 0, part.text)
+    this.#addRest(block, 0, part.text)
     for (const annotation of recordsOf(part.annotations).slice(block.citations)) this.#cite(block, annotation)
   }
 
   #finishReasoning(item: OpenItem, whole: Json): void {
-    const tellParts = (parts: unknown, kind: ReasoningKind) => {
+    const addParts = (parts: unknown, kind: ReasoningKind) => {
       for (const [i, { text }] of recordsOf(parts).entries()) {
-        if (textOf(text) !== undefined) this.#tellRest(this.#reasoningBlock(item, kind), i, text)
+        if (textOf(text) !== undefined) this.#addRest(this.#reasoningBlock(item, kind), i, text)
       }
     }
-    tellParts(whole.summary, 'summary')
-    tellParts(whole.content, 'thought')
+    addParts(whole.summary, 'summary')
+    addParts(whole.content, 'thought')
     const value = textOf(whole.encrypted_content)
     if (value === undefined) return
     const block =
       item.blocks.get('summary') ?? item.blocks.get('thought') ?? this.#reasoningBlock(item, 'summary')
     const id = textOf(whole.id)
     this.#delta(block, {
-      type: 'seal',
-      seal: {
+      type: 'signature',
+      signature: {
         protocol: 'openai-responses',
         model: this.#context.upstreamModel,
         kind: 'encrypted',
@@ -197,7 +197,7 @@ export class AnswerReader {
     return item.blocks.get(`${kind}${part}`) ?? this.#open(item, `${kind}${part}`, { type: kind })
   }
 
-  /** One block for an item: what came first, its summary or the thought itself. The other is not told. */
+  /** An item has one block, for its summary or its raw thought, whichever came first. The other is ignored. */
   #reasoningBlock(item: OpenItem, kind: ReasoningKind): OpenBlock {
     const known = item.blocks.get(kind)
     if (known !== undefined) return known
@@ -226,7 +226,7 @@ export class AnswerReader {
   #open(item: OpenItem, key: string, block: AnswerBlock): OpenBlock {
     const open: OpenBlock = {
       index: this.#nextIndex++,
-      told: new Map(),
+      lengths: new Map(),
       part: undefined,
       citations: 0,
       ended: false,
@@ -236,18 +236,18 @@ export class AnswerReader {
     return open
   }
 
-  #tell(block: OpenBlock | undefined, part: number, text: string): void {
+  #add(block: OpenBlock | undefined, part: number, text: string): void {
     if (block === undefined || block.ended) return
     // Parts of a summary are paragraphs.
     if (block.part !== undefined && block.part !== part) this.#delta(block, { type: 'text', text: '\n\n' })
     block.part = part
-    block.told.set(part, (block.told.get(part) ?? 0) + text.length)
+    block.lengths.set(part, (block.lengths.get(part) ?? 0) + text.length)
     this.#delta(block, { type: 'text', text })
   }
 
-  #tellRest(block: OpenBlock | undefined, part: number, whole: unknown): void {
-    const told = block?.told.get(part) ?? 0
-    if (typeof whole === 'string' && whole.length > told) this.#tell(block, part, whole.slice(told))
+  #addRest(block: OpenBlock | undefined, part: number, whole: unknown): void {
+    const length = block?.lengths.get(part) ?? 0
+    if (typeof whole === 'string' && whole.length > length) this.#add(block, part, whole.slice(length))
   }
 
   #cite(block: OpenBlock, annotation: Json): void {
@@ -276,5 +276,5 @@ export class AnswerReader {
 }
 
 function ignoredBlock(): OpenBlock {
-  return { index: -1, told: new Map(), part: undefined, citations: 0, ended: true }
+  return { index: -1, lengths: new Map(), part: undefined, citations: 0, ended: true }
 }

@@ -16,12 +16,12 @@ import { responseObjects } from './response-object.ts'
 import { searchesTools, searchToolName } from './wire.ts'
 
 /**
- * Turns canonical events into the events of the format: every item is announced before its pieces, in its own place,
- * under one id, and ends with all of its text again; the last event has the whole answer, exactly as it was streamed.
- * A whole answer is the response of the last event.
+ * Turns canonical events into the events of the format. Each item is announced before its deltas, keeps its index and
+ * its id, and ends with an event with its whole text. The last event has the whole answer, exactly as it was streamed.
+ * An answer without a stream is the response of the last event.
  */
 export class AnswerWriter {
-  /** The response as the last event has it. */
+  /** The response of the last event. */
   final: Json | undefined
   readonly #context: AnswerContext
   readonly #response: ReturnType<typeof responseObjects>
@@ -29,9 +29,9 @@ export class AnswerWriter {
   readonly #items: OutputItem[] = []
   readonly #byBlock = new Map<number, { item: OutputItem; part: number }>()
   readonly #callIds = new Set<string>()
-  /** The message that further text goes into. */
+  /** The message that gets the next text. */
   #message: MessageItem | undefined
-  /** It ended, but whether whole or cut is only known from what comes next. */
+  /** This item has ended, but only the next event shows whether it is complete or cut. */
   #ending: OutputItem | undefined
   #startUsage: Usage | undefined
   #events: WireEvent[] = []
@@ -45,7 +45,7 @@ export class AnswerWriter {
     this.#searches = searchesTools(context.body)
   }
 
-  /** The events to send now; none once the answer is over. */
+  /** Returns the events to send now; none once the answer is over. */
   push(event: ChatEvent): WireEvent[] {
     if (this.final !== undefined) return []
     switch (event.type) {
@@ -113,7 +113,7 @@ export class AnswerWriter {
   #addDelta(index: number, delta: Delta): void {
     const open = this.#byBlock.get(index)
     if (open === undefined) return
-    // Text and thought are announced with their first piece: what stays empty is no item at all.
+    // Text and thoughts are announced with their first delta, so that there are no empty items.
     this.#announce(open.item)
     this.#emitAll(open.item.add(open.part, delta))
   }
@@ -127,7 +127,7 @@ export class AnswerWriter {
     if (item.place === undefined) return
     this.#endPending('completed')
     this.#emitAll(events)
-    // The current message may get further text. One that a call came into ends with its last part.
+    // The current message may get more text. A message that a call interrupted ends with its last part.
     if (item === this.#message || (item instanceof MessageItem && item.openParts > 0)) return
     this.#ending = item
   }
@@ -159,7 +159,7 @@ export class AnswerWriter {
     this.#emit({ type: 'response.failed', response: this.final })
   }
 
-  /** Some upstreams say only by their reason that the model refused. */
+  /** Some upstreams report a refusal only in their finish reason. */
   #refuse(): void {
     this.#endPending('completed')
     this.#message ??= new MessageItem(this.#idOf)
@@ -206,7 +206,10 @@ export class AnswerWriter {
   }
 }
 
-/** Most clients show summaries alone, and give nothing else back: whoever asks for one gets a raw thought in its place. */
+/**
+ * Most clients show only summaries and send only those back. A client that asks for a summary gets a raw thought as
+ * one.
+ */
 function wantsSummary({ request }: AnswerContext): boolean {
   const summary = request.reasoning?.summary
   return summary !== undefined && summary !== 'none'

@@ -6,7 +6,10 @@ import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { readUsage } from './wire.ts'
 
-/** A whole answer. Throws GatewayError `upstream_error` for what is none, or is still in the making. */
+/**
+ * A whole answer as events. Throws GatewayError `upstream_error` if the body is no answer, or one that the upstream
+ * still works on.
+ */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const isUnfinished = body.status === 'queued' || body.status === 'in_progress'
   if (!Array.isArray(body.output) || isUnfinished) {
@@ -20,7 +23,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   return reader.take()
 }
 
-/** A streamed answer. Its events say by themselves what they are; those that are not known are passed over. */
+/** A streamed answer. The decoder skips events of unknown types. */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return new ResponsesDecoder(context)
 }
@@ -41,10 +44,11 @@ class ResponsesDecoder implements EventDecoder {
     }
     const type = textOf(event.type) ?? ''
     if (type === 'error' || (type === '' && isRecord(event.error))) {
-      // `response.failed` follows where the upstream knows it, and clients that read along wait for that.
+      // Most upstreams send `response.failed` next. Clients of a pass-through need that event, so the answer is not
+      // over yet.
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
-    } else if (this.#error !== undefined && terminalStatus.has(type) && !tellsError(event)) {
-      // Whatever the end says of itself: an answer that had an error is not whole.
+    } else if (this.#error !== undefined && terminalStatus.has(type) && !hasError(event)) {
+      // An answer with an error is not whole, whatever its last event says.
       return this.end()
     } else readEvent(type, event, this.#reader)
     return this.#reader.take()
@@ -60,14 +64,14 @@ class ResponsesDecoder implements EventDecoder {
   }
 }
 
-function tellsError({ response }: Json): boolean {
+function hasError({ response }: Json): boolean {
   return isRecord(response) && isRecord(response.error)
 }
 
 function readEvent(type: string, event: Json, reader: AnswerReader): void {
   if (!type.startsWith('response.')) return
   const response = isRecord(event.response) ? event.response : {}
-  // Whatever comes first, the answer begins with it.
+  // The answer begins with its first event of any type.
   reader.start(response)
   const status = terminalStatus.get(type)
   if (status === undefined) readItemEvent(type, event, reader)
@@ -85,43 +89,43 @@ function readItemEvent(type: string, event: Json, reader: AnswerReader): void {
       if (isRecord(event.item)) reader.finishItem(key, event.item)
       break
     case 'response.output_text.delta':
-      reader.tellText(key, part, 'text', event.delta)
+      reader.addText(key, part, 'text', event.delta)
       break
     case 'response.refusal.delta':
-      reader.tellText(key, part, 'refusal', event.delta)
+      reader.addText(key, part, 'refusal', event.delta)
       break
     case 'response.output_text.annotation.added':
-      if (isRecord(event.annotation)) reader.tellCitation(key, part, event.annotation)
+      if (isRecord(event.annotation)) reader.addCitation(key, part, event.annotation)
       break
     case 'response.content_part.done':
       if (isRecord(event.part)) reader.finishText(key, part, event.part)
       break
     case 'response.reasoning_summary_text.delta':
-      reader.tellReasoning(key, indexOf(event.summary_index), 'summary', event.delta)
+      reader.addReasoning(key, indexOf(event.summary_index), 'summary', event.delta)
       break
     case 'response.reasoning_summary_text.done':
-      reader.tellReasoningRest(key, indexOf(event.summary_index), 'summary', event.text)
+      reader.addReasoningRest(key, indexOf(event.summary_index), 'summary', event.text)
       break
     case 'response.reasoning_text.delta':
-      reader.tellReasoning(key, part, 'thought', event.delta)
+      reader.addReasoning(key, part, 'thought', event.delta)
       break
     case 'response.reasoning_text.done':
-      reader.tellReasoningRest(key, part, 'thought', event.text)
+      reader.addReasoningRest(key, part, 'thought', event.text)
       break
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
-      reader.tellInput(key, event.delta)
+      reader.addInput(key, event.delta)
       break
     case 'response.function_call_arguments.done':
-      reader.tellInputRest(key, event.arguments)
+      reader.addInputRest(key, event.arguments)
       break
     case 'response.custom_tool_call_input.done':
-      reader.tellInputRest(key, event.input)
+      reader.addInputRest(key, event.input)
       break
   }
 }
 
-/** The end has the whole answer again, or none of it: it only fills in what no event told. */
+/** The last event has the whole answer again, or none of it. It only adds what the earlier events did not have. */
 function readTerminal(response: Json, status: string, reader: AnswerReader): void {
   const items = recordsOf(response.output)
   if (!reader.hasItems) for (const [i, item] of items.entries()) reader.finishItem(String(i), item)
@@ -129,8 +133,8 @@ function readTerminal(response: Json, status: string, reader: AnswerReader): voi
   reader.push(endOf(response, status, reader))
 }
 
-function endOf(response: Json, told: string | undefined, reader: AnswerReader): Finish | Failure {
-  const status = textOf(response.status) ?? told ?? 'completed'
+function endOf(response: Json, eventStatus: string | undefined, reader: AnswerReader): Finish | Failure {
+  const status = textOf(response.status) ?? eventStatus ?? 'completed'
   if (isRecord(response.error) || status === 'failed') {
     return { type: 'error', error: decodeStreamError(response.error) }
   }
@@ -156,7 +160,7 @@ function reasonOf(status: string, why: string, reader: AnswerReader): Finish['re
   return reader.hasRefusal ? 'refusal' : 'stop'
 }
 
-/** Which item an event is about: ids change between events on some servers, so that the place counts first. */
+/** The item of an event. Some servers change ids between events, so the index counts first. */
 function keyOf({ output_index, item_id }: Json): string {
   return typeof output_index === 'number' ? String(output_index) : (textOf(item_id) ?? '0')
 }

@@ -1,150 +1,133 @@
-import type { Block, Seal, ToolResultBlock, Turn } from '../../canonical/chat.ts'
-import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import type {
+  Block,
+  ReasoningEffort,
+  ReasoningSignature,
+  ToolResultBlock,
+  Turn,
+} from '../../canonical/chat.ts'
+import { reasoningEfforts } from '../../canonical/chat.ts'
+import { isRecord, recordsOf, textOf } from '../../canonical/json.ts'
 import { type Envelope, isEnvelope } from '../envelope.ts'
+import type { Members } from '../members.ts'
 import { type ContentBlock, decodeContent } from './decode-content.ts'
 import type { ToolList } from './decode-tools.ts'
-import type { Leftovers } from './leftovers.ts'
-import { optional, readObject, readText, readWord, searchToolName, wrongShape } from './wire.ts'
+import { searchToolName } from './wire.ts'
 
-/** What the items of `input` change of the settings. */
+/** Settings that items of `input` change. */
 export interface ConfigurationUpdate {
-  effort: unknown
-  format: unknown
-  path: string
+  effort: ReasoningEffort | undefined
+  format: Members | undefined
 }
 
 /**
- * Items of `input` as turns. What the assistant said, thought and called stands in one turn until somebody else has
- * the word; results that follow each other stand in one turn of the user.
+ * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one turn.
+ * Consecutive results become one turn of the user.
  */
 export class ItemDecoder {
   readonly turns: Turn[] = []
-  /** The last one, which is the one in force. */
-  update: ConfigurationUpdate | undefined
+  /** The current settings. A later update overrides an earlier one. */
+  readonly update: ConfigurationUpdate = { effort: undefined, format: undefined }
   readonly #tools: ToolList
-  readonly #leftovers: Leftovers
   readonly #envelope: Envelope
 
-  constructor(tools: ToolList, leftovers: Leftovers, envelope: Envelope) {
+  constructor(tools: ToolList, envelope: Envelope) {
     this.#tools = tools
-    this.#leftovers = leftovers
     this.#envelope = envelope
   }
 
-  add(item: Json, path: string): void {
-    const type = optional(item.type, (value) => readText(value, `${path}.type`)) ?? impliedType(item, path)
+  add(item: Members): void {
+    const type = item.text('type') ?? impliedType(item)
+    item.ignore(bookkeeping)
     switch (type) {
       case 'message':
-        this.#addMessage(item, path)
+        this.#addMessage(item)
         break
       case 'function_call':
       case 'custom_tool_call':
-        this.#addCall(item, path, type)
+        this.#addCall(item, type === 'custom_tool_call')
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#addResult(item, path)
+        this.#addResult(item)
         break
       case 'reasoning':
-        this.#addReasoning(item, path)
+        this.#addReasoning(item)
         break
       case 'additional_tools':
-        this.#leftovers.unknown(item, path, additionalToolsMembers)
-        this.#tools.add(item.tools, `${path}.tools`)
+        item.ignore(['role'])
+        this.#tools.add(item.requiredObjects('tools'))
         break
       case 'tool_search_call':
-        this.#addSearch(item, path)
+        this.#addSearch(item)
         break
       case 'tool_search_output':
-        this.#addFoundTools(item, path)
+        this.#addFoundTools(item)
         break
       case 'configuration_update':
-        this.#updateConfiguration(item, path)
+        this.#updateConfiguration(item)
         break
       default:
-        this.#leave(type, path)
+        leaveOut(item, type)
+        return
     }
+    item.noteRest(losses)
   }
 
-  #leave(type: string, path: string): void {
-    const dropped = vendorsWork.get(type)
-    if (dropped !== undefined) this.#leftovers.drop(path, dropped)
-    else {
-      const reason = refusals.get(type) ?? `"${type.slice(0, 40)}" is no item that other formats have`
-      this.#leftovers.refuse(path, reason)
-    }
-  }
-
-  #addMessage(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, messageMembers, {
-      phase: 'other formats do not mark phases of an answer',
-    })
-    const role = readWord(item.role, ['user', 'assistant', 'system', 'developer'], `${path}.role`)
-    const blocks = decodeContent(item.content, `${path}.content`, this.#leftovers)
+  #addMessage(item: Members): void {
+    const role = item.requiredWord('role', ['user', 'assistant', 'system', 'developer'])
+    const blocks = decodeContent(item, 'content')
     if (blocks.length === 0) return
-    if (role === 'assistant') this.#assistant(path).push(...blocks)
-    else this.turns.push({ role, blocks, path })
+    if (role === 'assistant') this.#assistant(item.path).push(...blocks)
+    else this.turns.push({ role, blocks, path: item.path })
   }
 
-  #addCall(item: Json, path: string, type: 'function_call' | 'custom_tool_call'): void {
-    const isCustom = type === 'custom_tool_call'
-    this.#leftovers.unknown(item, path, isCustom ? customCallMembers : functionCallMembers, callLosses)
-    this.#noteCaller(item, path)
-    const input = isCustom
-      ? readText(item.input, `${path}.input`)
-      : readText(item.arguments, `${path}.arguments`)
-    const namespace = optional(item.namespace, (value) => readText(value, `${path}.namespace`))
-    this.#assistant(path).push({
+  #addCall(item: Members, isCustom: boolean): void {
+    noteCaller(item)
+    const namespace = item.text('namespace')
+    this.#assistant(item.path).push({
       type: 'tool-call',
-      id: readText(item.call_id, `${path}.call_id`),
-      name: readText(item.name, `${path}.name`),
+      id: item.requiredText('call_id'),
+      name: item.requiredText('name'),
       ...(namespace === undefined || namespace === '' ? {} : { namespace }),
       kind: isCustom ? 'custom' : 'function',
-      input,
-      path,
+      input: item.requiredText(isCustom ? 'input' : 'arguments'),
+      path: item.path,
     })
   }
 
-  #addResult(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, resultMembers, callLosses)
-    this.#noteCaller(item, path)
-    const parts = decodeContent(item.output, `${path}.output`, this.#leftovers)
+  #addResult(item: Members): void {
+    noteCaller(item)
+    item.ignore(['name', 'namespace'])
     const content: ToolResultBlock['content'] = []
-    for (const part of parts) {
+    for (const part of decodeContent(item, 'output')) {
       if (isResultPart(part)) content.push(part)
-      else this.#leftovers.refuse(part.path, 'the result of a tool holds text, images and files only')
+      else item.unmapped.refuse(part.path, 'the result of a tool holds text, images and files only')
     }
-    this.#result({
-      type: 'tool-result',
-      callId: readText(item.call_id, `${path}.call_id`),
-      content,
-      isError: false,
-      path,
-    })
+    const callId = item.requiredText('call_id')
+    this.#result({ type: 'tool-result', callId, content, isError: false, path: item.path })
   }
 
-  #addReasoning(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, reasoningMembers)
-    const summary = textsOf(item.summary)
-    const thought = textsOf(item.content)
-    const seal = this.#openSeal(item, path)
+  #addReasoning(item: Members): void {
+    const summary = textsOf(item.any('summary'))
+    const thought = textsOf(item.any('content'))
+    const signature = this.#openSignature(item)
     const text = thought === '' ? summary : thought
-    if (text === '' && seal === undefined) return
-    this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', seal, path })
+    if (text === '' && signature === undefined) return
+    const { path } = item
+    this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', signature, path })
   }
 
-  /** A seal that an earlier answer of ours carried, or one of this format's own. */
-  #openSeal(item: Json, path: string): Seal | undefined {
-    const sealPath = `${path}.encrypted_content`
-    const value = optional(item.encrypted_content, (text) => readText(text, sealPath))
+  /** A signature from one of our envelopes, or one of this format. */
+  #openSignature(item: Members): ReasoningSignature | undefined {
+    const value = item.text('encrypted_content')
     if (value === undefined || value === '') return undefined
     const opened = this.#envelope.open(value)
     if (opened !== undefined) return opened
     if (isEnvelope(value)) {
-      this.#leftovers.drop(sealPath, 'it was not made by this gateway, or was changed')
+      item.drop('encrypted_content', 'this gateway did not make it, or somebody changed it')
       return undefined
     }
-    const id = textOf(item.id)
+    const id = textOf(item.any('id'))
     return {
       protocol: 'openai-responses',
       model: undefined,
@@ -154,52 +137,36 @@ export class ItemDecoder {
     }
   }
 
-  #addSearch(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, searchCallMembers, callLosses)
-    const id = textOf(item.call_id)
-    if (id === undefined || item.execution === 'server') {
-      this.#leftovers.drop(path, 'the tools that were found are sent like all others')
+  #addSearch(item: Members): void {
+    const id = textOf(item.any('call_id'))
+    const given = item.any('arguments')
+    const { path } = item
+    if (id === undefined || item.any('execution') === 'server') {
+      item.unmapped.drop(path, 'the found tools are sent like all others')
       return
     }
-    const { arguments: given } = item
     const input = typeof given === 'string' ? given : JSON.stringify(given ?? {})
     this.#assistant(path).push({ type: 'tool-call', id, name: searchToolName, kind: 'function', input, path })
   }
 
-  #addFoundTools(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, foundToolsMembers)
-    const names = this.#tools.add(item.tools, `${path}.tools`, true)
-    const callId = textOf(item.call_id)
-    if (callId === undefined || item.execution === 'server') return
+  #addFoundTools(item: Members): void {
+    const names = this.#tools.add(item.requiredObjects('tools'), true)
+    const callId = textOf(item.any('call_id'))
+    if (callId === undefined || item.any('execution') === 'server') return
     const text =
       names.length === 0 ? 'No tool was found.' : `These tools can be called now: ${names.join(', ')}`
-    this.#result({
-      type: 'tool-result',
-      callId,
-      content: [{ type: 'text', text, path }],
-      isError: false,
-      path,
-    })
+    const { path } = item
+    const content: ToolResultBlock['content'] = [{ type: 'text', text, path }]
+    this.#result({ type: 'tool-result', callId, content, isError: false, path })
   }
 
-  #updateConfiguration(item: Json, path: string): void {
-    this.#leftovers.unknown(item, path, updateMembers)
-    const reasoning = optional(item.reasoning, (value) => readObject(value, `${path}.reasoning`))
-    const text = optional(item.text, (value) => readObject(value, `${path}.text`))
-    this.#leftovers.unknown(reasoning ?? {}, `${path}.reasoning`, new Set(['effort']))
-    this.#leftovers.unknown(text ?? {}, `${path}.text`, new Set(['format']))
-    this.update = {
-      effort: reasoning?.effort ?? this.update?.effort,
-      format: text?.format ?? this.update?.format,
-      path,
-    }
-  }
-
-  /** `direct` says nothing: the model itself called. */
-  #noteCaller(item: Json, path: string): void {
-    if (isRecord(item.caller) && item.caller.type !== 'direct') {
-      this.#leftovers.drop(`${path}.caller`, 'in other formats only the model itself calls tools')
-    }
+  #updateConfiguration(item: Members): void {
+    const reasoning = item.members('reasoning')
+    const text = item.members('text')
+    this.update.effort = reasoning?.word('effort', reasoningEfforts) ?? this.update.effort
+    this.update.format = text?.members('format') ?? this.update.format
+    reasoning?.noteRest()
+    text?.noteRest()
   }
 
   #assistant(path: string): Block[] {
@@ -217,11 +184,25 @@ export class ItemDecoder {
   }
 }
 
-/** Messages and references may leave their type out. */
-function impliedType(item: Json, path: string): string {
-  if (item.role !== undefined) return 'message'
-  if (item.id !== undefined) return 'item_reference'
-  throw wrongShape(`${path}.type`, 'a string', item.type)
+/** Messages and references may omit their type. */
+function impliedType(item: Members): string {
+  if (item.has('role')) return 'message'
+  return item.has('id') ? 'item_reference' : item.requiredText('type')
+}
+
+function leaveOut({ path, unmapped }: Members, type: string): void {
+  const dropped = vendorsWork.get(type)
+  if (dropped !== undefined) unmapped.drop(path, dropped)
+  else
+    unmapped.refuse(path, refusals.get(type) ?? `"${type.slice(0, 40)}" is no item that other formats have`)
+}
+
+/** Callers other than `direct`, which is the model itself, are lost. */
+function noteCaller(item: Members): void {
+  const caller = item.any('caller')
+  if (isRecord(caller) && caller.type !== 'direct') {
+    item.drop('caller', 'in other formats only the model itself calls tools')
+  }
 }
 
 function isResultPart(part: ContentBlock): part is ToolResultBlock['content'][number] {
@@ -235,29 +216,23 @@ function textsOf(parts: unknown): string {
     .join('\n\n')
 }
 
-// Ids and states of items say where the vendor keeps them, which is nowhere: nothing is lost without them.
-const bookkeeping = ['type', 'id', 'status', 'created_by']
-const messageMembers = new Set([...bookkeeping, 'role', 'content'])
-const functionCallMembers = new Set([...bookkeeping, 'call_id', 'name', 'namespace', 'arguments', 'caller'])
-const customCallMembers = new Set([...bookkeeping, 'call_id', 'name', 'namespace', 'input', 'caller'])
-const resultMembers = new Set([...bookkeeping, 'call_id', 'name', 'namespace', 'output', 'caller'])
-const reasoningMembers = new Set([...bookkeeping, 'summary', 'content', 'encrypted_content'])
-const additionalToolsMembers = new Set([...bookkeeping, 'role', 'tools'])
-const searchCallMembers = new Set([...bookkeeping, 'call_id', 'execution', 'arguments'])
-const foundToolsMembers = new Set([...bookkeeping, 'call_id', 'execution', 'tools'])
-const updateMembers = new Set([...bookkeeping, 'reasoning', 'text'])
+/** Ids and states concern items that the vendor keeps. Nothing is lost without them. */
+const bookkeeping = ['id', 'status', 'created_by']
 
-const callLosses = { async: 'other formats have no calls that are answered later' }
+const losses = {
+  async: 'other formats have no calls that are answered later',
+  phase: 'other formats do not mark phases of an answer',
+}
 
-/** What the vendor's own tools did: the answer that followed tells it. */
+/** Items of tools that the vendor ran. The answer after them has the results. */
 const vendorsWork: ReadonlyMap<string, string> = new Map([
-  ['web_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['file_search_call', 'a search that the vendor ran; the answer that followed tells what it found'],
-  ['code_interpreter_call', 'code that the vendor ran; the answer that followed tells what came out'],
-  ['mcp_list_tools', 'a list of tools that the vendor called itself'],
-  ['mcp_call', 'a call that the vendor made itself; the answer that followed tells what came out'],
-  ['program', 'a program that the vendor ran; the answer that followed tells what came out'],
-  ['program_output', 'a program that the vendor ran; the answer that followed tells what came out'],
+  ['web_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['file_search_call', 'a search that the vendor ran; the answer after it has the results'],
+  ['code_interpreter_call', 'code that the vendor ran; the answer after it has the results'],
+  ['mcp_list_tools', 'a list of tools that the vendor calls itself'],
+  ['mcp_call', 'a call that the vendor made itself; the answer after it has the results'],
+  ['program', 'a program that the vendor ran; the answer after it has the results'],
+  ['program_output', 'a program that the vendor ran; the answer after it has the results'],
 ])
 
 const noSuchTool = 'a call of a tool that only this format has'
@@ -268,7 +243,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['compaction_trigger', 'compaction_trigger: other formats cannot compact a conversation'],
   [
     'image_generation_call',
-    'image_generation_call: an image that one vendor made cannot be handed to another',
+    'image_generation_call: other vendors cannot read an image that one vendor keeps',
   ],
   ['local_shell_call', `local_shell_call: ${noSuchTool}`],
   ['local_shell_call_output', `local_shell_call_output: ${noSuchTool}`],

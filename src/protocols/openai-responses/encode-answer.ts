@@ -4,7 +4,9 @@ import type { AnswerContext, StreamEncoder } from '../protocol.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import { encodeEvent, endOfStream } from './errors.ts'
 
-/** A whole answer: what the last event of a stream would have. Throws the GatewayError that the events end with. */
+/**
+ * Encode a whole answer, which is the response of a stream's last event. Throws the GatewayError of an `error` event.
+ */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const writer = new AnswerWriter(context)
   for (const event of events) {
@@ -16,7 +18,7 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
 }
 
 /**
- * A streamed answer.
+ * Encode a streamed answer.
  *
  * https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11-21
  */

@@ -13,12 +13,12 @@ import type { ToolNames } from '../tool-names.ts'
 import { callIdRules } from './wire.ts'
 
 /**
- * Turns as items of `input`. Instructions stay where they stand, as messages with the role they came with: the format
- * takes both, and `instructions` could only hold those at the beginning.
+ * Encodes turns as items of `input`. Instructions stay in their places as messages with their own role, because the
+ * member `instructions` could hold only those at the beginning.
  */
 export class ItemEncoder {
   readonly items: Json[] = []
-  /** Whether reasoning goes back, which the upstream reads only when it is asked for encrypted reasoning again. */
+  /** True if reasoning goes back. The upstream reads it only if the request asks for encrypted reasoning again. */
   hasReasoning = false
   readonly #notes: Notes
   readonly #names: ToolNames
@@ -49,7 +49,7 @@ export class ItemEncoder {
     endMessage()
   }
 
-  /** What stands inside of a message. */
+  /** A block as a part of a message, if it is one. */
   #encodePart(block: Block, role: Turn['role']): Json | undefined {
     const isAnswer = role === 'assistant'
     switch (block.type) {
@@ -77,7 +77,7 @@ export class ItemEncoder {
     }
   }
 
-  /** What is an item of its own. */
+  /** A block as an item of its own, if it is one. */
   #encodeItem(block: Block): Json | undefined {
     if (block.type === 'reasoning') return this.#encodeReasoning(block)
     if (block.type === 'tool-result') return this.#encodeResult(block)
@@ -92,11 +92,11 @@ export class ItemEncoder {
   }
 
   #encodeReasoning(block: ReasoningBlock): Json | undefined {
-    const { seal, text, summary, path } = block
+    const { signature, text, summary, path } = block
     if (
-      seal?.protocol !== 'openai-responses' ||
-      seal.kind !== 'encrypted' ||
-      (seal.model !== undefined && seal.model !== this.#upstreamModel)
+      signature?.protocol !== 'openai-responses' ||
+      signature.kind !== 'encrypted' ||
+      (signature.model !== undefined && signature.model !== this.#upstreamModel)
     ) {
       this.#notes.add('dropped', path, 'only the model that thought it can take its reasoning back')
       return undefined
@@ -104,9 +104,9 @@ export class ItemEncoder {
     this.hasReasoning = true
     return {
       type: 'reasoning',
-      ...(seal.id?.startsWith('rs') ? { id: seal.id } : {}),
+      ...(signature.id?.startsWith('rs') ? { id: signature.id } : {}),
       summary: summary && text !== '' ? [{ type: 'summary_text', text }] : [],
-      encrypted_content: seal.value,
+      encrypted_content: signature.value,
     }
   }
 
@@ -138,7 +138,7 @@ export class ItemEncoder {
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'the file is kept by one vendor: send its bytes')
+  if (source.kind === 'file') throw refused(path, 'only one vendor keeps the file: send its bytes')
   const image_url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { type: 'input_image', image_url, detail: detail ?? 'auto' }
 }
@@ -156,6 +156,6 @@ function encodeDocument({ source, name, path }: DocumentBlock): Json {
         file_data: `data:${source.mediaType};base64,${source.data}`,
       }
     case 'file':
-      throw refused(path, 'the file is kept by one vendor: send its bytes')
+      throw refused(path, 'only one vendor keeps the file: send its bytes')
   }
 }

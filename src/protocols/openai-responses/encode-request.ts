@@ -5,10 +5,10 @@ import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { ItemEncoder } from './encode-items.ts'
 import { encodeTools } from './encode-tools.ts'
-import { encryptedReasoning, nameRules } from './wire.ts'
+import { encryptedReasoning, given, nameRules } from './wire.ts'
 
 /**
- * A request in the words of `POST /v1/responses`.
+ * Encode a request for `POST /v1/responses`.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
@@ -16,11 +16,11 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
   const notes = new Notes(request)
   const names = new ToolNames(nameRules)
   refuseImpossible(request, notes)
-  // Tools first: it is their definition that says which of two like names is told off.
+  // Tools come before calls: of two colliding names, the error names the tool's definition.
   const tools = encodeTools(request, notes, names)
   const items = new ItemEncoder(notes, names, context.upstreamModel)
   for (const turn of request.turns) items.add(turn)
-  // The vendor refuses an empty list, not a user who says nothing.
+  // The vendor refuses an empty list, but not an empty user message.
   if (request.turns.length > 0 && items.items.length === 0)
     items.items.push({ type: 'message', role: 'user', content: '' })
   dropUnknown(request, notes)
@@ -41,7 +41,7 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
     ...given('service_tier', encodeServiceTier(request, notes)),
     ...given('metadata', encodeMetadata(request, notes)),
     store: encodeStore(request, notes),
-    // Models that do not reason refuse to be asked for it.
+    // Models without reasoning refuse this wish.
     ...(wantsReasoning ? { include: [encryptedReasoning] } : {}),
     ...(request.stream ? { stream: true } : {}),
   }
@@ -53,7 +53,7 @@ const identifierCharactersMax = 64
 const metadataPairsMax = 16
 const metadataCharactersMax = 512
 const serviceTiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
-/** Least budget of thought for each effort, the largest first. */
+/** Smallest budget for each effort, the largest first. */
 const effortOfBudget: readonly (readonly [number, ReasoningEffort])[] = [
   [16_384, 'high'],
   [4096, 'medium'],
@@ -62,10 +62,7 @@ const effortOfBudget: readonly (readonly [number, ReasoningEffort])[] = [
 
 function refuseImpossible(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(
-      notes.pathOf('choices'),
-      'the Responses format gives one answer: ask as often as you need one',
-    )
+    throw refused(notes.pathOf('choices'), 'the Responses format gives one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -87,7 +84,7 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
   if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches by itself')
 }
 
-/** One note stands for all hints: some clients set them on every message. */
+/** One note for all hints, because some clients set one on every message. */
 function firstCacheHint(request: ChatRequest): string | undefined {
   for (const tool of request.tools) if (tool.cache !== undefined) return tool.path
   for (const turn of request.turns) {
@@ -117,7 +114,7 @@ function encodeReasoning(request: ChatRequest, notes: Notes): Json | undefined {
     notes.add(
       'mapped',
       notes.pathOf('reasoning'),
-      `the Responses format counts no tokens of thought: effort ${effort}`,
+      `the Responses format has no budget of tokens: the effort is ${effort}`,
     )
   }
   const summary = wish.summary === 'none' || effort === 'none' ? undefined : (wish.summary ?? 'auto')
@@ -146,7 +143,7 @@ function encodeFormat(format: AnswerFormat, notes: Notes): Json {
   }
 }
 
-/** Longer ones are refused by OpenAI, and are more than an opaque name: device ids, session ids. */
+/** OpenAI refuses longer identifiers. They are more than an opaque name, such as ids of devices and sessions. */
 function short(request: ChatRequest, field: 'userId' | 'cacheKey', notes: Notes): string | undefined {
   const value = request[field]
   if (value === undefined || value.length <= identifierCharactersMax) return value
@@ -168,7 +165,7 @@ function encodeMetadata(request: ChatRequest, notes: Notes): Json | undefined {
   const values = Object.values(metadata)
   const fits = values.every((value) => typeof value === 'string' && value.length <= metadataCharactersMax)
   if (fits && values.length <= metadataPairsMax) return metadata
-  notes.dropField('metadata', `more than ${metadataPairsMax} pairs, or values that are no short strings`)
+  notes.dropField('metadata', `more than ${metadataPairsMax} pairs, or values that are not short strings`)
   return undefined
 }
 
@@ -176,8 +173,4 @@ function encodeStore(request: ChatRequest, notes: Notes): boolean {
   if (request.store !== undefined) return request.store
   notes.add('defaulted', notes.pathOf('store'), 'false: the Responses format would store the answer')
   return false
-}
-
-function given(name: string, value: unknown): Json {
-  return value === undefined ? {} : { [name]: value }
 }

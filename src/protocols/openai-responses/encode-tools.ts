@@ -4,8 +4,8 @@ import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 
 /**
- * `tools`, `tool_choice` and `parallel_tool_calls`. Namespaces are flattened into names: a server that speaks this
- * format need not know groups of tools, and OpenAI's own is reached from its own clients without translation.
+ * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every server of
+ * this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
  */
 export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames): Json {
   const tools = request.tools.flatMap((tool) => {
@@ -27,21 +27,26 @@ export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames
 function encodeTool(tool: Exclude<Tool, HostedTool>, names: ToolNames): Json {
   const { description } = tool
   const name = names.wireName(clientTool(tool), `${tool.path}.name`)
-  const told = description === undefined ? {} : { description }
+  const described = description === undefined ? {} : { description }
   if (tool.type === 'custom') {
-    return { type: 'custom', name, ...told, ...(tool.format === undefined ? {} : { format: tool.format }) }
+    return {
+      type: 'custom',
+      name,
+      ...described,
+      ...(tool.format === undefined ? {} : { format: tool.format }),
+    }
   }
   return {
     type: 'function',
     name,
-    ...told,
+    ...described,
     parameters: tool.parameters ?? { type: 'object', properties: {} },
-    // Left out, this format means true and every other means false.
+    // Without it, this format means true, and every other format means false.
     strict: tool.strict ?? false,
   }
 }
 
-/** A tool that only another vendor runs can be left out where the model has others to choose from. */
+/** Drop a tool that only another vendor runs. Throws if the client forces it, or has no others. */
 function dropHosted(tool: HostedTool, request: ChatRequest, notes: Notes): void {
   const reason = `the tool "${tool.name}" is run by another vendor`
   const isOptional = request.toolChoice === undefined || request.toolChoice.type === 'auto'
@@ -77,7 +82,7 @@ function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unk
           ? []
           : [{ type: tool.type, name: names.wireName(clientTool(tool), path) }],
       )
-      if (allowed.length === 0) throw refused(path, 'none of the tools that it allows is there')
+      if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
     }
   }

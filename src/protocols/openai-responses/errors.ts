@@ -1,9 +1,9 @@
-import type { GatewayError } from '../../canonical/error.ts'
+import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
 import type { Json } from '../../canonical/json.ts'
 
 /**
- * The format's in-stream error, for a stream whose state nobody knows: an `error` event, at which OpenAI's SDK raises
- * APIError, and `response.failed`, which is the only event whose message Codex shows.
+ * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises APIError,
+ * and `response.failed`, the only event whose message Codex shows.
  */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   const { code, message } = failureOf(error)
@@ -23,33 +23,19 @@ export function encodeStreamError(error: GatewayError, requestId: string): Buffe
   )
 }
 
-/** `error` of a response that failed. Codex gives up at `invalid_prompt` and tries again at `server_error`. */
+/** `error` of a failed response. Codex gives up on `invalid_prompt` and retries on `server_error`. */
 export function failureOf({ kind, code, message }: GatewayError): { code: string; message: string } {
-  if (code !== undefined) return { code, message }
-  switch (kind) {
-    case 'rate_limited':
-      return { code: 'rate_limit_exceeded', message }
-    case 'insufficient_credit':
-      return { code: 'insufficient_quota', message }
-    case 'invalid_request':
-    case 'unsupported_parameter':
-    case 'request_too_large':
-    case 'idempotency_mismatch':
-    case 'content_filtered':
-      return { code: 'invalid_prompt', message }
-    case 'unauthenticated':
-    case 'permission_denied':
-    case 'unknown_path':
-    case 'model_not_found':
-    case 'endpoint_not_supported':
-    case 'request_in_progress':
-    case 'upstream_error':
-    case 'upstream_overloaded':
-    case 'upstream_timeout':
-    case 'unavailable':
-    case 'internal':
-      return { code: 'server_error', message }
-  }
+  return { code: code ?? codeOf[kind] ?? 'server_error', message }
+}
+
+const codeOf: Readonly<Partial<Record<ErrorKind, string>>> = {
+  rate_limited: 'rate_limit_exceeded',
+  insufficient_credit: 'insufficient_quota',
+  invalid_request: 'invalid_prompt',
+  unsupported_parameter: 'invalid_prompt',
+  request_too_large: 'invalid_prompt',
+  idempotency_mismatch: 'invalid_prompt',
+  content_filtered: 'invalid_prompt',
 }
 
 /** The id of our answer to a request. */
@@ -57,15 +43,18 @@ export function responseId(requestId: string): string {
   return `resp_${idPart(requestId)}`
 }
 
-/** What of a request's id may stand in other ids. */
+/** The characters of a request's id that are legal in other ids. */
 export function idPart(requestId: string): string {
   return requestId.replace(/[^a-zA-Z0-9]/g, '')
 }
 
-/** One server-sent event. Its name is the JSON's own type. */
+/** One server-sent event, named by its `type`. */
 export function encodeEvent(event: Json & { type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** OpenAI sends none here, the Open Responses specification demands it, and every client of either takes it. */
+/**
+ * OpenAI does not send it in this format. The Open Responses specification requires it, and the clients of both accept
+ * it.
+ */
 export const endOfStream = 'data: [DONE]\n\n'

@@ -2,21 +2,22 @@ import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { sourceOf } from '../base64-extractor.ts'
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import { dropped, type Fates, noteMembers, ownDelivery, said, severalCalls } from '../image-notes.ts'
 import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-protocol.ts'
-import { sourceOf } from '../lift.ts'
-import { readUsage } from './wire.ts'
+import { given, readUsage } from './wire.ts'
 
 /**
- * Models of `POST /v1/responses` that make images with the hosted tool.
+ * Models of `POST /v1/responses` that make images with the vendor's image tool.
  *
  * https://platform.openai.com/docs/guides/tools-image-generation, read 2026-11-21
  */
 export const openaiResponsesImages: ImageSide = {
   name: 'openai-responses',
   path: '/responses',
-  authHeaders: (secret) => (secret === '' ? {} : { authorization: `Bearer ${secret}` }),
+  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,
@@ -53,7 +54,7 @@ function encodeRequest(
   return { body, notes }
 }
 
-/** Members that the tool has under the same name and that the gateway need not understand. */
+/** Members that the image tool has under the same name. */
 const sharedMembers = ['complexity', 'frame_count', 'frame_duration_ms', 'svg'] as const
 
 function fates(stream: boolean): Fates {
@@ -80,13 +81,15 @@ function fates(stream: boolean): Fates {
     stream: (value) =>
       stream || value === false
         ? said
-        : { action: 'emulated', reason: 'the gateway makes the stream of a whole answer' },
+        : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
     partial_images: (value) =>
-      stream || value === 0 ? said : dropped('this channel is not asked for a stream: there are no previews'),
+      stream || value === 0
+        ? said
+        : dropped('the gateway asks this channel for no stream: there are no previews'),
   }
 }
 
-/** Words of the retired DALL-E models. */
+/** Qualities of the retired DALL-E models. */
 function isLegacyQuality(quality: unknown): boolean {
   return quality === 'standard' || quality === 'hd'
 }
@@ -118,7 +121,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
 }
 
-/** The model that writes the call and the one that draws are billed apart: both counts together are what was used. */
+/** The vendor bills the model that writes the call and the model that draws apart. The usage is the sum of both. */
 function usageOf(body: Json): Usage | undefined {
   const model = readUsage(body.usage)
   const tool = isRecord(body.tool_usage) ? body.tool_usage.image_gen : undefined
@@ -135,15 +138,14 @@ function usageOf(body: Json): Usage | undefined {
   }
 }
 
-/** What the model said instead. */
+/** The model's text, if it made no image. */
 function wordsOf(output: readonly Json[]): string | undefined {
   const parts = output.flatMap(({ content }) => recordsOf(content))
   return textOf(parts.map((part) => textOf(part.refusal) ?? textOf(part.text) ?? '').join(''))
 }
 
 /**
- * The image comes whole with its item, and not always once more in the last event, whose output some upstreams leave
- * empty. Where both have it, the item's counts.
+ * The image comes whole with its item. The last event repeats it, or has no output on some upstreams. The item counts.
  */
 class ResponseStream implements ImageStreamDecoder {
   readonly #items: Json[] = []
@@ -184,8 +186,4 @@ class ResponseStream implements ImageStreamDecoder {
     const output = this.#items.length > 0 ? this.#items : response.output
     return [{ type: 'completed', answer: decodeAnswer({ ...response, output }) }]
   }
-}
-
-function given(name: string, value: unknown): Json {
-  return value === undefined ? {} : { [name]: value }
 }

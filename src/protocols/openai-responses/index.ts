@@ -1,3 +1,4 @@
+import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding } from '../watch.ts'
@@ -29,7 +30,7 @@ export const openaiResponses: Protocol = {
   upstream: {
     path: () => '/responses',
     headers: {},
-    authHeaders,
+    authHeaders: bearerAuth,
     encodeRequest,
     decodeResponse,
     decodeStream,
@@ -40,9 +41,4 @@ export const openaiResponses: Protocol = {
     },
     decodeError,
   },
-}
-
-/** None for an empty secret: some upstreams want no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { authorization: `Bearer ${secret}` }
 }

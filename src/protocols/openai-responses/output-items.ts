@@ -4,7 +4,7 @@ import { legalCallId } from '../call-ids.ts'
 import type { Envelope } from '../envelope.ts'
 import { callIdRules } from './wire.ts'
 
-/** An event of the stream before it has its number. */
+/** An event of the stream without its sequence number. */
 export type WireEvent = Json & { type: string }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -12,17 +12,17 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 type CallBlock = Extract<AnswerBlock, { type: 'tool-call' }>
 type IdOf = (prefix: string) => string
 
-/** One item of `output`, from its announcement to its end. */
+/** One item of `output`. */
 export interface OutputItem {
-  /** Its `output_index`; undefined until it is announced. */
+  /** Its `output_index`; undefined before its announcement. */
   place: number | undefined
   status: ItemStatus
-  /** The item as it stands. */
+  /** The item in its current state. */
   readonly json: Json
   readonly hasRefusal: boolean
-  /** Events for the next piece of a part. */
+  /** Events for the next delta of a part. */
   add(part: number, delta: Delta): WireEvent[]
-  /** Events for the end of a part, with all of its text. */
+  /** Events for the end of a part, with its whole text. */
   endPart(part: number): WireEvent[]
 }
 
@@ -34,11 +34,11 @@ interface MessagePart {
   annotations: Json[]
 }
 
-/** Text and refusals of the assistant; neighbours share a message. */
+/** Text and refusals of the assistant. Adjacent ones share a message. */
 export class MessageItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
-  /** Parts that can still grow. */
+  /** Parts that are still open. */
   openParts = 0
   readonly #id: string
   readonly #parts: MessagePart[] = []
@@ -62,7 +62,7 @@ export class MessageItem implements OutputItem {
     }
   }
 
-  /** A part to come. It stands nowhere before it has text. */
+  /** Begin a part. It becomes visible with its first text. */
   addPart(kind: 'text' | 'refusal'): number {
     this.openParts++
     this.#parts.push({ kind, place: undefined, text: '', annotations: [] })
@@ -71,7 +71,7 @@ export class MessageItem implements OutputItem {
 
   add(index: number, delta: Delta): WireEvent[] {
     const part = this.#parts[index]
-    if (part === undefined || delta.type === 'seal') return []
+    if (part === undefined || delta.type === 'signature') return []
     const events = this.#placePart(part)
     if (delta.type === 'citation') return part.kind === 'text' ? [...events, this.#cite(part, delta)] : events
     part.text += delta.text
@@ -128,7 +128,7 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
   return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
-/** What the model thought: a summary, or the thought itself, and the seal that lets it be sent back. */
+/** Reasoning: a summary or the raw thought, and the signature that the client sends back. */
 export class ReasoningItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
@@ -138,7 +138,7 @@ export class ReasoningItem implements OutputItem {
   readonly #envelope: Envelope
   #text = ''
   #hasText = false
-  #sealed: string | null = null
+  #encrypted: string | null = null
 
   constructor(idOf: IdOf, isSummary: boolean, envelope: Envelope) {
     this.#id = idOf('rs')
@@ -153,12 +153,12 @@ export class ReasoningItem implements OutputItem {
       type: 'reasoning',
       summary: this.#isSummary ? texts : [],
       ...(this.#isSummary ? {} : { content: texts }),
-      encrypted_content: this.#sealed,
+      encrypted_content: this.#encrypted,
     }
   }
 
   add(_part: number, delta: Delta): WireEvent[] {
-    if (delta.type === 'seal') this.#sealed = this.#envelope.wrap(delta.seal)
+    if (delta.type === 'signature') this.#encrypted = this.#envelope.wrap(delta.signature)
     if (delta.type !== 'text') return []
     const events: WireEvent[] = []
     if (!this.#hasText) events.push({ type: this.#typeOf('part.added'), ...this.#at, part: this.#part('') })
@@ -213,7 +213,7 @@ export class CallItem implements OutputItem {
     return {
       id: this.#id,
       type: isCustom ? 'custom_tool_call' : 'function_call',
-      // The state of a custom call is `completed` or not told at all.
+      // A custom call has the state `completed` or none.
       status: isCustom && this.status === 'incomplete' ? 'completed' : this.status,
       call_id: this.#callId,
       name,
@@ -230,7 +230,7 @@ export class CallItem implements OutputItem {
 
   endPart(): WireEvent[] {
     const isCustom = this.#block.kind === 'custom'
-    // Arguments are JSON: a call without any has an empty object.
+    // Arguments are JSON, so empty ones are an empty object.
     const events = this.#input === '' && !isCustom ? this.add(0, { type: 'text', text: '{}' }) : []
     const input = { [isCustom ? 'input' : 'arguments']: this.#input }
     const name = isCustom ? {} : { name: this.#block.name }
@@ -246,7 +246,7 @@ export class CallItem implements OutputItem {
   }
 }
 
-/** A call of the client's own search for tools, which comes whole. */
+/** A call of the tool search that the client runs. It comes whole. */
 export class SearchItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
@@ -281,7 +281,7 @@ export class SearchItem implements OutputItem {
   }
 }
 
-/** The call's id as this format allows it, once in an answer. */
+/** The call's id in a form that is legal here and unique in the answer. */
 function takeCallId(id: string, taken: Set<string>): string {
   const legal = legalCallId(id, callIdRules)
   let unique = legal

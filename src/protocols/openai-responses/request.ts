@@ -1,7 +1,7 @@
+import { invalid } from '../../canonical/field-error.ts'
 import { conversationRefused } from '../conversation.ts'
 import {
   checkText,
-  invalid,
   type JsonBounds,
   kindAt,
   parseSpan,
@@ -16,8 +16,9 @@ import { readBoolean, readInteger, readModel, stringAt, wrongKind } from '../sca
 import { splice } from '../splice.ts'
 
 /**
- * Read what the gateway must know of a `/responses` body; everything else is the upstream's to judge.
- * Throws GatewayError `invalid_request` naming the field, or `body` for broken JSON.
+ * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
+ * hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or `body` for
+ * broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   checkText(raw)
@@ -35,7 +36,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     stream: readBoolean(raw, members.stream, 'stream'),
     maxOutputTokens: readInteger(raw, members.max_output_tokens, 'max_output_tokens', 0),
     choices: 1,
-    // What is kept elsewhere and what a hosted tool finds is input that the body does not show.
+    // Content that the vendor keeps, and results of tools that it runs, are input that the body does not show.
     hasMedia:
       media.found ||
       heldId !== undefined ||
@@ -43,7 +44,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
       hasHostedTools(raw, members.tools, depthMax),
     wantsUsageFrame: true,
     heldId,
-    // Answers are kept unless the client forbids it.
+    // The vendor keeps answers unless the client forbids it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
     hidesCost: readBoolean(raw, members.background, 'background') ? 'background' : undefined,
     session: stringAt(raw, members.prompt_cache_key),
@@ -52,7 +53,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   }
 }
 
-/** The client's bytes with the upstream's model name; the same buffer when it is the client's own. */
+/** The client's bytes with the upstream's model name. Returns the same buffer if the name is the same. */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   if (!(facts.spans instanceof ResponsesSpans)) {
     throw new Error('patchRequest got the facts of another protocol')
@@ -76,7 +77,7 @@ const memberNames = [
   'prompt_cache_key',
 ] as const
 
-/** Tools whose results come from the vendor and count as input. */
+/** Tools that the vendor runs. Their results count as input. */
 const hostedTools = [
   'web_search',
   'web_search_2025_08_26',
@@ -91,8 +92,8 @@ const hostedTools = [
 ]
 
 /**
- * Strings in `input` that mark a part which is not text, a reference to something kept elsewhere, or a hosted tool. A
- * message that is exactly one of these words counts too, which errs on the safe side.
+ * Strings in `input` that mark a part other than text, a reference to something that the vendor keeps, or a tool that
+ * the vendor runs. A message that is exactly one of these words counts too, which is harmless.
  */
 const mediaWords = wordSet(
   'input_image',
@@ -108,7 +109,7 @@ const mediaWords = wordSet(
 
 const hostedToolWords: ReadonlySet<unknown> = new Set(hostedTools)
 
-/** Where `patchRequest` cuts. A class, so that the facts of another protocol are told apart. */
+/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
 class ResponsesSpans {
   readonly model: Span
 
@@ -142,7 +143,7 @@ function hasHostedTools(raw: Buffer, span: Span | undefined, depthMax: number): 
   return false
 }
 
-/** Undefined when absent, null or empty. */
+/** Undefined if absent, null or empty. */
 function readString(raw: Buffer, span: Span | undefined, path: string): string | undefined {
   if (!isGiven(raw, span)) return undefined
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, path, 'a string')

@@ -5,19 +5,19 @@ import type { AnswerContext } from '../protocol.ts'
 import { failureOf, responseId } from './errors.ts'
 import { writeUsage } from './wire.ts'
 
-/** What changes of a response while it comes. */
+/** The parts of a response that change during a stream. */
 export interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   output: readonly Json[]
   usage: Usage | undefined
-  /** Why it is incomplete. */
+  /** The reason why the response is incomplete. */
   incompleteReason?: 'max_output_tokens' | 'content_filter'
   error?: GatewayError
 }
 
 /**
- * Makes the response object of one answer. It repeats the settings of the request, defaults included, in every state:
- * OpenAI does, and readers with strict schemas miss any key.
+ * Makes the response object of one answer. In every state it repeats the settings of the request with their defaults,
+ * as OpenAI does: clients with strict schemas require every key.
  */
 export function responseObjects(context: AnswerContext): (state: ResponseState) => Json {
   const head = {
@@ -59,7 +59,7 @@ function echoedSettings({ body, model, heldId }: AnswerContext): Json {
     reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
     safety_identifier: body.safety_identifier ?? null,
     service_tier: 'default',
-    // Nothing that is translated is kept for later.
+    // A translated answer is never stored.
     store: heldId !== undefined,
     temperature: body.temperature ?? 1,
     text: { format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
@@ -72,7 +72,7 @@ function echoedSettings({ body, model, heldId }: AnswerContext): Json {
   }
 }
 
-/** Functions have all of their keys in an answer. */
+/** Functions have all their keys in an answer. */
 function echoedTool(tool: unknown): unknown {
   if (!isRecord(tool) || tool.type !== 'function') return tool
   return { description: null, parameters: null, strict: null, ...tool }

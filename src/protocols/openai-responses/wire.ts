@@ -1,20 +1,25 @@
-import { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 
-/** What a tool's name may be made of. */
+/** The vendor's rules for names of tools. */
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
-/** What a call's id may be made of. Chat Completions allows 40 characters, and histories wander between the two. */
+/**
+ * The rules for ids of calls. Chat Completions allows 40 characters, and clients move histories between the two
+ * formats.
+ */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
-/** Ask for reasoning in a form that can be sent back, as nothing is stored. */
+/** Asks for encrypted reasoning, which clients can send back, because nothing is stored. */
 export const encryptedReasoning = 'reasoning.encrypted_content'
 
-/** How a client's own search for tools is called where it has to be a function. */
+/** The name of the client's tool search in formats where it has to be a function. */
 export const searchToolName = 'tool_search'
 
-/** The upstream's counts, in which cached and reasoning tokens are parts of the totals; undefined for none, or zeros. */
+/**
+ * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for only
+ * zeros.
+ */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = count(value.input_tokens)
@@ -34,7 +39,7 @@ export function readUsage(value: unknown): Usage | undefined {
   }
 }
 
-/** `usage` of an answer: null for what nobody told. */
+/** `usage` of an answer; null if it is unknown. */
 export function writeUsage(usage: Usage | undefined): Json | null {
   if (usage === undefined) return null
   const input = usage.input + usage.cacheRead + usage.cacheWrite
@@ -49,8 +54,8 @@ export function writeUsage(usage: Usage | undefined): Json | null {
 }
 
 /**
- * Whether the client searches tools by itself: it lists `tool_search` and answers its calls. Such a call is a function
- * call for every other format, and has to be given back as what it was.
+ * Whether the client runs its own tool search: it lists `tool_search` and answers its calls. In other formats such a
+ * call is a function call, and the answer has to turn it back.
  */
 export function searchesTools(body: Json): boolean {
   const isSearch = (tool: Json) => tool.type === 'tool_search' && tool.execution === 'client'
@@ -60,62 +65,12 @@ export function searchesTools(body: Json): boolean {
   )
 }
 
-/** What kind of JSON value it is, in words for a message. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing'
-  return Array.isArray(value) ? 'array' : typeof value
+/** A member to be spread into an object, if it has a value. */
+export function given(name: string, value: unknown): Json {
+  return value === undefined ? {} : { [name]: value }
 }
 
-/** A GatewayError `invalid_request` about the shape of one field. */
-export function wrongShape(path: string, expected: string, got: unknown): GatewayError {
-  return new GatewayError('invalid_request', `${path}: expected ${expected}, got ${kindOf(got)}`, {
-    field: path,
-  })
-}
-
-/** Null counts as absent. */
-export function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : read(value)
-}
-
-export function readText(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw wrongShape(path, 'a string', value)
-  return value
-}
-
-export function readNumber(value: unknown, path: string): number {
-  if (typeof value !== 'number') throw wrongShape(path, 'a number', value)
-  return value
-}
-
-export function readBoolean(value: unknown, path: string): boolean {
-  if (typeof value !== 'boolean') throw wrongShape(path, 'a boolean', value)
-  return value
-}
-
-export function readObject(value: unknown, path: string): Json {
-  if (!isRecord(value)) throw wrongShape(path, 'an object', value)
-  return value
-}
-
-export function readList(value: unknown, path: string): unknown[] {
-  if (!Array.isArray(value)) throw wrongShape(path, 'an array', value)
-  return value
-}
-
-/** One of a few words. */
-export function readWord<Word extends string>(value: unknown, words: readonly Word[], path: string): Word {
-  const word = words.find((known) => known === value)
-  if (word !== undefined) return word
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : kindOf(value)
-  throw new GatewayError(
-    'invalid_request',
-    `${path}: expected ${words.map((known) => `"${known}"`).join(', ')}, got ${got}`,
-    { field: path },
-  )
-}
-
-/** A whole number that is not negative; 0 for anything else. */
+/** The value if it is a number above 0, rounded down; 0 for anything else. */
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0
 }

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../../src/images/cancel-job.ts'
+import type { ImageGateway } from '../../../src/images/image-gateway.ts'
 import { verifyLedger } from '../../../src/ledger/verify.ts'
-import type { Gateway } from '../../../src/stages/gateway.ts'
 import { aClose } from '../../support/records.ts'
 import { aChannel, anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 
 /** What cancelJob needs of a gateway. */
-const gateway = () => ({ images: { jobs: bed.jobs } }) as Pick<Gateway, 'images'>
+const gateway = () => ({ images: { jobs: bed.jobs } }) as Pick<ImageGateway, 'images'>
 
 async function stateOf(id: string): Promise<string | undefined> {
   return (await bed.jobs.read([id]))[0]?.state
@@ -269,7 +269,7 @@ describe('the order', () => {
       await lost.database.sql`UPDATE image_jobs SET leased_until = now() - interval '1 s' WHERE id = ${dead}`
       await lost.database.sql`UPDATE image_jobs SET enqueued_at = now() - interval '1 h' WHERE id = ${given}`
       expect((await lost.jobs.sweep(60_000)).map(({ id }) => id)).toEqual([dead, given])
-      await cancelJob({ images: { jobs: lost.jobs } } as Pick<Gateway, 'images'>, given)
+      await cancelJob({ images: { jobs: lost.jobs } } as Pick<ImageGateway, 'images'>, given)
       await lost.database.sql`UPDATE image_jobs SET leased_until = now() + interval '1 h' WHERE id = ${dead}`
       expect((await lost.jobs.sweep(60_000)).map(({ id }) => id)).toEqual([outside])
     } finally {

@@ -1,8 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Channel } from '../../../src/catalog/snapshot.ts'
-import { type Database, openDatabase } from '../../../src/db/database.ts'
 import { type Claim, ImageJobs, type JobEnding, type NewJob } from '../../../src/images/jobs/jobs.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../../support/database.ts'
 import { aClose, anOpen } from '../../support/records.ts'
 
 /** ImageJobs on a database of its own, without queue, workers or upstream. */

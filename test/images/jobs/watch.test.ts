@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { followJob } from '../../../src/images/follow-job.ts'
+import type { ImageGateway } from '../../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../../src/images/jobs/job.ts'
 import { JobWatch } from '../../../src/images/jobs/watch.ts'
-import type { Gateway } from '../../../src/stages/gateway.ts'
+import { relayLog } from '../../../src/telemetry/relay-log.ts'
 import { untilSteady } from '../../support/until.ts'
 import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
@@ -28,11 +29,9 @@ function aWatch(sweepMs: number, listens = true) {
         return state.broken ? Promise.reject(new Error('away')) : bed.jobs.read(ids)
       },
     },
-    database: listens
-      ? bed.database
-      : { listen: () => Promise.reject(new Error('nobody listens')), renewals: 0 },
+    database: listens ? bed.database : { listen: () => async () => {} },
     sweepMs,
-    log: { warn: (_fields, message) => state.said.push(message) },
+    log: relayLog((_level, _fields, message) => void state.said.push(message)),
   })
   watches.push(watch)
   return { watch, state }
@@ -90,7 +89,7 @@ test('who has left is told nothing more, and when nobody is left nothing is read
 
 test('following ends with the job, or with the signal, and leaves no watcher behind', async () => {
   const { watch, state } = aWatch(5, false)
-  const gateway = { images: { watch } } as Pick<Gateway, 'images'>
+  const gateway = { images: { watch } } as Pick<ImageGateway, 'images'>
   const id = await bed.aJob()
   const gone = new AbortController()
   const left = followJob(gateway, id, gone.signal)
@@ -107,7 +106,11 @@ test('following ends with the job, or with the signal, and leaves no watcher beh
 test('a job that is none is waited for until the signal comes', async () => {
   const { watch, state } = aWatch(5, false)
   const gone = new AbortController()
-  const following = followJob({ images: { watch } } as Pick<Gateway, 'images'>, randomUUIDv7(), gone.signal)
+  const following = followJob(
+    { images: { watch } } as Pick<ImageGateway, 'images'>,
+    randomUUIDv7(),
+    gone.signal,
+  )
   await vi.waitFor(() => expect(state.reads).toBeGreaterThan(2), patient)
   gone.abort()
   expect(await following).toBeUndefined()

@@ -1,0 +1,138 @@
+import type postgres from 'postgres'
+import type { TypedQueries } from '../db/connections.ts'
+import { and, eq, lt, notExists, sql } from '../db/drizzle.cjs'
+import { idempotencyKeys, imageJobs } from '../db/schema.ts'
+
+/** A request that came with an Idempotency-Key. */
+export interface KeyedRequest {
+  /** Id of the API key: the same header of another one is another key. */
+  keyId: string
+  /** SHA-256 of the header's value. */
+  keyHash: Buffer
+  /** SHA-256 of path and body. */
+  fingerprint: Buffer
+  requestId: string
+}
+
+/** The process that claims keys. */
+export interface Claimant {
+  /** Its id in the table `instances`. */
+  instanceId: string
+  /** A process whose heartbeat is older counts as dead. */
+  instanceDeadMs: number
+  /** Older keys are forgotten. */
+  idempotencyHours: number
+}
+
+/** The key as it stands after the claim. */
+export interface ClaimRow {
+  state: 'claimed' | 'running' | 'different' | 'lost' | 'answered' | 'job'
+  request_id: string
+  status: number | null
+  headers: string | null
+  answer: Buffer | null
+}
+
+/**
+ * Claim the key, or read what stands in its way. Undefined: another statement committed or deleted the row meanwhile.
+ *
+ * SQL, because drizzle has no words for an INSERT and a SELECT that are one statement and share their conditions.
+ */
+export async function claimKey(
+  sql: postgres.Sql,
+  claimant: Claimant,
+  { keyId, keyHash, fingerprint, requestId }: KeyedRequest,
+): Promise<ClaimRow | undefined> {
+  const { instanceId, idempotencyHours } = claimant
+  const isDead = isProcessDead(sql, claimant)
+  const isJob = sql`EXISTS (SELECT FROM image_jobs j WHERE j.id = k.request_id)`
+  // As with any request that failed, a repeat runs anew.
+  const isFailedJob = sql`EXISTS (
+    SELECT FROM image_jobs j WHERE j.id = k.request_id AND j.state IN ('failed', 'cancelled'))`
+  // The log has all requests of a process that was adopted or has closed.
+  const hasSucceeded = sql`EXISTS (
+    SELECT FROM requests r
+    WHERE r.id = k.request_id AND r.created_at = uuid_moment(k.request_id) AND r.outcome = 'succeeded')`
+  // Of two claims at once the second waits for the first's commit, and finds a key that a live process has claimed.
+  const [row] = await sql<ClaimRow[]>`
+    WITH claimed AS (
+      INSERT INTO idempotency_keys AS k (key_id, key_hash, fingerprint, request_id, instance_id, created_at)
+      VALUES (${keyId}, ${keyHash}, ${fingerprint}, ${requestId}, ${instanceId}, now())
+      ON CONFLICT (key_id, key_hash) DO UPDATE
+      SET fingerprint = excluded.fingerprint, request_id = excluded.request_id, instance_id = excluded.instance_id,
+        status = NULL, headers = NULL, answer = NULL, created_at = excluded.created_at
+      WHERE k.created_at < now() - make_interval(hours => ${idempotencyHours})
+        OR ${isFailedJob}
+        OR (${isDead} AND NOT ${isJob} AND NOT ${hasSucceeded})
+      RETURNING request_id
+    )
+    SELECT 'claimed' AS state, request_id, NULL::smallint AS status, NULL AS headers, NULL::bytea AS answer FROM claimed
+    UNION ALL
+    SELECT
+      CASE
+        WHEN k.fingerprint <> ${fingerprint} THEN 'different'
+        WHEN k.status IS NOT NULL THEN 'answered'
+        WHEN k.instance_id IS NULL OR ${isJob} THEN 'job'
+        WHEN ${isDead} AND ${hasSucceeded} THEN 'lost'
+        ELSE 'running'
+      END, k.request_id, k.status, k.headers, CASE WHEN k.fingerprint = ${fingerprint} THEN k.answer END
+    FROM idempotency_keys k
+    WHERE k.key_id = ${keyId} AND k.key_hash = ${keyHash} AND NOT EXISTS (SELECT FROM claimed)`
+  return row
+}
+
+/**
+ * True when the process that runs the request is dead. A process without a row may be about to make one, and one whose
+ * heartbeat is old may only have had no Postgres to send it to.
+ */
+function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claimant) {
+  const since = sql`now() - make_interval(secs => ${instanceDeadMs / 1000})`
+  return sql`(
+    k.instance_id <> ${instanceId} AND coalesce(
+      (SELECT i.state <> 'live' OR greatest(i.heartbeat_at, pg_postmaster_start_time()) < ${since}
+       FROM instances i WHERE i.id = k.instance_id),
+      greatest(k.created_at, pg_postmaster_start_time()) < ${since}))`
+}
+
+/** Keep the answer of a request, unless another process has taken its key over. */
+export async function keepAnswer(
+  db: TypedQueries,
+  instanceId: string,
+  request: KeyedRequest,
+  answer: { status: number; headers: string; answer: Buffer },
+): Promise<void> {
+  await db
+    .update(idempotencyKeys)
+    .set({ ...answer, instanceId: null })
+    .where(ownKey(instanceId, request))
+}
+
+/** Let the image job with the request's id be its answer, whatever becomes of this process. */
+export async function leaveToJob(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
+  await db.update(idempotencyKeys).set({ instanceId: null }).where(ownKey(instanceId, request))
+}
+
+/** Give up a claim. Where there is a job, it stays the answer. */
+export async function releaseKey(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
+  const job = db
+    .select({ id: imageJobs.id })
+    .from(imageJobs)
+    .where(eq(imageJobs.id, idempotencyKeys.requestId))
+  await db.delete(idempotencyKeys).where(and(ownKey(instanceId, request), notExists(job)))
+}
+
+export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Promise<void> {
+  await db
+    .delete(idempotencyKeys)
+    .where(lt(idempotencyKeys.createdAt, sql`now() - make_interval(hours => ${hours})`))
+}
+
+/** The key, while this process still has the claim. */
+function ownKey(instanceId: string, { keyId, keyHash, requestId }: KeyedRequest) {
+  return and(
+    eq(idempotencyKeys.keyId, keyId),
+    eq(idempotencyKeys.keyHash, keyHash),
+    eq(idempotencyKeys.requestId, requestId),
+    eq(idempotencyKeys.instanceId, instanceId),
+  )
+}

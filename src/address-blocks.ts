@@ -1,0 +1,39 @@
+import ipaddr from 'ipaddr.js'
+
+export type Ip = ipaddr.IPv4 | ipaddr.IPv6
+export type Block = [network: Ip, bits: number]
+
+/** The only reader of CIDR blocks: undefined unless the text is a block, or one address, which becomes a block of its own. */
+export function readBlock(text: string): string | undefined {
+  if (ipaddr.isValidCIDR(text)) return text
+  if (ipaddr.isValid(text)) return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
+  return undefined
+}
+
+/** The key is the list itself, so that its blocks are parsed once. */
+const parsedBlocks = new WeakMap<readonly string[], Block[]>()
+
+/** CIDR blocks, parsed. IPv4-mapped blocks (`::ffff:192.0.2.0/120`) count as IPv4. */
+export function blocksOf(cidrs: readonly string[]): Block[] {
+  const parsed = parsedBlocks.get(cidrs)
+  if (parsed !== undefined) return parsed
+  const blocks = cidrs.map((cidr): Block => {
+    const [network, bits] = ipaddr.parseCIDR(cidr)
+    const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
+    return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
+  })
+  parsedBlocks.set(cidrs, blocks)
+  return blocks
+}
+
+/** Whether an address is in one of these CIDR blocks. IPv4-mapped addresses (`::ffff:192.0.2.1`) count as IPv4. */
+export function isWithin(address: string, cidrs: readonly string[]): boolean {
+  if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
+  const ip = ipaddr.process(address)
+  return blocksOf(cidrs).some((block) => contains(block, ip))
+}
+
+export function contains([network, bits]: Block, ip: Ip): boolean {
+  if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
+  return ip instanceof ipaddr.IPv6 && ip.match(network, bits)
+}

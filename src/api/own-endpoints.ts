@@ -1,0 +1,25 @@
+import type { Database } from '../db/database.ts'
+import type { ImageGateway } from '../images/image-gateway.ts'
+import { budgetEndpoint } from './budget.ts'
+import { countTokensEndpoints } from './count-tokens.ts'
+import { imageEndpoints } from './images.ts'
+import { modelsEndpoints } from './models.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
+import { heldAnswerEndpoints } from './responses.ts'
+import { translateEndpoint } from './translate.ts'
+import { usageEndpoints } from './usage.ts'
+
+/** Our own API for clients, in the order of /openapi.json. */
+export function ownEndpoints(gateway: ImageGateway & { database: Database }): OwnEndpoint[] {
+  const { database, ledger } = gateway
+  const usage = { database, shipNow: () => ledger.shipAll() }
+  return [
+    ...countTokensEndpoints(gateway),
+    ...heldAnswerEndpoints(gateway),
+    ...imageEndpoints(gateway),
+    translateEndpoint(gateway),
+    ...modelsEndpoints,
+    ...usageEndpoints(usage),
+    budgetEndpoint(usage),
+  ]
+}

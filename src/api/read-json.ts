@@ -1,0 +1,40 @@
+import { GatewayError } from '../canonical/error.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { checkText, scanMembers } from '../protocols/json-scan.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { Identified } from '../stages/identify.ts'
+import { readWhole } from '../stages/read.ts'
+
+/**
+ * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is too deep or
+ * has too many values before anything is made of it, which a schema cannot do. Throws `invalid_request` or
+ * `request_too_large`.
+ */
+export async function readJson(gateway: Gateway, stage: Identified): Promise<Json> {
+  const body = stage.row.body ?? (await readWhole(gateway, stage))
+  if (body === undefined) throw notWhole()
+  checkText(body)
+  const whole = { start: 0, end: body.length }
+  const { jsonDepthMax, jsonValuesMax } = gateway.bounds
+  scanMembers(body, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
+  return parseJson(body)
+}
+
+/** Throws `invalid_request`. */
+export function parseJson(body: Buffer): Json {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
+      field: 'body',
+      cause,
+    })
+  }
+  if (isRecord(value)) return value
+  throw new GatewayError('invalid_request', 'body: expected a JSON object', { field: 'body' })
+}
+
+export function notWhole(): GatewayError {
+  return new GatewayError('invalid_request', 'The request did not arrive whole.')
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatewayError } from '../canonical/error.ts'
+import { redactText } from '../redaction/redact.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import { type Endpoint, formatAt } from '../stages/endpoints.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { refuseSafely } from '../stages/handle-request.ts'
+import { recognise } from '../stages/identify.ts'
+import { newestOn, receive } from '../stages/received.ts'
+import { noAttempts, type Unanswered } from '../stages/refuse.ts'
+
+const pathCharactersMax = 128
+
+type RoutedRequest = IncomingMessage & { path: string }
+
+/** Whatever no route took: a row, and an error that says which path to use. */
+export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
+  return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
+    const path = pathOf(request)
+    if (isWebSocket(request) && endpoints.some((endpoint) => endpoint.path === path)) {
+      response.setHeader('upgrade', 'HTTP/1.1')
+      await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...noAttempts, ownStatus: 426 })
+      return
+    }
+    const advice = adviceOn(endpoints, request.method ?? '', path)
+    await refuseUnrouted(gateway, request, response, new GatewayError('unknown_path', advice))
+  }
+}
+
+/**
+ * Whatever Express itself could not deal with: a path whose escapes are broken, or a mistake of ours. A row, and an
+ * error in the caller's format.
+ */
+export function failedRouting(gateway: Gateway) {
+  return async (
+    cause: unknown,
+    request: RoutedRequest,
+    response: ServerResponse,
+    _next: unknown,
+  ): Promise<void> => {
+    const begun = newestOn(request.socket)
+    const error =
+      cause instanceof URIError
+        ? new GatewayError('invalid_request', 'The path holds a % that begins no escape; write it as %25.')
+        : asGatewayError(cause)
+    if (begun?.request === request) await refuseSafely(gateway, begun, error)
+    else await refuseUnrouted(gateway, request, response, error)
+  }
+}
+
+async function refuseUnrouted(
+  gateway: Gateway,
+  request: RoutedRequest,
+  response: ServerResponse,
+  error: GatewayError,
+  unanswered?: Unanswered,
+): Promise<void> {
+  const received = receive(gateway, formatAt(pathOf(request), request.headers), request, response)
+  try {
+    await recognise(gateway, received)
+    await refuseSafely(gateway, received, error, unanswered)
+  } catch (cause) {
+    await refuseSafely(gateway, received, cause)
+  }
+}
+
+/**
+ * Clients that try a WebSocket first, such as Codex on /v1/responses, go on over HTTP at once when they are told 426; any
+ * other refusal costs them seconds, or the turn. https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
+ */
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+function noWebSocket(path: string): GatewayError {
+  return new GatewayError(
+    'unknown_path',
+    `${path} is not served over a WebSocket here. Send the request with POST over HTTP.`,
+  )
+}
+
+function pathOf({ path }: RoutedRequest): string {
+  return redactText(path.slice(0, pathCharactersMax))
+}
+
+/** What to call instead. */
+export function adviceOn(endpoints: readonly Endpoint[], method: string, path: string): string {
+  // A path with an id in it is nobody's typing error.
+  const known = endpoints.filter((endpoint) => !endpoint.path.includes('{'))
+  const methods = known.filter((endpoint) => endpoint.path === path).map((endpoint) => endpoint.method)
+  if (methods.length > 0) return `${path} is called with ${methods.join(' or ')}, not ${method}.`
+  const meant = nearest(known, path)
+  if (meant === undefined) {
+    return `There is no ${method} ${path} here. The paths are ${[...new Set(known.map((endpoint) => endpoint.path))].join(', ')}.`
+  }
+  const advice = `There is no ${method} ${path} here; use ${meant.method} ${meant.path}.`
+  if (path.startsWith('/v1/v1/'))
+    return `${advice} The SDK adds its path to a base URL that ends in /v1, so /v1 must stand there once.`
+  if (!path.startsWith('/v1/')) return `${advice} Let the SDK's base URL end in /v1.`
+  return advice
+}
+
+/** The endpoint whose path this one ends with, whatever stands before it. */
+function nearest(known: readonly Endpoint[], path: string): Endpoint | undefined {
+  const tail = path.replace(/\/+$/, '').replace(/\/{2,}/g, '/')
+  return known
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .find((endpoint) => tail.endsWith(endpoint.path.slice('/v1'.length)))
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { GatewayError } from './error.ts'
+import { anyOf, invalid, kindOf, quoted } from './field-error.ts'
+import { isRecord } from './json.ts'
+
+/**
+ * The value as the schema reads it. Throws GatewayError `invalid_request` that names the path of the first bad field,
+ * as in `messages[2].content: expected a string, got number`. A schema may have messages of its own.
+ */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value, { error: problemOf })
+  if (result.success) return result.data
+  throw fieldError(result.error.issues)
+}
+
+/** A whole number within bounds. */
+export function integer(least: number, most: number) {
+  const error = ({ input }: { input?: unknown }) =>
+    typeof input === 'number'
+      ? `expected an integer from ${least} to ${most}, got ${input}`
+      : `expected an integer, got ${kindOf(input)}`
+  return z.int({ error }).min(least, { error }).max(most, { error })
+}
+
+/** A member that may be absent. Null counts as absent. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** The words of a schema for a value that does not fit: `expected a UUID, got "abc"`. */
+export function expected(what: string) {
+  return { error: ({ input }: { input?: unknown }) => `expected ${what}, got ${shownValue(input)}` }
+}
+
+/** Our words for what zod found; undefined leaves it to zod's. */
+const problemOf: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${typeNames[issue.expected] ?? issue.expected}, got ${kindOf(issue.input)}`
+    case 'invalid_value':
+      return expectedWord(issue.values.map(String), issue.input)
+    case 'invalid_union': {
+      const { options, discriminator, input } = issue
+      if (!Array.isArray(options) || typeof discriminator !== 'string' || !isRecord(input)) return undefined
+      return expectedWord(options.map(String), input[discriminator])
+    }
+    case 'unrecognized_keys':
+      return `unknown parameter, expected ${membersOf(issue.inst)}`
+    default:
+      return undefined
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'a boolean',
+  int: 'an integer',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+}
+
+function expectedWord(words: readonly string[], value: unknown): string {
+  return `expected ${anyOf(words)}, got ${shownValue(value)}`
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : kindOf(value)
+}
+
+/** The names that an object may have. */
+function membersOf(schema: unknown): string {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  return names.length === 0 ? 'no parameters' : `one of ${names.join(', ')}`
+}
+
+function fieldError(issues: readonly z.core.$ZodIssue[]): GatewayError {
+  const { path, message } = deepest(issues, [])
+  let text = ''
+  for (const key of path) {
+    text += typeof key === 'number' ? `[${key}]` : text === '' ? String(key) : `.${String(key)}`
+  }
+  return invalid(text === '' ? 'body' : text, message)
+}
+
+interface Problem {
+  path: readonly PropertyKey[]
+  message: string
+}
+
+/** The first issue. Of a union, that of the alternative which the value fits furthest. */
+function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): Problem {
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1).map(shownName) : []
+  const path = [...above, ...(issue?.path ?? []), ...unknown]
+  const own: Problem = { path, message: issue?.message ?? 'not valid' }
+  const branches = issue?.code === 'invalid_union' ? issue.errors.map((errors) => deepest(errors, path)) : []
+  const [first = own] = branches
+  return branches.reduce((best, branch) => (branch.path.length > best.path.length ? branch : best), first)
+}
+
+/** A client's name of a field as it may stand in a message: enough to recognise it, and nothing that breaks a line. */
+function shownName(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
+}

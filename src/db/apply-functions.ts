@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Sql } from 'postgres'
+
+/** SQL functions, one a file, and the version of them all. */
+export interface FunctionFolder {
+  path: string
+  /** Raised with every change of a file. */
+  version: number
+}
+
+/** Raise it with every change in functions/: the tests tell which hash belongs to it. */
+export const functionsVersion = 1
+
+const ownFunctions: FunctionFolder = {
+  path: fileURLToPath(new URL('./functions', import.meta.url)),
+  version: functionsVersion,
+}
+
+/**
+ * Create or replace the functions whose files have changed, all or none. Call it under the lock of the migrations and
+ * after them. Answers their names.
+ *
+ * Nothing is done when a newer version has been here: in a rolling upgrade an old process may start after a new one, and
+ * must not put its old functions back. The comment of each function says which version and text it has.
+ */
+export async function applyFunctions(session: Sql, { path, version } = ownFunctions): Promise<string[]> {
+  const applied = await readApplied(session)
+  if (Math.max(0, ...[...applied.values()].map((note) => note.version)) > version) return []
+  const changed = readFunctions(path).filter(({ name, hash }) => applied.get(name)?.hash !== hash)
+  if (changed.length === 0) return []
+  await session.begin(async (tx) => {
+    // A function may call one of a later file.
+    await tx`SET LOCAL check_function_bodies = off`
+    for (const { name, text, hash } of changed) {
+      await tx.unsafe(text)
+      await tx.unsafe(`COMMENT ON FUNCTION ${name} IS 'tollgate ${version} ${hash}'`)
+    }
+  })
+  return changed.map(({ name }) => name)
+}
+
+/** By the function's name. */
+async function readApplied(session: Sql): Promise<Map<string, { version: number; hash: string }>> {
+  const rows = await session<{ name: string; note: string }[]>`
+    SELECT p.proname AS name, d.description AS note
+    FROM pg_proc p JOIN pg_description d ON d.objoid = p.oid AND d.classoid = 'pg_proc'::regclass
+    WHERE p.pronamespace = current_schema()::regnamespace AND d.description LIKE 'tollgate %'`
+  return new Map(
+    rows.map(({ name, note }) => {
+      const [, version = '0', hash = ''] = note.split(' ')
+      return [name, { version: Number(version), hash }]
+    }),
+  )
+}
+
+export interface FunctionFile {
+  name: string
+  text: string
+  /** SHA-256 of the text, hexadecimal. */
+  hash: string
+}
+
+/** The files of a folder, in the order of their names. */
+export function readFunctions(path = ownFunctions.path): FunctionFile[] {
+  const files = readdirSync(path).filter((file) => file.endsWith('.sql'))
+  return files.sort().map((file) => {
+    const text = readFileSync(join(path, file), 'utf8')
+    return { name: basename(file, '.sql'), text, hash: createHash('sha256').update(text).digest('hex') }
+  })
+}

@@ -1,0 +1,40 @@
+-- Keep a job and feed the queue: all or nothing. `amount` is NULL where nothing is limited; else the caller had
+-- reserve_money hold it, and from now on the job holds it. Called again with the same id, it changes nothing and answers
+-- as the first time. Verdicts: `accepted`; `insufficient`: the money is held no more and cannot be held again; `full`:
+-- `waiting_max` jobs of the tenant wait already.
+CREATE OR REPLACE FUNCTION accept_image_job(job jsonb, sealed_request bytea, sealed_webhook bytea, amount bigint, queue_window integer,
+  waiting_max integer, OUT verdict text, OUT enqueue text[]) LANGUAGE plpgsql AS $$
+DECLARE
+  j image_jobs := jsonb_populate_record(NULL::image_jobs, job);
+  nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+BEGIN
+  verdict := 'accepted';
+  enqueue := '{}';
+  -- The tenant's lock first: when a request is sent twice, the second finds what the first did.
+  PERFORM pg_advisory_xact_lock(hashtextextended(j.tenant_id::text, 7023913));
+  IF EXISTS (SELECT 1 FROM image_jobs WHERE id = j.id) THEN RETURN; END IF;
+  IF waiting_max <= (
+    SELECT count(*) FROM (
+      SELECT 1 FROM image_jobs WHERE tenant_id = j.tenant_id AND state = 'queued' AND enqueued_at IS NULL LIMIT waiting_max
+    ) AS waiting
+  ) THEN
+    verdict := 'full';
+    RETURN;
+  END IF;
+  IF amount IS NOT NULL THEN
+    -- No process holds it: the job outlives the process that accepted it.
+    UPDATE reservations SET instance_id = nobody WHERE request_id = j.id AND amount_nano >= amount;
+    IF NOT FOUND AND (
+      SELECT r.verdict <> 'granted'
+      FROM reserve_money(nobody, ARRAY[j.id], ARRAY[j.tenant_id], ARRAY[j.key_id], ARRAY[j.group_id], ARRAY[amount]) AS r
+    ) THEN
+      verdict := 'insufficient';
+      RETURN;
+    END IF;
+  END IF;
+  INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, request, quote, opened, body, created_at,
+    webhook_url)
+  VALUES (j.id, j.tenant_id, j.key_id, j.group_id, 'queued', j.priority, j.model, sealed_request, j.quote, j.opened, j.body,
+    uuid_moment(j.id), sealed_webhook);
+  enqueue := feed_image_jobs(j.tenant_id, queue_window);
+END $$;

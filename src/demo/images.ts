@@ -1,0 +1,79 @@
+import { type Json, textOf } from '../canonical/json.ts'
+import { tokensOf } from './canned-answers.ts'
+import type { Head } from './format.ts'
+import { drawPicture, type Size } from './picture.ts'
+import { Refusal } from './question.ts'
+
+/** What the demo reads of a request for images. It ignores all other members. */
+export interface Wish {
+  prompt: string
+  count: number
+  size: Size
+  quality: string
+  /** For each picture. */
+  previews: number
+}
+
+/** Throws Refusal. https://platform.openai.com/docs/api-reference/images/create */
+export function readWish(body: Json): Wish {
+  const size = textOf(body.size) ?? 'auto'
+  const [, width, height] =
+    /^(\d{3,4})x(\d{3,4})$/.exec(size === 'auto' ? '1024x1024' : size)?.map(Number) ?? []
+  return {
+    prompt: textOf(body.prompt) ?? refuse('prompt', 'a text'),
+    count: wholeNumber(body.n ?? 1, 'n', 1, 10),
+    size: { width: wholeNumber(width, 'size', 256, 2048), height: wholeNumber(height, 'size', 256, 2048) },
+    quality: body.quality === 'low' || body.quality === 'high' ? body.quality : 'medium',
+    previews: wholeNumber(body.partial_images ?? 0, 'partial_images', 0, 3),
+  }
+}
+
+function wholeNumber(value: unknown, name: string, least: number, most: number): number {
+  const isIn = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+  return isIn ? value : refuse(name, `whole numbers from ${least} to ${most}`)
+}
+
+function refuse(name: string, wanted: string): never {
+  throw new Refusal(400, `${name}: the demo channel takes ${wanted}.`)
+}
+
+export async function wholeImages(wish: Wish, { createdAtSeconds }: Head): Promise<Json> {
+  const data: Json[] = []
+  // One after the other: a picture takes some megabytes while it is drawn.
+  for (let index = 0; index < wish.count; index++) data.push({ b64_json: await draw(wish, wish.size, index) })
+  return { created: createdAtSeconds, data, ...settingsOf(wish), usage: usageOf(wish) }
+}
+
+/** The events of a stream: each picture after its previews. */
+export async function* imageEvents(wish: Wish, { createdAtSeconds }: Head): AsyncGenerator<Json> {
+  const opening = { created_at: createdAtSeconds, ...settingsOf(wish) }
+  const coarse = { width: wish.size.width >> 2, height: wish.size.height >> 2 }
+  for (let index = 0; index < wish.count; index++) {
+    for (let partial_image_index = 0; partial_image_index < wish.previews; partial_image_index++) {
+      const b64_json = await draw(wish, coarse, index)
+      yield { type: 'image_generation.partial_image', ...opening, partial_image_index, b64_json }
+    }
+    const b64_json = await draw(wish, wish.size, index)
+    yield { type: 'image_generation.completed', ...opening, b64_json, usage: usageOf(wish) }
+  }
+}
+
+async function draw({ prompt }: Wish, size: Size, index: number): Promise<string> {
+  return (await drawPicture(size, `${index} ${prompt}`)).toString('base64')
+}
+
+function settingsOf({ size, quality }: Wish): Json {
+  return { background: 'opaque', output_format: 'png', quality, size: `${size.width}x${size.height}` }
+}
+
+/** Of the whole request, at about a thousand pixels a token. */
+function usageOf({ prompt, size, count }: Wish): Json {
+  const text = tokensOf(prompt)
+  const image = Math.ceil((size.width * size.height) / 1024) * count
+  return {
+    input_tokens: text,
+    input_tokens_details: { image_tokens: 0, text_tokens: text },
+    output_tokens: image,
+    total_tokens: text + image,
+  }
+}

@@ -1,0 +1,65 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { ChatEvent } from '../canonical/event.ts'
+import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
+import type { Translatable } from './translatable.ts'
+
+interface Writer {
+  push(event: ChatEvent): string
+}
+
+/** A writer that never throws: an event that it cannot write becomes an error of the upstream. It redacts errors. */
+export class SafeWriter {
+  readonly #writer: Writer
+  readonly #wanted: Translatable
+
+  constructor(writer: Writer, wanted: Translatable) {
+    this.#writer = writer
+    this.#wanted = wanted
+  }
+
+  /** Calls `onWritten` with the event that it wrote, which may be an error in place of `event`. */
+  push(event: ChatEvent, onWritten: (event: ChatEvent) => void): string {
+    const { client, requestId, stream, redactError } = this.#wanted
+    const redacted: ChatEvent =
+      event.type === 'error' ? { type: 'error', error: redactError(event.error) } : event
+    try {
+      const text = this.#writer.push(redacted)
+      onWritten(redacted)
+      return text
+    } catch (cause) {
+      const error = redacted.type === 'error' ? redacted.error : unwritable(cause)
+      onWritten({ type: 'error', error })
+      // Not with the format's writer: it would repeat parts of the answer, which may not be writable.
+      return stream ? client.encodeStreamError(error, requestId).toString() : ''
+    }
+  }
+}
+
+/** For example, JSON that is nested too deep for JSON.stringify. */
+function unwritable(cause: unknown): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    'The upstream answered with something that cannot be translated.',
+    {
+      cause,
+    },
+  )
+}
+
+/** Writes the answer when it is whole. */
+export class WholeWriter implements Writer {
+  readonly #client: ClientSide
+  readonly #contextOf: (events: readonly ChatEvent[]) => AnswerContext
+  readonly #events: ChatEvent[] = []
+
+  constructor(client: ClientSide, contextOf: (events: readonly ChatEvent[]) => AnswerContext) {
+    this.#client = client
+    this.#contextOf = contextOf
+  }
+
+  push(event: ChatEvent): string {
+    this.#events.push(event)
+    if (event.type !== 'finish') return ''
+    return JSON.stringify(this.#client.encodeResponse(this.#events, this.#contextOf(this.#events)))
+  }
+}

@@ -1,0 +1,134 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { Model } from '../catalog/snapshot.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import type { BreakerCall, Outcome } from '../routing/breakers.ts'
+import type { Target } from '../routing/candidates.ts'
+import { recordFailure } from '../routing/record-failure.ts'
+import type { Chosen } from '../routing/targets.ts'
+import type { Verdict } from '../routing/verdict.ts'
+import type { Admitted } from '../stages/admit.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { end } from '../stages/end.ts'
+import { asGatewayError, type Ending } from '../stages/ending.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { meter } from '../stages/meter.ts'
+import { rememberHolder } from './holders.ts'
+import type { Preparation, Prepared } from './prepare.ts'
+import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
+import { setRouteHeaders } from './route-headers.ts'
+
+/** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
+export type CallResult =
+  | { kind: 'answered' }
+  | { kind: 'untranslatable'; error: GatewayError }
+  | (Extract<RelayResult, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
+
+/** Call one target and relay its answer. Writes the row if the client got an answer. */
+export function callTarget(
+  gateway: Gateway,
+  admitted: Admitted,
+  { modelCandidates, target }: Chosen,
+  preparation: Preparation,
+): Promise<CallResult> {
+  const { row, life, id } = admitted
+  const record = newAttempt(target)
+  row.attempts.push(record)
+  const { secret } = target.credential
+  if (secret !== '' && !row.credentials.includes(secret)) row.credentials.push(secret)
+  let prepared: Prepared
+  try {
+    prepared = preparation.prepare(target, modelCandidates.model)
+  } catch (cause) {
+    const error = asGatewayError(cause)
+    record.passedOver = true
+    record.error = { kind: error.kind, message: error.message }
+    return Promise.resolve({ kind: 'untranslatable', error })
+  }
+  row.sentAt ??= Date.now()
+  setRouteHeaders(admitted, target, modelCandidates)
+  // The breaker may ask while the answer still comes: its head already shows that the target answers.
+  const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
+  const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
+  return new Promise((done) => {
+    const relay = new Relay({
+      admitted,
+      side: upstreamSide(target.protocol),
+      reader: prepared.reader,
+      attempt: record,
+      bounds: gateway.bounds,
+      settle: (answer) => {
+        recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
+        rememberHolder(gateway, admitted, target, answer.observation.answerId)
+        return end(gateway, admitted, endingOf(admitted, target, modelCandidates.model, answer))
+      },
+      done: (relayed) => {
+        life.running = undefined
+        if (relayed.kind === 'answered') {
+          done(relayed)
+          return
+        }
+        // The client has seen nothing of this answer.
+        row.firstTokenAt = null
+        const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
+        done({ ...relayed, verdict, reached: record.status !== null })
+      },
+    })
+    life.running = gateway.upstreams.call(target, prepared.request, relay)
+  })
+}
+
+interface AnsweredCall {
+  answer: RelayedAnswer
+  record: AttemptRecord
+  breakerCall: BreakerCall
+}
+
+function recordAnswer(
+  gateway: Gateway,
+  admitted: Admitted,
+  target: Target,
+  { answer, record, breakerCall }: AnsweredCall,
+): void {
+  const error = answer.error ?? answer.observation.error
+  if (error === undefined) breakerCall.end(outcomeOf(answer), '')
+  else if (isSlowlyRead(gateway, admitted, error, record)) breakerCall.end('nothing', '')
+  else recordFailure(gateway, admitted.id, target, error, breakerCall)
+}
+
+/**
+ * A stream that ran for all of `upstreamTotalMs` had a slow client, not a slow upstream: a silent upstream is aborted after
+ * `upstreamIdleMs`.
+ */
+function isSlowlyRead(
+  { bounds }: Gateway,
+  { row }: Admitted,
+  { kind }: GatewayError,
+  record: AttemptRecord,
+): boolean {
+  if (kind !== 'upstream_timeout' || row.firstTokenAt === null || record.totalMs === null) return false
+  return record.totalMs >= bounds.upstreamTotalMs - clockMs
+}
+
+/** Timers and the time of day may differ by this much. */
+const clockMs = 10
+
+/** If the client left before the end, we learn nothing about the channel. */
+function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
+  return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
+}
+
+function endingOf({ body, group }: Admitted, target: Target, model: Model, answer: RelayedAnswer): Ending {
+  const { observation, streamEnd } = answer
+  const clientGone = streamEnd === 'client_gone'
+  const error = clientGone ? null : (answer.error ?? observation.error ?? null)
+  return {
+    status: answer.status,
+    outcome: clientGone ? 'cancelled' : error === null ? 'succeeded' : 'failed',
+    error,
+    observation,
+    streamEnd,
+    target,
+    metered: meter(observation, body.length, model, group.priceMultiplier),
+  }
+}

@@ -1,0 +1,87 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import type { Admitted } from '../stages/admit.ts'
+import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
+import { redactError } from '../stages/redact-error.ts'
+import type { ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
+import { answerHeaders } from './answer-headers.ts'
+
+/** The head of an upstream's answer, as far as the client's answer depends on it. */
+interface UpstreamHead {
+  status: number
+  headers: ResponseHeaders
+  /** Whether the upstream streams. */
+  streams: boolean
+  /** The content type for the client, if it is not the upstream's. */
+  contentType: string | undefined
+}
+
+/** The answer to the client: its head, its bytes with backpressure, and its end. */
+export class ClientAnswer {
+  readonly #admitted: Admitted
+  readonly #stallMs: number
+  #head: UpstreamHead | undefined
+  #begun = false
+  /** The client has not yet read all bytes written so far, and the upstream is paused. */
+  #blocked = false
+
+  /** `stallMs`: see `cutWhenStalled`. */
+  constructor(admitted: Admitted, stallMs: number) {
+    this.#admitted = admitted
+    this.#stallMs = stallMs
+  }
+
+  /** True when the client may have seen something of the answer. */
+  get hasBegun(): boolean {
+    return this.#begun
+  }
+
+  /** Call it before `write`. The head goes out with the first bytes. */
+  setHead(head: UpstreamHead): void {
+    this.#head = head
+  }
+
+  /** Write bytes, and pause the upstream until the client has read them. Does nothing when the client has left. */
+  write(upstream: UpstreamCall, chunk: Buffer): void {
+    const { response, life } = this.#admitted
+    if (life.clientGone) return
+    this.#begin(undefined)
+    if (writeAnswer(this.#admitted, chunk) || this.#blocked) return
+    this.#blocked = true
+    upstream.pause()
+    response.once('drain', () => {
+      this.#blocked = false
+      upstream.resume()
+    })
+    cutWhenStalled(response, this.#stallMs)
+  }
+
+  /** End the answer with its last bytes. An error ends a stream with an error event, unless `last` has one already. */
+  finish(error: GatewayError | null, last: Buffer | undefined): void {
+    const { response, endpoint, id, life } = this.#admitted
+    if (life.clientGone || response.destroyed) return
+    if (error !== null && this.#head?.streams !== true) {
+      // Only a closed connection can tell the client that this answer is not whole.
+      response.destroy()
+      return
+    }
+    const inStream = error !== null && last === undefined
+    this.#begin(last?.length)
+    finishAnswer(
+      this.#admitted,
+      inStream ? endpoint.client.encodeStreamError(redactError(this.#admitted, error), id) : last,
+    )
+    if (isWaitedFor(response)) cutWhenStalled(response, this.#stallMs)
+  }
+
+  #begin(wholeBytes: number | undefined): void {
+    if (this.#begun || this.#head === undefined) return
+    this.#begun = true
+    const { status, headers, streams, contentType } = this.#head
+    beginAnswer(
+      this.#admitted,
+      status,
+      answerHeaders(this.#admitted, { contentType, streams, wholeBytes, upstream: headers }),
+    )
+  }
+}

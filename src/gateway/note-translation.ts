@@ -1,0 +1,29 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { Candidate } from '../routing/candidates.ts'
+import type { Received } from '../stages/received.ts'
+
+/** Record the notes of a translation in the row, and their summary in a header for the client. */
+export function noteTranslation(
+  { row, headers }: Pick<Received, 'row' | 'headers'>,
+  target: Candidate,
+  notes: readonly TranslationNote[],
+): void {
+  row.notes = notes.slice(0, notesMax)
+  headers['x-tollgate-translation'] = summaryOf(target, notes)
+}
+
+/** The row keeps no more notes. */
+const notesMax = 64
+const summaryCharactersMax = 512
+
+/** The target's protocol and the changed paths by action, losses first. */
+function summaryOf(target: Candidate, notes: readonly TranslationNote[]): string {
+  const parts = [target.protocol as string]
+  for (const action of ['dropped', 'emulated', 'clamped', 'defaulted', 'mapped'] as const) {
+    const paths = notes.filter((note) => note.action === action).map((note) => note.path)
+    if (paths.length > 0) parts.push(`${action}=${[...new Set(paths)].join(',')}`)
+  }
+  const text = redactText(parts.join('; ')).replace(/[^\x20-\x7e]/g, '?')
+  return text.length <= summaryCharactersMax ? text : `${text.slice(0, summaryCharactersMax - 3)}...`
+}

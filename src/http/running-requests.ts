@@ -1,0 +1,39 @@
+/** `place`: its index in the array; -1: it does not run. */
+interface Running {
+  place: number
+}
+
+/**
+ * The requests that run now, in no order.
+ *
+ * An array, not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation if the old one
+ * lived there. The entries of the old table then live until a full collection, which kept nearly all requests in memory.
+ * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
+ */
+export class RunningRequests<T extends Running> {
+  readonly #requests: T[] = []
+
+  get size(): number {
+    return this.#requests.length
+  }
+
+  add(request: T): void {
+    request.place = this.#requests.push(request) - 1
+  }
+
+  /** Does nothing for a request that does not run. */
+  delete(request: T): void {
+    const { place } = request
+    if (place === -1) return
+    request.place = -1
+    const last = this.#requests.pop()
+    if (last === undefined || last === request) return
+    this.#requests[place] = last
+    last.place = place
+  }
+
+  /** A copy: requests may end while the caller walks through it. */
+  all(): readonly T[] {
+    return this.#requests.slice()
+  }
+}

@@ -1,0 +1,183 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { Usage } from '../canonical/usage.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
+import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { BreakerCall } from '../routing/breakers.ts'
+import type { Target } from '../routing/candidates.ts'
+import { recordFailure } from '../routing/record-failure.ts'
+import { newAttempt } from '../stages/attempt.ts'
+import { asGatewayError } from '../stages/ending.ts'
+import type { UpstreamCall } from '../upstream/upstreams.ts'
+import { fetchImage } from './fetch-image.ts'
+import type { Generated, Generation } from './generation.ts'
+import { type CallAnswer, ImageCall } from './image-call.ts'
+import { callContext } from './image-encoding.ts'
+import type { ImageGateway } from './image-gateway.ts'
+
+/** Calls of one job that run at once, if each call makes one image. */
+const callsAtOnce = 4
+
+/**
+ * Call one target until the job has all its images or an error comes. Adds the results to `made`. Never rejects: `made.error`
+ * is the first error.
+ */
+export async function callTarget(
+  gateway: ImageGateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  made: Generated,
+): Promise<void> {
+  const { request } = generation
+  const { secret } = target.credential
+  if (secret !== '') generation.credentials.add(secret)
+  const perCall = side.imagesPerCall ?? request.count
+  while (made.images.length < request.count && made.error === undefined) {
+    const missing = request.count - made.images.length
+    const calls = Math.min(callsAtOnce, Math.ceil(missing / perCall))
+    const counts = Array.from({ length: calls }, (_, i) => Math.min(perCall, missing - i * perCall))
+    const answers = await Promise.allSettled(
+      counts.map((count) => callOnce(gateway, generation, target, side, count, made)),
+    )
+    for (const answer of answers) {
+      if (answer.status === 'rejected') {
+        made.error ??= asGatewayError(answer.reason)
+        continue
+      }
+      const { images, answer: facts, error, gaveLinks } = answer.value
+      made.error ??= error
+      made.usage = made.answer === undefined ? facts.usage : sumOf(made.usage, facts.usage)
+      made.target = target
+      made.answer = facts
+      made.gaveLinks = gaveLinks
+      made.images.push(...images.slice(0, request.count - made.images.length))
+    }
+    // One call should make all images. If it makes fewer, the client gets these.
+    if (side.imagesPerCall === undefined) return
+  }
+}
+
+function sumOf(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return undefined
+  return {
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+  }
+}
+
+/** The result of one call, with its images stored. */
+interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
+  /** At least one. */
+  images: Generated['images']
+  gaveLinks: boolean
+}
+
+async function callOnce(
+  gateway: ImageGateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  count: number,
+  made: Generated,
+): Promise<Called> {
+  const { request } = generation
+  const attempt = newAttempt(target)
+  generation.attempts.push(attempt)
+  let breakerCall: BreakerCall | undefined
+  try {
+    const context = callContext(request, target, count)
+    const { body, notes } = side.encodeRequest(request, context)
+    made.notes = notes
+    await generation.noteAttempts()
+    if (generation.ended !== undefined) throw generation.ended
+    breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
+    const answer = await send(
+      gateway,
+      generation,
+      target,
+      side,
+      attempt,
+      Buffer.from(JSON.stringify(body)),
+      context,
+    )
+    breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
+    // The host of the links may be another one: its failures say nothing about the channel.
+    breakerCall = undefined
+    const called = await fetchLinks(gateway, generation, target, answer)
+    if (called.error !== undefined) recordError(generation, attempt, called.error)
+    return called
+  } catch (cause) {
+    const error = asGatewayError(cause)
+    // We ended the call ourselves: that says nothing about the channel.
+    if (generation.ended !== undefined) breakerCall?.end('nothing', '')
+    else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
+    recordError(generation, attempt, error)
+    throw error
+  }
+}
+
+/** Redacts at once: the client can read the attempts of a job that still runs. */
+function recordError({ credentials }: Generation, attempt: AttemptRecord, error: GatewayError): void {
+  const { kind, message } = attempt.error ?? error
+  attempt.error = { kind, message: redactText(message, [...credentials]) }
+}
+
+/** Store the images that the upstream gave as links. Rejects when none is left because of an error. */
+async function fetchLinks(
+  gateway: ImageGateway,
+  generation: Generation,
+  target: Target,
+  { answer, images, error: callError }: CallAnswer,
+): Promise<Called> {
+  const stored: Generated['images'] = []
+  let error = callError
+  for (const { source, revisedPrompt } of images) {
+    try {
+      if ('url' in source && generation.ended !== undefined) throw generation.ended
+      const image = 'url' in source ? await fetchImage(gateway, generation, target, source.url) : source
+      stored.push({ image, revisedPrompt })
+    } catch (cause) {
+      error ??= asGatewayError(cause)
+    }
+  }
+  if (error !== undefined && stored.length === 0) throw error
+  return { images: stored, answer, error, gaveLinks: images.some(({ source }) => 'url' in source) }
+}
+
+function send(
+  gateway: ImageGateway,
+  generation: Generation,
+  target: Target,
+  side: ImageSide,
+  attempt: AttemptRecord,
+  body: Buffer,
+  { count, stream }: ImageContext,
+): Promise<CallAnswer> {
+  return new Promise((resolve, reject) => {
+    let upstream: UpstreamCall | undefined
+    const call = new ImageCall({
+      side,
+      attempt,
+      storage: gateway.images.storage,
+      imageBytesMax: gateway.bounds.imageBytesMax,
+      answerBytesMax: gateway.bounds.imageAnswerBytesMax,
+      previewsMax: generation.request.partialImages * count,
+      onPartial: (image, index) => generation.notePartial(image, index),
+      done(result) {
+        if (upstream !== undefined) generation.running.delete(upstream)
+        if (result.ok) resolve(result.value)
+        else reject(generation.ended ?? result.error)
+      },
+    })
+    upstream = gateway.upstreams.call(
+      target,
+      { method: 'POST', path: side.path, body, stream, headers: [], authHeaders: side.authHeaders },
+      call,
+    )
+    generation.running.add(upstream)
+  })
+}

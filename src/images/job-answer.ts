@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http'
+import { calledOrigin } from '../http/client-address.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { Received } from '../stages/received.ts'
+import { requestLog } from '../telemetry/log.ts'
+import type { ImageGateway } from './image-gateway.ts'
+import type { ImageJob } from './jobs/job.ts'
+import { jobJson, type LinkTo } from './jobs/job-json.ts'
+
+/** The parts of a process that an answer with a job needs. */
+type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>
+export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers' | 'row'>
+
+/** A client should ask for a job again after this time. */
+export const askAgainSeconds = 2
+
+/** Answer 202 with the job, or with the little that is known while Postgres does not answer. Never rejects. */
+export async function answerLater(
+  gateway: JobGateway,
+  received: JobRequest,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const job = await currentJob(gateway, received).catch((cause: unknown) => {
+    const log = requestLog(gateway.log, received.id)
+    log.warn({ cause: redactText(String(cause)) }, 'an accepted image job could not be read')
+    return undefined
+  })
+  const known = {
+    id: received.id,
+    object: 'image.generation',
+    status: 'queued',
+    model: received.row.requestedModel,
+  }
+  send202(received, job ?? known, {
+    location: `/v1/images/generations/${received.id}`,
+    'retry-after': String(askAgainSeconds),
+    ...headers,
+  })
+}
+
+async function currentJob(gateway: JobGateway, { id, request }: JobRequest) {
+  const [job] = await gateway.images.jobs.read([id])
+  return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
+}
+
+function send202(
+  { id, response, headers }: JobRequest,
+  json: object,
+  jobHeaders: Record<string, string>,
+): void {
+  if (response.destroyed) return
+  const body = Buffer.from(JSON.stringify(json))
+  response.writeHead(202, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    ...jobHeaders,
+    ...headers,
+  })
+  response.end(body)
+}
+
+/** A job as its own client may see it. */
+export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
+  const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
+  return jobJson(job, position, linkerFor(gateway, request))
+}
+
+export function linkerFor(
+  gateway: Pick<ImageGateway, 'images' | 'publicUrl'>,
+  request: IncomingMessage,
+): LinkTo {
+  const origin = originFor(gateway, request)
+  const now = Date.now()
+  return (file) => `${origin}${gateway.images.links.sign(file, now)}`
+}
+
+/** The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the end. */
+export function originFor({ publicUrl }: Pick<ImageGateway, 'publicUrl'>, request: IncomingMessage): string {
+  return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
+}

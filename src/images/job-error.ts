@@ -1,0 +1,12 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { ImageJob } from './jobs/job.ts'
+
+/** The error for the client of a failed or cancelled job. */
+export function errorOf({ error, state }: Pick<ImageJob, 'error' | 'state'>): GatewayError {
+  if (error === null) {
+    const how = state === 'cancelled' ? 'was cancelled' : 'ended without images'
+    return new GatewayError('invalid_request', `This image generation ${how}.`)
+  }
+  const { kind, message, ...rest } = error
+  return new GatewayError(kind, message, rest)
+}

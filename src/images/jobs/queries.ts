@@ -1,0 +1,171 @@
+import type { TypedQueries } from '../../db/connections.ts'
+import {
+  and,
+  asc,
+  count,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  sql,
+} from '../../db/drizzle.cjs'
+import { imageJobs } from '../../db/schema.ts'
+import type { ImageJob, JobScope, JobState, Lease } from './job.ts'
+
+/** A row of `image_jobs`, without what is sealed. */
+export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
+
+const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...jobColumns } =
+  getTableColumns(imageJobs)
+const unread = { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
+
+// Written out: Postgres makes one plan for all parameters, which could not use the partial indexes.
+const isQueued = sql`${imageJobs.state} = 'queued'`
+const isRunning = sql`${imageJobs.state} = 'running'`
+const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
+const isDue = lte(imageJobs.webhookAt, sql`now()`)
+
+export async function readJobs(db: TypedQueries, ids: readonly string[]): Promise<JobRow[]> {
+  return await db
+    .select(jobColumns)
+    .from(imageJobs)
+    .where(sql`${imageJobs.id} = any (${sql.param(ids)}::uuid[])`)
+}
+
+/** With the sealed request; null where the job has ended. */
+export async function readJobToRun(
+  db: TypedQueries,
+  id: string,
+): Promise<(JobRow & { request: Buffer | null }) | undefined> {
+  const [row] = await db
+    .select({ ...jobColumns, request })
+    .from(imageJobs)
+    .where(eq(imageJobs.id, id))
+  return row
+}
+
+/** A tenant's jobs, or one key's, newest first, before the given id. */
+export async function listJobs(
+  db: TypedQueries,
+  { tenantId, keyId }: JobScope,
+  { before, state, limit }: { before: string | undefined; state: JobState | undefined; limit: number },
+): Promise<JobRow[]> {
+  // Only what is asked for is said, and the limit is written out: a plan for any of them would read all jobs of the tenant.
+  return await db
+    .select(jobColumns)
+    .from(imageJobs)
+    .where(
+      and(
+        eq(imageJobs.tenantId, tenantId),
+        keyId === null ? undefined : eq(imageJobs.keyId, keyId),
+        before === undefined ? undefined : lt(imageJobs.id, before),
+        state === undefined ? undefined : eq(imageJobs.state, state),
+      ),
+    )
+    .orderBy(sql`${imageJobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
+}
+
+/** How many of its tenant's waiting jobs are to run before this one. */
+export async function countBefore(
+  db: TypedQueries,
+  { id, tenantId, priority }: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>,
+): Promise<number> {
+  const isBefore = and(
+    eq(imageJobs.tenantId, tenantId),
+    isQueued,
+    ne(imageJobs.id, id),
+    or(gt(imageJobs.priority, priority), and(eq(imageJobs.priority, priority), lt(imageJobs.id, id))),
+  )
+  // Each has an index of its own, without the jobs that have ended.
+  const [outside, inside] = await Promise.all(
+    [isNull(imageJobs.enqueuedAt), isNotNull(imageJobs.enqueuedAt)].map((where) =>
+      db.select({ jobs: count() }).from(imageJobs).where(and(isBefore, where)),
+    ),
+  )
+  return (outside?.[0]?.jobs ?? 0) + (inside?.[0]?.jobs ?? 0)
+}
+
+/** False: the lease is lost. */
+export async function setAttempts(db: TypedQueries, lease: Lease, attempts: string): Promise<boolean> {
+  const changed = await db
+    .update(imageJobs)
+    .set({ attempts })
+    .where(isLeased(lease))
+    .returning({ id: imageJobs.id })
+  return changed.length === 1
+}
+
+/** Tells those who watch the job. False: the lease is lost. */
+export async function setPartials(db: TypedQueries, lease: Lease, partials: string): Promise<boolean> {
+  const changed = await db.update(imageJobs).set({ partials }).where(isLeased(lease)).returning(notify)
+  return changed.length === 1
+}
+
+/** Tells the worker that runs the job. False: none runs it. */
+export async function requestCancel(db: TypedQueries, id: string): Promise<boolean> {
+  const changed = await db
+    .update(imageJobs)
+    .set({ cancelRequested: true })
+    .where(and(eq(imageJobs.id, id), isRunning))
+    .returning(notify)
+  return changed.length === 1
+}
+
+const notify = { notified: sql`pg_notify('tollgate_image_jobs', ${imageJobs.id}::text)` }
+
+function isLeased({ id, fence }: Lease) {
+  return and(eq(imageJobs.id, id), eq(imageJobs.fence, fence), isRunning)
+}
+
+/** Ids of jobs whose webhook is due, the oldest first; at most 1000. */
+export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
+  const due = await db
+    .select({ id: imageJobs.id })
+    .from(imageJobs)
+    .where(and(isUndelivered, isDue))
+    .orderBy(asc(imageJobs.webhookAt))
+    .limit(1000)
+  return due.map(({ id }) => id)
+}
+
+/** The job with its sealed webhook, when that is due. */
+export async function readDueWebhook(
+  db: TypedQueries,
+  id: string,
+): Promise<(JobRow & { webhookUrl: Buffer | null }) | undefined> {
+  const [row] = await db
+    .select({ ...jobColumns, webhookUrl })
+    .from(imageJobs)
+    .where(and(eq(imageJobs.id, id), isUndelivered, isDue))
+  return row
+}
+
+/** One delivery was tried. `againMs`: until the next one. */
+export async function countDelivery(
+  db: TypedQueries,
+  id: string,
+  state: 'pending' | 'delivered' | 'failed',
+  againMs: number,
+): Promise<void> {
+  await db
+    .update(imageJobs)
+    .set({
+      webhookState: state,
+      webhookTries: sql`${imageJobs.webhookTries} + 1`,
+      webhookAt: sql`now() + ${againMs}::integer * interval '1 ms'`,
+    })
+    .where(and(eq(imageJobs.id, id), isUndelivered))
+}
+
+/** Delete ended jobs of before this moment. Answers how many. */
+export async function deleteEndedJobs(db: TypedQueries, moment: Date): Promise<number> {
+  const deleted = await db
+    .delete(imageJobs)
+    .where(and(lt(imageJobs.createdAt, moment), sql`${imageJobs.state} NOT IN ('queued', 'running')`))
+  return deleted.count
+}

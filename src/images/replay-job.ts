@@ -1,0 +1,51 @@
+import { GatewayError } from '../canonical/error.ts'
+import { end } from '../stages/end.ts'
+import { answeredEnding } from '../stages/ending.ts'
+import type { Received } from '../stages/received.ts'
+import { hasEnded } from './follow-job.ts'
+import type { ImageGateway } from './image-gateway.ts'
+import { askAgainSeconds } from './job-answer.ts'
+import { errorOf } from './job-error.ts'
+import { beginEvents, openFirst, sendCompleted, sendImages } from './send-images.ts'
+
+/** Answers a repeat of the request that became this job as the first request was, or would have been. */
+export async function replayJob(gateway: ImageGateway, received: Received, jobId: string): Promise<void> {
+  const [job] = await gateway.images.jobs.read([jobId])
+  if (job === undefined) {
+    throw new GatewayError(
+      'unknown_path',
+      'The job of the first request with this Idempotency-Key is no longer kept.',
+    )
+  }
+  if (!hasEnded(job)) {
+    throw new GatewayError(
+      'request_in_progress',
+      `The first request with this Idempotency-Key still runs: GET /v1/images/generations/${jobId} shows its progress.`,
+      { retryAfterSeconds: askAgainSeconds },
+    )
+  }
+  const { result } = job
+  if (result === null) throw errorOf(job)
+  // Before the row: a row with status 200 needs an image to answer with.
+  const first = await openFirst(gateway, result).catch((error: unknown) => {
+    throw error instanceof GatewayError ? error : storageAway(error)
+  })
+  await end(gateway, received, answeredEnding(200)).catch((error: unknown) => {
+    first?.stream.destroy()
+    throw error
+  })
+  received.headers['idempotency-replayed'] = 'true'
+  received.headers['x-tollgate-original-request-id'] = jobId
+  if (!job.quote.stream) return await sendImages(gateway, received, result, first)
+  first?.stream.destroy()
+  const events = beginEvents(gateway, received)
+  await sendCompleted(gateway, received, events, result)
+  await events.end()
+}
+
+function storageAway(cause: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The images cannot be read just now. Try again shortly.', {
+    cause,
+    retryAfterSeconds: askAgainSeconds,
+  })
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
+import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
+import { imageClient } from '../protocols/index.ts'
+import type { Received } from '../stages/received.ts'
+import { openImage, writeBase64 } from './image-bytes.ts'
+import type { ImageGateway } from './image-gateway.ts'
+import { linkerFor } from './job-answer.ts'
+import type { JobResult } from './jobs/job.ts'
+import type { StoredImage } from './storage/storage.ts'
+
+/** Answer with all images of a job in one body. `first` as from `openFirst`. */
+export async function sendImages(
+  gateway: ImageGateway,
+  received: Received,
+  result: JobResult,
+  first: StoredImage | undefined,
+): Promise<void> {
+  const { response } = received
+  const content = { ...settingsOf(result), images: imagesOf(gateway, received.request, result) }
+  const { clientStallMs } = gateway.bounds
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'x-request-id': received.id,
+    ...received.headers,
+  })
+  await writePieces(
+    imageClient.answerPieces(content),
+    async (index) => (index === 0 ? first : undefined) ?? (await openNth(gateway, result, index)),
+    (text) => writeTo(response, text, clientStallMs),
+    response,
+  ).then(
+    () => endAnswer(response, clientStallMs),
+    // After the headers, only a closed connection tells the client that the answer is not whole.
+    () => response.destroy(),
+  )
+  first?.stream.destroy()
+}
+
+/**
+ * Open the first image before the headers go out: if it is gone, the client gets an error. The others are opened when
+ * their turn comes, because each open image holds a file or a connection while a slow client reads. Undefined when the
+ * answer has links.
+ */
+export async function openFirst(gateway: ImageGateway, result: JobResult): Promise<StoredImage | undefined> {
+  return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
+}
+
+export function beginEvents(gateway: ImageGateway, { id, response, headers }: Received): EventStream {
+  return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
+}
+
+/** Send one preview. The stream goes on without a preview that cannot be opened. */
+export function sendPreview(
+  gateway: ImageGateway,
+  { response }: Received,
+  events: EventStream,
+  { file, index }: { file: string; index: number },
+): Promise<void> {
+  return events.send(async (write) => {
+    const image = await openImage(gateway.images.storage, file).catch(() => undefined)
+    if (image === undefined) return
+    const created = Math.floor(Date.now() / 1000)
+    await writePieces(imageClient.partialEventPieces({ index, created }), async () => image, write, response)
+  })
+}
+
+/** Send one event for each image. The last event has the usage of all. */
+export async function sendCompleted(
+  gateway: ImageGateway,
+  { request, response }: Received,
+  events: EventStream,
+  result: JobResult,
+): Promise<void> {
+  const { usage, ...settings } = settingsOf(result)
+  for (const [index, image] of imagesOf(gateway, request, result).entries()) {
+    const last = index === result.images.length - 1
+    const pieces = imageClient.completedEventPieces(image, last ? { ...settings, usage } : settings)
+    await events.send(async (write) => {
+      await writePieces(pieces, () => openNth(gateway, result, index), write, response)
+    })
+  }
+}
+
+function settingsOf({ created, size, quality, background, outputFormat, usage }: JobResult): ImageSettings {
+  return { created, size, quality, background, outputFormat, usage }
+}
+
+function imagesOf(gateway: ImageGateway, request: IncomingMessage, { images, delivery }: JobResult) {
+  const linkTo = linkerFor(gateway, request)
+  return images.map(({ file, revisedPrompt }) => ({
+    url: delivery === 'url' ? linkTo(file) : undefined,
+    revisedPrompt,
+  }))
+}
+
+function openNth({ images }: ImageGateway, result: JobResult, index: number): Promise<StoredImage> {
+  return openImage(images.storage, result.images[index]?.file ?? '')
+}
+
+async function writePieces(
+  pieces: readonly ImagePiece[],
+  open: (index: number) => Promise<StoredImage>,
+  write: (text: string) => Promise<void>,
+  response: ServerResponse,
+): Promise<void> {
+  for (const piece of pieces) {
+    if (response.destroyed) return
+    if (typeof piece === 'string') await write(piece)
+    else await writeBase64(await open(piece.image), write, response)
+  }
+}

@@ -1,0 +1,66 @@
+import {
+  bool,
+  type Column,
+  columnsFrom,
+  int2,
+  int4,
+  longName,
+  message,
+  moment,
+  name,
+  orNull,
+  type RowOf,
+  uuid,
+  word,
+} from './column.ts'
+import type { AttemptRecord } from './record.ts'
+import { momentOf } from './tuple.ts'
+
+/** An attempt and its place in its request. */
+export interface PlacedAttempt {
+  id: string
+  /** From 1. */
+  ordinal: number
+  attempt: AttemptRecord
+}
+
+const column = columnsFrom<PlacedAttempt, 'attempt'>('attempt')
+
+/** The columns of `attempts`: the only list of them, as `requestColumns` is of those of `requests`. */
+// biome-ignore format: a table, in which each column has two lines.
+const typed = [
+  column('request_id', uuid, ({ id }) => id, 'nowhere',
+    'The request that it was made for.'),
+  column('created_at', moment, ({ id }) => momentOf(id), 'nowhere',
+    "The moment inside the request's id."),
+  column('ordinal', int2, ({ ordinal }) => ordinal, 'nowhere',
+    'Its place among the attempts of the request.'),
+  column('channel', name, ({ attempt }) => attempt.channel, 'list',
+    'The channel.'),
+  column('upstream_protocol', orNull(word), ({ attempt }) => attempt.upstreamProtocol, 'list',
+    'The format in which it was asked.'),
+  column('upstream_model', orNull(longName), ({ attempt }) => attempt.upstreamModel, 'list',
+    "The upstream's name of the model."),
+  column('reason', longName, ({ attempt }) => attempt.reason, 'list',
+    'Why it was chosen, or passed over.'),
+  // Absent in image jobs that were begun by an older release, which kept only calls.
+  column('passed_over', bool, ({ attempt }) => attempt.passedOver ?? false, 'list',
+    'True for a candidate that was not called.'),
+  column('status', orNull(int2), ({ attempt }) => attempt.status, 'list',
+    "The upstream's status; null where it gave none."),
+  column('error_kind', orNull(word), ({ attempt }) => attempt.error?.kind, 'list',
+    'The kind of the error; without an error, `error` is null.', 'error.kind'),
+  column('error_message', orNull(message), ({ attempt }) => attempt.error?.message, 'list',
+    'What the error says.', 'error.message'),
+  column('first_byte_ms', orNull(int4), ({ attempt }) => attempt.firstByteMs, 'list',
+    'From the call to the first byte of its answer.', 'latency_ms.first_byte'),
+  column('total_ms', orNull(int4), ({ attempt }) => attempt.totalMs, 'list',
+    'From the call to its end.', 'latency_ms.total'),
+  column('upstream_request_id', orNull(name), ({ attempt }) => attempt.upstreamRequestId, 'list',
+    "The upstream's id of the call."),
+] as const
+
+/** An attempt as the API shows it. */
+export type AttemptRow = RowOf<Extract<(typeof typed)[number], { shown: 'list' }>>
+
+export const attemptColumns: readonly Column<PlacedAttempt>[] = typed

@@ -1,0 +1,203 @@
+import { addCharge, type Charges } from './charges.ts'
+import { CopyBuffer } from './copy-buffer.ts'
+import { type CloseFrame, payloadColumns, readFrame } from './frame.ts'
+import { type Layout, ownLayout, writeNamed } from './layout.ts'
+import { type OldCloseFrame, oldAttemptColumns, oldRequestColumns } from './old-frame.ts'
+import { unknownOpen } from './orphan.ts'
+import type { OpenRecord } from './record.ts'
+import { openColumns } from './row.ts'
+import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
+
+/** An open frame whose request has not ended, and the half of the row that it holds. */
+export interface Opened {
+  segment: number
+  at: number
+  bytes: number
+  /** The half stands here, in memory that stays as it is. */
+  source: Buffer
+  halfAt: number
+  halfEnd: number
+}
+
+/** Whole frames of one segment, and what committing them changes. Their tuples are in the reader's `copies`. */
+export interface Batch {
+  segment: number
+  from: number
+  to: number
+  frames: number
+  /** Requests that began here and did not end here, by id as 16 latin1 characters. */
+  opened: Map<string, Opened>
+  /** Requests that ended here and began in an earlier batch. */
+  closed: string[]
+  /** Whose reservations are released. */
+  released: string[]
+  charges: Charges
+}
+
+/** Where bytes stand that are to become a batch. */
+export interface Place {
+  segment: number
+  from: number
+  /** Postgres has the segment up to here. */
+  shipped: number
+  framesMax: number
+}
+
+export interface BatchReaderOptions {
+  /** Of the journal; undefined for one of a release that wrote none. */
+  layout: Layout | undefined
+  /** A frame is damaged: the rest of its segment is not read. */
+  onDamaged(segment: number, at: number): void
+  /** A request ended whose beginning is not in the journal. */
+  onUnknown(id: string): void
+}
+
+/** Makes COPYs of a journal's frames. Halves of rows, and all other tuples, go into them as they lie in the journal. */
+export class BatchReader {
+  readonly #options: BatchReaderOptions
+  /** Requests in flight that earlier batches opened. */
+  readonly open = new Map<string, Opened>()
+  readonly layout: Layout
+  /** In the order in which rolling the partitions locks the tables. */
+  readonly copies: readonly CopyBuffer[]
+  readonly #requests: CopyBuffer
+  readonly #oldRequests = new CopyBuffer('requests', oldRequestColumns)
+  readonly #payloads = new CopyBuffer('request_payloads', payloadColumns)
+  readonly #attempts: CopyBuffer
+  readonly #entries = new CopyBuffer('entries', ['id', 'created_at', 'account_id', 'kind', 'amount_nano'])
+  readonly #keyColumn: number
+
+  constructor(options: BatchReaderOptions) {
+    this.#options = options
+    this.layout = options.layout ?? { ...ownLayout, attempts: oldAttemptColumns }
+    const { open, close, attempts } = this.layout
+    this.#keyColumn = open.indexOf('key_id')
+    this.#requests = new CopyBuffer('requests', [...open, ...close])
+    this.#attempts = new CopyBuffer('attempts', attempts)
+    this.copies = [this.#requests, this.#oldRequests, this.#payloads, this.#attempts, this.#entries]
+  }
+
+  /** The frames that stand whole in `bytes`; undefined when there is none. */
+  read(bytes: Buffer, { segment, from, shipped, framesMax }: Place): Batch | undefined {
+    for (const copy of this.copies) copy.clear()
+    const batch: Batch = {
+      segment,
+      from,
+      to: from,
+      frames: 0,
+      opened: new Map(),
+      closed: [],
+      released: [],
+      charges: new Map(),
+    }
+    // A batch lies wholly before or wholly behind the shipped position.
+    const isShipped = from < shipped
+    const view = viewOf(bytes)
+    let at = 0
+    while (batch.frames < framesMax && !(isShipped && from + at >= shipped)) {
+      const bytesTaken = this.#take(batch, bytes, view, at, isShipped)
+      if (bytesTaken === 0) break
+      at += bytesTaken
+      batch.frames += 1
+    }
+    for (const opened of batch.opened.values()) keep(opened)
+    batch.to = from + at
+    return batch.frames === 0 ? undefined : batch
+  }
+
+  /** Postgres has the batch. */
+  commit({ opened, closed }: Batch): void {
+    for (const id of closed) this.open.delete(id)
+    for (const [id, one] of opened) this.open.set(id, one)
+  }
+
+  /** How many bytes the frame at `at` has; 0 where there is no whole one. */
+  #take(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
+    const frame = readFrame(bytes, at, view)
+    if (frame === 'damaged') this.#options.onDamaged(batch.segment, batch.from + at)
+    if (frame === 'incomplete' || frame === 'damaged') return 0
+    const id = bytes.toString('latin1', frame.idAt, frame.idAt + 16)
+    switch (frame.kind) {
+      case 'open':
+      case 'old-open': {
+        const half =
+          frame.kind === 'open'
+            ? { source: bytes, halfAt: frame.halfAt, halfEnd: frame.halfEnd }
+            : this.#halfOf(frame.record())
+        batch.opened.set(id, { segment: batch.segment, at: batch.from + at, bytes: frame.bytes, ...half })
+        if (!isShipped) this.#payloads.out.copy(bytes, frame.payloadAt, frame.end)
+        break
+      }
+      case 'close':
+      case 'old-close': {
+        const opened = batch.opened.get(id) ?? this.open.get(id)
+        if (!batch.opened.delete(id)) batch.closed.push(id)
+        if (isShipped) break
+        if (frame.reservedAt >= 0) batch.released.push(uuidText(bytes.subarray(frame.idAt, frame.idAt + 16)))
+        if (frame.kind === 'close') this.#addRow(batch, bytes, frame, opened)
+        else this.#addOldRow(batch, bytes, frame)
+        break
+      }
+    }
+    return frame.bytes
+  }
+
+  #addRow(batch: Batch, bytes: Buffer, frame: CloseFrame, known: Opened | undefined): void {
+    const opened = known ?? this.#openUnknown(bytes, frame)
+    const { out } = this.#requests
+    out.begin(this.layout.open.length + this.layout.close.length)
+    out.copy(opened.source, opened.halfAt, opened.halfEnd)
+    out.copy(bytes, frame.halfAt, frame.halfEnd)
+    this.#attempts.out.copy(bytes, frame.attemptsAt, frame.end)
+    if (frame.chargeAt < 0) return
+    let keyAt = opened.halfAt
+    for (let column = 0; column < this.#keyColumn; column++) keyAt = endOfColumn(opened.source, keyAt)
+    this.#charge(batch, bytes, frame, { source: opened.source, keyAt })
+  }
+
+  #addOldRow(batch: Batch, bytes: Buffer, frame: OldCloseFrame): void {
+    this.#oldRequests.out.copy(bytes, frame.tupleAt, frame.tupleEnd)
+    this.#attempts.out.copy(frame.attempts, 0, frame.attempts.length)
+    if (frame.chargeAt < 0) return
+    // Behind the number of columns, the id and the moment stands the tenant.
+    const keyAt = endOfColumn(bytes, frame.tupleAt + 2 + (4 + 16) + (4 + 8))
+    this.#charge(batch, bytes, frame, { source: bytes, keyAt })
+  }
+
+  #charge(
+    batch: Batch,
+    bytes: Buffer,
+    { idAt, chargeAt }: { idAt: number; chargeAt: number },
+    owners: { source: Buffer; keyAt: number },
+  ): void {
+    const nano = bytes.readBigInt64LE(chargeAt + 16)
+    addCharge(batch.charges, { bytes, idAt, accountAt: chargeAt, nano, ...owners })
+    const { out } = this.#entries
+    out.begin(5)
+    out.headOf(bytes, idAt)
+    out.uuidOf(bytes, chargeAt)
+    out.text('charge', 6)
+    out.int8(-nano)
+  }
+
+  /** What is known of a request whose open frame is lost: the account that it is charged to is its tenant's. */
+  #openUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
+    const uuidAt = (at: number) => uuidText(bytes.subarray(at, at + 16))
+    const id = uuidAt(idAt)
+    this.#options.onUnknown(id)
+    return this.#halfOf(unknownOpen(id, chargeAt < 0 ? null : uuidAt(chargeAt)))
+  }
+
+  #halfOf(open: OpenRecord) {
+    const out = new TupleWriter(1024)
+    writeNamed(out, this.layout.open, openColumns, open)
+    return { source: out.buffer, halfAt: 0, halfEnd: out.length }
+  }
+}
+
+/** Most requests begin and end in one batch. The half of another is copied, because the batch's memory is used again. */
+function keep(opened: Opened): void {
+  opened.source = Buffer.from(opened.source.subarray(opened.halfAt, opened.halfEnd))
+  opened.halfEnd -= opened.halfAt
+  opened.halfAt = 0
+}

@@ -1,0 +1,263 @@
+import { fitText, type TupleWriter } from './tuple.ts'
+
+/**
+ * A kind of column and its bound. A value beyond the bound is cut or clamped where it is written, whatever way its row
+ * takes, so that Postgres never refuses a row for a bound.
+ *
+ * All have the same members in the same order, which V8 reads several times faster.
+ */
+interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends boolean = boolean> {
+  readonly kind: Kind
+  /** The highest number, or the most UTF-16 units of a text. */
+  readonly max: number
+  /** The most texts of a list. */
+  readonly countMax: number
+  /** It is null where nothing is known. */
+  readonly nullable: Nullable
+  /** What the API shows of null. */
+  readonly shownNull: unknown
+}
+
+/** What records hold of each kind, and what Postgres answers. */
+interface Kinds {
+  uuid: { kept: string; read: string }
+  /** Milliseconds since the epoch. */
+  moment: { kept: number; read: Date }
+  bool: { kept: boolean; read: boolean }
+  /** Whole numbers from 0 to `max`. */
+  int2: { kept: number; read: number }
+  int4: { kept: number; read: number }
+  /** Nano-USD, in JSON as decimal digits. */
+  money: { kept: bigint; read: string }
+  /** Of a text that is too long the beginning is kept. */
+  text: { kept: string; read: string }
+  texts: { kept: readonly string[]; read: readonly string[] }
+  /** The JSON text of an array. Of one that is too long the first elements are kept, so that it still parses. */
+  array: { kept: string; read: string }
+}
+
+export const uuid = type('uuid')
+export const moment = type('moment')
+export const bool = type('bool')
+export const int2 = type('int2', 32_767)
+export const int4 = type('int4', 2_147_483_647)
+export const money = type('money')
+/** A word of our own, or of a vendor. */
+export const word = type('text', 64)
+/** What an index may hold: the longest name and the longest long name fit into one entry, which has 2,704 bytes. */
+export const name = type('text', 256)
+export const longName = type('text', 512)
+export const message = type('text', 4_096)
+export const notes = type('array', 65_536)
+
+function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): ColumnType<Kind, false> {
+  return { kind, max, countMax, nullable: false, shownNull: null }
+}
+
+/** The same, or null. `shownNull`: what the API shows of null. */
+export function orNull<Kind extends keyof Kinds>(
+  type: ColumnType<Kind>,
+  shownNull: unknown = null,
+): ColumnType<Kind, true> {
+  return { ...type, nullable: true, shownNull }
+}
+
+/** Where the API shows a column: in lists and details, in details alone, or nowhere. */
+export type Shown = 'list' | 'detail' | 'nowhere'
+
+/** What the documents say of a column. */
+export interface Described {
+  readonly name: string
+  readonly shown: Shown
+  /** Its path in the API's JSON. */
+  readonly member: string
+  /** What it means. */
+  readonly says: string
+}
+
+/** A column whose values come from a `Source`. */
+export type Column<Source> = {
+  [Kind in keyof Kinds]: Described &
+    ColumnType<Kind> & { from(source: Source): Kinds[Kind]['kept'] | null | undefined }
+}[keyof Kinds]
+
+type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null | undefined : Value
+
+/** A row of these columns as Postgres answers it. */
+export type RowOf<Columns extends Described & ColumnType> = {
+  [Each in Columns as Each['name']]:
+    | Kinds[Each['kind']]['read']
+    | (Each['nullable'] extends true ? null : never)
+}
+
+/** Makes columns whose values come from a `Source`. `member`: default is the column's name. */
+export function columnsFrom<Source, const Half extends string>(half: Half) {
+  return <
+    const Name extends string,
+    Kind extends keyof Kinds,
+    Nullable extends boolean,
+    const Where extends Shown,
+  >(
+    name: Name,
+    type: ColumnType<Kind, Nullable>,
+    from: (source: Source) => OrNull<Kinds[Kind]['kept'], Nullable>,
+    shown: Where,
+    says: string,
+    member: string = name,
+  ) => ({ ...type, name, half, from, shown, says, member })
+}
+
+/** Append these columns to a tuple. One call for each: more of them would cost as much as the bytes. */
+export function writeColumns<Source>(
+  out: TupleWriter,
+  columns: readonly Column<Source>[],
+  source: Source,
+): void {
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]
+    if (column !== undefined) writeColumn(out, column, source)
+  }
+}
+
+function writeColumn<Source>(out: TupleWriter, column: Column<Source>, source: Source): void {
+  switch (column.kind) {
+    case 'uuid': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.uuid(value)
+      break
+    }
+    case 'moment': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.moment(value)
+      break
+    }
+    case 'bool': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.bool(value)
+      break
+    }
+    case 'int2': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.int2(clamp(value, column.max))
+      break
+    }
+    case 'int4': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.int4(clamp(value, column.max))
+      break
+    }
+    case 'money': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.int8(clampNano(value))
+      break
+    }
+    case 'text': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.text(value, column.max)
+      break
+    }
+    case 'texts': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.texts(value.slice(0, column.countMax), column.max)
+      break
+    }
+    case 'array': {
+      const value = column.from(source)
+      if (value == null) out.null()
+      else out.text(fitArray(value, column.max), column.max)
+      break
+    }
+  }
+}
+
+/** A column as `jsonb_populate_record` takes it. */
+export function jsonOf<Source>(column: Column<Source>, source: Source): unknown {
+  switch (column.kind) {
+    case 'uuid':
+    case 'bool':
+      return column.from(source) ?? null
+    case 'moment':
+      return mapped(column.from(source), (ms) => new Date(ms))
+    case 'int2':
+    case 'int4':
+      return mapped(column.from(source), (value) => clamp(value, column.max))
+    case 'money':
+      return mapped(column.from(source), (value) => String(clampNano(value)))
+    case 'text':
+      return mapped(column.from(source), (value) => fitText(value, column.max))
+    case 'texts':
+      return mapped(column.from(source), (values) =>
+        values.slice(0, column.countMax).map((value) => fitText(value, column.max)),
+      )
+    case 'array':
+      return mapped(column.from(source), (value) => fitText(fitArray(value, column.max), column.max))
+  }
+}
+
+/** What the API shows of a value that Postgres answered. */
+export function shownOf({ kind, shownNull }: ColumnType, value: unknown): unknown {
+  if (value === null || value === undefined) return shownNull
+  if (value instanceof Date) return value.toISOString()
+  return kind === 'array' ? parsed(String(value)) : value
+}
+
+/** The column's type in Postgres, as `information_schema.columns.data_type` names it. */
+export const sqlTypes: Readonly<Record<ColumnType['kind'], string>> = {
+  uuid: 'uuid',
+  moment: 'timestamp with time zone',
+  bool: 'boolean',
+  int2: 'smallint',
+  int4: 'integer',
+  money: 'bigint',
+  text: 'text',
+  texts: 'ARRAY',
+  array: 'text',
+}
+
+function mapped<Value>(value: Value | null | undefined, map: (value: Value) => unknown): unknown {
+  return value == null ? null : map(value)
+}
+
+const int8Max = 9_223_372_036_854_775_807n
+
+/** Clocks are set back and upstreams tell anything: what is no number, or is below 0, becomes 0. */
+export function clamp(value: number, most: number): number {
+  if (!(value > 0)) return 0
+  return value > most ? most : Math.trunc(value)
+}
+
+function clampNano(value: bigint): bigint {
+  if (value > int8Max) return int8Max
+  return value < -int8Max ? -int8Max : value
+}
+
+function fitArray(json: string, unitsMax: number): string {
+  if (json.length <= unitsMax) return json
+  const elements = parsed(json)
+  const kept: string[] = []
+  let units = 2
+  for (const element of Array.isArray(elements) ? elements : []) {
+    const text = JSON.stringify(element)
+    units += text.length + 1
+    if (units > unitsMax) break
+    kept.push(text)
+  }
+  return `[${kept.join(',')}]`
+}
+
+/** An empty list where it does not parse. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return []
+  }
+}

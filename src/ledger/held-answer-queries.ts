@@ -1,0 +1,46 @@
+import type { TypedQueries } from '../db/connections.ts'
+import { and, eq, lt, sql } from '../db/drizzle.cjs'
+import { heldAnswers } from '../db/schema.ts'
+
+export interface Holder {
+  /** Its name. */
+  channel: string
+  /** A short hash of the credential; null: any credential of the channel. */
+  credential: string | null
+}
+
+export async function addHeldAnswer(
+  db: TypedQueries,
+  tenantId: string,
+  answerId: string,
+  holder: Holder,
+): Promise<void> {
+  const createdAt = sql`now()`
+  await db
+    .insert(heldAnswers)
+    .values({ tenantId, answerId, ...holder, createdAt })
+    .onConflictDoNothing()
+}
+
+export async function findHolder(
+  db: TypedQueries,
+  tenantId: string,
+  answerId: string,
+): Promise<Holder | undefined> {
+  const { channel, credential } = heldAnswers
+  const [row] = await db.select({ channel, credential }).from(heldAnswers).where(named(tenantId, answerId))
+  return row
+}
+
+export async function deleteHeldAnswer(db: TypedQueries, tenantId: string, answerId: string): Promise<void> {
+  await db.delete(heldAnswers).where(named(tenantId, answerId))
+}
+
+/** Delete those that are older. */
+export async function deleteHeldAnswers(db: TypedQueries, days: number): Promise<void> {
+  await db.delete(heldAnswers).where(lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`))
+}
+
+function named(tenantId: string, answerId: string) {
+  return and(eq(heldAnswers.tenantId, tenantId), eq(heldAnswers.answerId, answerId))
+}

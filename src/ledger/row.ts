@@ -1,0 +1,128 @@
+import {
+  bool,
+  type Column,
+  columnsFrom,
+  int2,
+  int4,
+  longName,
+  message,
+  moment,
+  money,
+  name,
+  notes,
+  orNull,
+  type RowOf,
+  uuid,
+  word,
+} from './column.ts'
+import { type CloseRecord, callsIn, type OpenRecord } from './record.ts'
+import { momentOf } from './tuple.ts'
+
+const opened = columnsFrom<OpenRecord, 'open'>('open')
+const closed = columnsFrom<CloseRecord, 'close'>('close')
+
+/**
+ * The columns of `requests`, the usage log: the only list of them. COPY and its tuples, the JSON of image jobs' rows, the
+ * SELECT, the API's JSON and the table in docs/reference/usage-log.md are made from it. A new column is an entry here, one
+ * in db/schema.ts, and the migration that `npm run db:generate` makes of that.
+ *
+ * `opened` columns are known before anything is sent upstream, `closed` ones once the request has ended. The first two
+ * are the head of every row.
+ */
+// biome-ignore format: a table, in which each column has two lines.
+export const requestColumns = [
+  opened('id', uuid, ({ id }) => id, 'list',
+    "The request's id, which its response has as `x-request-id`."),
+  opened('created_at', moment, ({ id }) => momentOf(id), 'list',
+    'The moment inside the id, to the millisecond.'),
+  opened('tenant_id', orNull(uuid), (open) => open.tenantId, 'nowhere',
+    'The tenant; null for a caller that is not known.'),
+  opened('key_id', orNull(uuid), (open) => open.keyId, 'detail',
+    'The key that the request came with.'),
+  opened('group_id', orNull(uuid), (open) => open.groupId, 'nowhere',
+    "The key's group."),
+  opened('endpoint', name, (open) => open.endpoint, 'list',
+    'The path that was called.'),
+  opened('client_protocol', orNull(word), (open) => open.clientProtocol, 'list',
+    'The format that the client speaks.'),
+  closed('upstream_protocol', orNull(word), (close) => close.upstreamProtocol, 'list',
+    'The format in which the upstream was asked.'),
+  opened('requested_model', orNull(name), (open) => open.requestedModel, 'list',
+    'The model that the client asked for.'),
+  closed('served_model', orNull(longName), (close) => close.servedModel, 'list',
+    "The model that answered, in the upstream's words."),
+  closed('channel', orNull(name), (close) => close.channel, 'list',
+    'The channel that answered, or was asked last.'),
+  opened('stream', bool, (open) => open.stream, 'list',
+    'Whether the client asked for a stream.'),
+  closed('status', int2, (close) => close.status, 'list',
+    'The HTTP status of the answer; 499 where the client left before it.'),
+  closed('outcome', word, (close) => close.outcome, 'list',
+    '`succeeded`, `refused`, `failed`, `cancelled` or `orphaned`.'),
+  closed('error_kind', orNull(word), ({ error }) => error?.kind, 'list',
+    'The kind of the error; without an error, `error` is null.', 'error.kind'),
+  closed('error_message', orNull(message), ({ error }) => error?.message, 'list',
+    'The message that the client got.', 'error.message'),
+  closed('error_upstream_status', orNull(int2), ({ error }) => error?.upstreamStatus, 'list',
+    'The status that the upstream gave.', 'error.upstream_status'),
+  closed('finish_reason', orNull(name), (close) => close.finishReason, 'list',
+    "Why the answer ended, in the upstream's words."),
+  closed('input_tokens', orNull(int4), ({ usage }) => usage?.input, 'list',
+    'Input tokens at the full rate; where the usage is not known, `tokens` is null.', 'tokens.input'),
+  closed('cache_read_tokens', orNull(int4, 0), ({ usage }) => usage?.cacheRead, 'list',
+    'Input tokens that the vendor read from its cache.', 'tokens.cache_read'),
+  closed('cache_write_tokens', orNull(int4, 0), ({ usage }) => usage?.cacheWrite, 'list',
+    'Input tokens that the vendor wrote to its cache.', 'tokens.cache_write'),
+  closed('output_tokens', orNull(int4), ({ usage }) => usage?.output, 'list',
+    'Output tokens, without reasoning.', 'tokens.output'),
+  closed('reasoning_tokens', orNull(int4, 0), ({ usage }) => usage?.reasoning, 'list',
+    'Output tokens of reasoning.', 'tokens.reasoning'),
+  closed('images', orNull(int2), (close) => close.images, 'list',
+    'Images that were delivered; null for other requests.'),
+  closed('usage_source', word, (close) => close.usageSource, 'list',
+    'Where the tokens come from: `upstream`, `partial`, `estimated` or `none`.'),
+  closed('stream_end', orNull(word), (close) => close.streamEnd, 'list',
+    '`complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`.'),
+  closed('cost_nano', orNull(money), (close) => close.costNano, 'list',
+    'Nano-USD in decimal digits; null where the cost is not known.', 'cost_nano_usd'),
+  closed('queue_ms', orNull(int4), (close) => close.queueMs, 'list',
+    'From arrival to the first call upstream.', 'latency_ms.queue'),
+  closed('first_token_ms', orNull(int4), (close) => close.firstTokenMs, 'list',
+    'From arrival to the first content of the answer.', 'latency_ms.first_token'),
+  closed('total_ms', orNull(int4), (close) => close.totalMs, 'list',
+    'From arrival to the end of the answer.', 'latency_ms.total'),
+  closed('attempt_count', int2, (close) => callsIn(close.attempts), 'list',
+    'Calls upstream; in the detail, the list of them.', 'attempts'),
+  closed('notes', orNull(notes, []), (close) => close.notes, 'list',
+    'What translation changed: a list of `{ path, action, reason }`.'),
+  closed('upstream_request_id', orNull(name), (close) => close.upstreamRequestId, 'list',
+    "The upstream's id of the last call."),
+  closed('folded', int4, (close) => close.folded, 'list',
+    'How many requests the row stands for; more than 1 in a flood of refusals.'),
+  opened('client_address', orNull(name), (open) => open.clientAddress, 'detail',
+    "The client's address."),
+  opened('user_agent', orNull(name), (open) => open.userAgent, 'detail',
+    "The client's `user-agent`."),
+  opened('idempotency_key', orNull(name), (open) => open.idempotencyKey, 'detail',
+    "The request's `idempotency-key`."),
+  closed('price_id', orNull(uuid), (close) => close.priceId, 'nowhere',
+    'The price that the cost was worked out with.'),
+  closed('price_multiplier', orNull(word), (close) => close.priceMultiplier, 'detail',
+    'The multiplier of that price.'),
+] as const
+
+type RequestColumn = (typeof requestColumns)[number]
+
+/** A row as lists show it. */
+export type ListRow = RowOf<Extract<RequestColumn, { shown: 'list' }>>
+/** A row with all that the API shows of it. */
+export type DetailRow = RowOf<Extract<RequestColumn, { shown: 'list' | 'detail' }>>
+
+/** Known before anything is sent upstream. */
+export const openColumns: readonly Column<OpenRecord>[] = requestColumns.filter(
+  (column) => column.half === 'open',
+)
+/** Known once the request has ended. */
+export const closeColumns: readonly Column<CloseRecord>[] = requestColumns.filter(
+  (column) => column.half === 'close',
+)

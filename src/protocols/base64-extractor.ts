@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto'
+import { GatewayError } from '../canonical/error.ts'
+import type { ImageSource } from '../canonical/image.ts'
+
+/** The next piece of an answer. */
+export type ExtractorStep =
+  /** A part of the answer without its images. */
+  | { type: 'text'; bytes: Buffer }
+  | { type: 'begin'; index: number }
+  /** Decoded bytes of the image. Never empty. */
+  | { type: 'data'; index: number; bytes: Buffer }
+  | { type: 'end'; index: number }
+
+/**
+ * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The answer is
+ * JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at least `thresholdBytes`
+ * with a short placeholder and returns its decoded bytes apart from the text. A `data:` URL counts as such a string.
+ * All other bytes pass unchanged. Any split of the answer gives the same text and the same images.
+ *
+ * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it: when the
+ * JSON around a placeholder can be parsed, the image is there. The same image may come twice, and some strings are no
+ * images (encrypted reasoning is base64 too). The caller throws away what no decoder asks for.
+ *
+ * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
+ */
+export class Base64Extractor {
+  readonly #thresholdBytes: number
+  readonly #mark = `tollgate_image_${randomBytes(16).toString('hex')}_`
+  readonly #held: Buffer
+  /** Bytes in `#held`: the beginning, with its quote, of a string that may still be an image or not. */
+  #heldBytes = 0
+  #place: 'outside' | 'undecided' | 'staying' | 'extracting' = 'outside'
+  /** True if the byte before was a backslash that escapes the next one. */
+  #isEscaped = false
+  readonly #base64 = new Base64Text()
+  #count = 0
+
+  /** `thresholdBytes` counts the string as it is written, with its escapes. Default 8 KiB. */
+  constructor(thresholdBytes = 8192) {
+    this.#thresholdBytes = thresholdBytes
+    this.#held = Buffer.allocUnsafeSlow(thresholdBytes + 1)
+  }
+
+  /** Bytes held of earlier chunks: at most the threshold and a few more. */
+  get heldBytes(): number {
+    return this.#heldBytes + this.#base64.heldCharacters
+  }
+
+  /** The steps share the chunk's memory. */
+  push(chunk: Buffer): ExtractorStep[] {
+    const steps: ExtractorStep[] = []
+    let textFrom = 0
+    for (let at = 0; at < chunk.length; ) {
+      switch (this.#place) {
+        case 'outside': {
+          const quote = chunk.indexOf(doubleQuote, at)
+          if (quote === -1) {
+            at = chunk.length
+            break
+          }
+          at = quote + 1
+          const end = this.#endOfString(chunk, at, at + this.#thresholdBytes)
+          if (end !== -1) at = end + 1
+          else if (chunk.length - at < this.#thresholdBytes) {
+            text(steps, chunk.subarray(textFrom, quote))
+            this.#hold(chunk.subarray(quote))
+            this.#place = 'undecided'
+            at = textFrom = chunk.length
+          } else {
+            const head = headBytes(chunk.subarray(at, at + this.#thresholdBytes))
+            if (head === undefined) {
+              this.#place = 'staying'
+              at += this.#thresholdBytes
+            } else {
+              text(steps, chunk.subarray(textFrom, at))
+              this.#begin(steps)
+              at = textFrom = at + head
+            }
+          }
+          break
+        }
+        case 'undecided': {
+          const enough = at + this.#thresholdBytes + 1 - this.#heldBytes
+          const end = this.#endOfString(chunk, at, enough)
+          if (end === -1) {
+            this.#hold(chunk.subarray(at, enough))
+            at = textFrom = Math.min(enough, chunk.length)
+            if (this.#heldBytes > this.#thresholdBytes) this.#decideHeld(steps)
+          } else {
+            this.#letGo(steps)
+            at = end + 1
+          }
+          break
+        }
+        case 'staying': {
+          const end = this.#endOfString(chunk, at, chunk.length)
+          at = end === -1 ? chunk.length : end + 1
+          break
+        }
+        case 'extracting': {
+          const quote = chunk.indexOf(doubleQuote, at)
+          const end = quote === -1 ? chunk.length : quote
+          this.#data(steps, this.#base64.push(chunk.toString('latin1', at, end)))
+          if (quote !== -1) this.#end(steps)
+          at = textFrom = end
+          // The closing quote is text and opens no string.
+          if (quote !== -1) at++
+          break
+        }
+      }
+    }
+    if (this.#place !== 'extracting') text(steps, chunk.subarray(textFrom))
+    return steps
+  }
+
+  /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
+  end(): ExtractorStep[] {
+    if (this.#place === 'extracting') {
+      throw new GatewayError('upstream_error', "The upstream's answer ended in the middle of an image.")
+    }
+    const steps: ExtractorStep[] = []
+    this.#letGo(steps)
+    return steps
+  }
+
+  /** The number of the image that a placeholder stands for. No upstream can guess a placeholder. */
+  indexOf(value: string): number | undefined {
+    if (!value.startsWith(this.#mark)) return undefined
+    const digits = value.slice(this.#mark.length)
+    return /^\d+$/.test(digits) && Number(digits) < this.#count ? Number(digits) : undefined
+  }
+
+  /**
+   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a line end: no
+   * JSON string has one, so a lone quote in a comment of an event stream does no harm.
+   */
+  #endOfString(bytes: Buffer, from: number, before: number): number {
+    const end = Math.min(before, bytes.length)
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at]
+      if (byte === lineFeed || byte === carriageReturn || (byte === doubleQuote && !this.#isEscaped)) {
+        this.#isEscaped = false
+        this.#place = 'outside'
+        return at
+      }
+      this.#isEscaped = byte === backslash && !this.#isEscaped
+    }
+    return -1
+  }
+
+  #hold(bytes: Buffer): void {
+    bytes.copy(this.#held, this.#heldBytes)
+    this.#heldBytes += bytes.length
+  }
+
+  /** The held string is no image: it goes on as text. */
+  #letGo(steps: ExtractorStep[]): void {
+    text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
+    this.#heldBytes = 0
+  }
+
+  #decideHeld(steps: ExtractorStep[]): void {
+    const content = this.#held.subarray(1, this.#heldBytes)
+    const head = headBytes(content)
+    if (head === undefined) {
+      this.#place = 'staying'
+      this.#letGo(steps)
+      return
+    }
+    this.#heldBytes = 0
+    text(steps, Buffer.from('"'))
+    this.#begin(steps)
+    this.#data(steps, this.#base64.push(content.toString('latin1', head)))
+  }
+
+  #begin(steps: ExtractorStep[]): void {
+    const index = this.#count++
+    text(steps, Buffer.from(`${this.#mark}${index}`))
+    steps.push({ type: 'begin', index })
+    this.#isEscaped = false
+    this.#place = 'extracting'
+  }
+
+  #data(steps: ExtractorStep[], bytes: Buffer): void {
+    if (bytes.length > 0) steps.push({ type: 'data', index: this.#count - 1, bytes })
+  }
+
+  #end(steps: ExtractorStep[]): void {
+    this.#data(steps, this.#base64.end())
+    steps.push({ type: 'end', index: this.#count - 1 })
+    this.#place = 'outside'
+  }
+}
+
+/**
+ * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as base64), a
+ * `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
+ */
+export function sourceOf(value: string): ImageSource {
+  if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
+  const data = value.replace(dataHead, '')
+  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(data)) return { kind: 'base64', data }
+  throw new GatewayError(
+    'upstream_error',
+    'The upstream gave an image as something that is neither base64 nor a link.',
+  )
+}
+
+const doubleQuote = 0x22
+const backslash = 0x5c
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+const dataHead = /^data:[\w.+;=/-]{0,200};base64,/i
+
+/** JSON may escape any of the characters. */
+const extractable =
+  /^((?:data:[\w.+;=/\\-]{0,200};base64,)?)(?:[A-Za-z0-9+/_-]|\\\/|\\u00[2-7][\da-f]|\\(?:u[\da-f]{0,3})?$)*$/i
+
+/** Length of the `data:` head before the base64; undefined if the string is not base64. */
+function headBytes(content: Buffer): number | undefined {
+  return extractable.exec(content.toString('latin1'))?.[1]?.length
+}
+
+function text(steps: ExtractorStep[], bytes: Buffer): void {
+  if (bytes.length > 0) steps.push({ type: 'text', bytes })
+}
+
+/** Decodes the inside of a JSON string, escapes included, as base64 of either alphabet, padded or not. */
+class Base64Text {
+  /** An escape that is not whole yet. */
+  #escape = ''
+  /** Characters that are not decoded yet: fewer than four, or the last ones with the padding. */
+  #rest = ''
+
+  get heldCharacters(): number {
+    return this.#escape.length + this.#rest.length
+  }
+
+  push(written: string): Buffer {
+    const characters = this.#rest + this.#unescaped(written)
+    const padding = characters.indexOf('=')
+    const whole = (padding === -1 ? characters.length : padding) & ~3
+    this.#rest = characters.slice(whole)
+    if (this.#rest.length > 4) throw broken()
+    return decoded(characters.slice(0, whole))
+  }
+
+  /** Returns the last bytes. After it the decoder is ready for the next string. */
+  end(): Buffer {
+    const characters = this.#rest.replace(/={1,2}$/, '')
+    if (this.#escape !== '' || characters.length === 1) throw broken()
+    this.#rest = ''
+    return decoded(characters)
+  }
+
+  #unescaped(written: string): string {
+    const whole = this.#escape + written
+    if (!whole.includes('\\')) return whole
+    this.#escape = /\\(?:u[\da-f]{0,3})?$/i.exec(whole.slice(-5))?.[0] ?? ''
+    return whole
+      .slice(0, whole.length - this.#escape.length)
+      .replaceAll('\\/', '/')
+      .replace(/\\u00([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  }
+}
+
+/** Node skips characters that are not base64. The result then has fewer bytes than the characters should give. */
+function decoded(characters: string): Buffer {
+  const bytes = Buffer.from(characters, 'base64')
+  if (bytes.length !== Math.floor((characters.length * 3) / 4)) throw broken()
+  return bytes
+}
+
+function broken(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream sent an image whose base64 is broken.')
+}

@@ -1,0 +1,213 @@
+import type { ReasoningSignature } from '../../canonical/chat.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { FinishReason } from '../../canonical/event.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { DecodeAnswerContext } from '../protocol.ts'
+import { CallDecoder } from './decode-calls.ts'
+import type { EventWriter } from './event-writer.ts'
+import {
+  readFinishReason,
+  reasoningContentSignature,
+  reasoningMemberSignature,
+  writeDetailSignature,
+} from './wire.ts'
+
+/**
+ * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members.
+ */
+export class ChoiceDecoder {
+  readonly #writer: EventWriter
+  readonly #upstreamModel: string
+  readonly #calls: CallDecoder
+  #open: OpenBlock | undefined
+  /** Characters of content so far. Offsets of citations count from the start of the content. */
+  #contentLength = 0
+  #hasRefusal = false
+
+  constructor(writer: EventWriter, context: DecodeAnswerContext) {
+    this.#writer = writer
+    this.#upstreamModel = context.upstreamModel
+    this.#calls = new CallDecoder(writer, context.tools)
+  }
+
+  take(delta: Json): void {
+    this.#takeReasoning(delta)
+    this.#takeContent(delta.content)
+    const refusal = textOf(delta.refusal)
+    if (refusal !== undefined) {
+      this.#hasRefusal = true
+      this.#writer.text(this.#begin('refusal'), refusal)
+    }
+    for (const annotation of recordsOf(delta.annotations)) this.#takeAnnotation(annotation)
+    const calls = recordsOf(delta.tool_calls)
+    if (calls.length > 0 || isRecord(delta.function_call)) this.#close()
+    for (const call of calls) this.#calls.take(call)
+    if (isRecord(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call })
+  }
+
+  /** The same as `take` for a delta with only this content. */
+  takeText(text: string): void {
+    if (text === '') return
+    this.#writer.text(this.#begin('text'), text)
+    this.#contentLength += text.length
+  }
+
+  /**
+   * End all open blocks and finish. `word`: the upstream's finish reason, if it sent one. `answerId`: ids of calls
+   * without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
+   */
+  finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
+    const reason = end.word === undefined ? 'stop' : readFinishReason(end.word)
+    if (reason === undefined) {
+      const word = String(end.word).slice(0, 60)
+      throw new GatewayError('upstream_error', `The upstream broke off its answer (finish reason "${word}").`)
+    }
+    this.#close()
+    this.#calls.end(end.answerId)
+    this.#writer.push({
+      type: 'finish',
+      reason: this.#trueReason(reason),
+      upstreamReason: end.word,
+      stopSequence: undefined,
+      usage: end.usage,
+    })
+  }
+
+  /** Some upstreams say `stop` after tool calls, or `tool_calls` without any call. */
+  #trueReason(reason: FinishReason): FinishReason {
+    if (reason !== 'stop' && reason !== 'tool_calls') return reason
+    if (this.#calls.count > 0) return 'tool_calls'
+    return this.#hasRefusal ? 'refusal' : 'stop'
+  }
+
+  #takeContent(content: unknown): void {
+    if (typeof content === 'string') this.takeText(content)
+    // Mistral's thinking models answer with lists of parts: https://docs.mistral.ai/capabilities/reasoning
+    for (const part of recordsOf(content)) {
+      if (part.type === 'text') this.takeText(textOf(part.text) ?? '')
+      else if (part.type === 'thinking') {
+        const thought = recordsOf(part.thinking).map((piece) => textOf(piece.text) ?? '')
+        this.#think('reasoning_content', textOf(part.thinking) ?? thought.join(''))
+      }
+    }
+  }
+
+  /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */
+  #takeReasoning(delta: Json): void {
+    let hasText = false
+    for (const detail of recordsOf(delta.reasoning_details)) hasText = this.#takeDetail(detail) || hasText
+    if (hasText) return
+    const content = textOf(delta.reasoning_content)
+    if (content !== undefined) this.#think('reasoning_content', content)
+    else this.#think('reasoning', textOf(delta.reasoning) ?? '')
+  }
+
+  #think(member: 'reasoning_content' | 'reasoning', text: string): void {
+    if (text === '') return
+    this.#writer.text(this.#begin('reasoning', member), text)
+    this.#open?.thought.push(text)
+  }
+
+  /** True if the element has text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-21 */
+  #takeDetail(detail: Json): boolean {
+    const isSummary = detail.type === 'reasoning.summary'
+    const data = textOf(detail.data)
+    if (data !== undefined) {
+      this.#close()
+      this.#signAndClose(this.#begin('reasoning'), 'encrypted', detail)
+      return false
+    }
+    const text = textOf(isSummary ? detail.summary : detail.text)
+    const isSigned = textOf(detail.signature) !== undefined
+    if (text === undefined && !isSigned) return false
+    if (this.#isRepeated(text)) {
+      if (isSigned) this.#signEarlier(detail)
+      return true
+    }
+    const key = `${isSummary ? 'summary' : 'text'} ${typeof detail.index === 'number' ? detail.index : ''}`
+    const index = this.#begin('reasoning', key)
+    this.#writer.text(index, text ?? '')
+    if (isSigned) this.#signAndClose(index, 'signature', detail)
+    return text !== undefined
+  }
+
+  /**
+   * Whether the thought came before without its signature: some gateways repeat it whole beside the signature, as we
+   * do.
+   */
+  #isRepeated(text: string | undefined): boolean {
+    return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
+  }
+
+  #signEarlier(detail: Json): void {
+    if (this.#open === undefined) return
+    // This signature replaces our own one, which would only name the member.
+    this.#open.key = ''
+    this.#signAndClose(this.#open.index, 'signature', detail)
+  }
+
+  #signAndClose(index: number, kind: ReasoningSignature['kind'], detail: Json): void {
+    this.#sign(index, kind, writeDetailSignature(detail))
+    this.#close()
+  }
+
+  #sign(index: number, kind: ReasoningSignature['kind'], value: string): void {
+    const signature: ReasoningSignature = { protocol: 'openai-chat', model: this.#upstreamModel, kind, value }
+    this.#writer.delta(index, { type: 'signature', signature })
+  }
+
+  #takeAnnotation(annotation: Json): void {
+    const citation = annotation.url_citation
+    const open = this.#open
+    if (!isRecord(citation) || open?.kind !== 'text') return
+    const url = textOf(citation.url)
+    if (url === undefined) return
+    const start = offset(citation.start_index, open.contentStart)
+    const end = offset(citation.end_index, open.contentStart)
+    this.#writer.delta(open.index, {
+      type: 'citation',
+      url,
+      title: textOf(citation.title),
+      ...(start === undefined ? {} : { start }),
+      ...(end === undefined ? {} : { end }),
+    })
+  }
+
+  /** The index of the open block if it has this kind and key, else of a new block. */
+  #begin(kind: OpenBlock['kind'], key = ''): number {
+    if (this.#open?.kind === kind && this.#open.key === key) return this.#open.index
+    this.#close()
+    const index = this.#writer.start(
+      kind === 'reasoning' ? { type: kind, summary: key.startsWith('summary') } : { type: kind },
+    )
+    this.#open = { kind, key, index, contentStart: this.#contentLength, thought: [] }
+    return index
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    // The thought has to go back in the same member: upstreams that send `reasoning` refuse `reasoning_content`.
+    // https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
+    if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)
+    if (open.key === 'reasoning_content') this.#sign(open.index, 'signature', reasoningContentSignature)
+    this.#writer.end(open.index)
+  }
+}
+
+interface OpenBlock {
+  kind: 'text' | 'reasoning' | 'refusal'
+  key: string
+  index: number
+  /** Characters of content before the block. */
+  contentStart: number
+  /** Pieces of a thought that came without a signature. */
+  thought: string[]
+}
+
+function offset(value: unknown, contentStart: number): number | undefined {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return undefined
+  return Math.max(0, value - contentStart)
+}

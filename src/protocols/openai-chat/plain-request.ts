@@ -1,0 +1,89 @@
+import { invalid } from '../../canonical/field-error.ts'
+import {
+  checkText,
+  type JsonBounds,
+  kindAt,
+  type Span,
+  scanElements,
+  scanMembers,
+  skipSpace,
+} from '../json-scan.ts'
+import type { RequestFacts } from '../protocol.ts'
+import { readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { ChatSpans, readStreamOptions } from './request.ts'
+
+/** What the gateway must know of an endpoint whose requests and answers it only passes on. */
+export interface PlainFormat {
+  /** The member that holds what the model is given: a string or an array. It is required. */
+  input: 'input' | 'prompt'
+  /** True: the answer is text, which costs output tokens and may be streamed. Default false. */
+  writes?: boolean
+}
+
+/**
+ * A reader of the bodies of `/embeddings`, `/moderations` and `/completions`, which share model, stream and their kind of
+ * input. Everything else is the upstream's to judge. It throws as the chat's `readRequest` does.
+ */
+export function plainReader({ input, writes = false }: PlainFormat) {
+  return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
+    checkText(raw)
+    const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
+    const whole = { start: 0, end: raw.length }
+    const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax })
+    const model = readModel(raw, members.model)
+    const given = members[input]
+    if (!given) throw invalid(input, 'required: a string or an array')
+    const kind = kindAt(raw, given.start)
+    if (kind !== 'string' && kind !== 'array') throw wrongKind(raw, given, input, 'a string or an array')
+    const stream = writes && readBoolean(raw, members.stream, 'stream')
+    const usage = stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
+    return {
+      model,
+      stream,
+      maxOutputTokens: writes ? readInteger(raw, members.max_tokens, 'max_tokens', 0) : 0,
+      choices: writes ? choicesOf(raw, members, given, depthMax) : 1,
+      // Images are given as objects; text and tokens never are.
+      hasMedia: kind === 'array' && holdsObjects(raw, given, depthMax),
+      wantsUsageFrame: usage?.wanted ?? false,
+      heldId: undefined,
+      keepsAnswer: false,
+      hidesCost: undefined,
+      session: undefined,
+      conversation: undefined,
+      spans: new ChatSpans(members.model ?? whole, usage),
+    }
+  }
+}
+
+const memberNames = [
+  'model',
+  'input',
+  'prompt',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'n',
+  'best_of',
+] as const
+type Members = Partial<Record<(typeof memberNames)[number], Span>>
+
+/** Texts that are written: `n` of each prompt, or `best_of` to choose them from. */
+function choicesOf(raw: Buffer, members: Members, prompt: Span, depthMax: number): number {
+  const each = readInteger(raw, members.n, 'n', 1, 128) ?? 1
+  const tried = readInteger(raw, members.best_of, 'best_of', 1, 128) ?? 1
+  return Math.max(each, tried) * promptsIn(raw, prompt, depthMax)
+}
+
+/** An array of numbers is one prompt, given as tokens. */
+function promptsIn(raw: Buffer, prompt: Span, depthMax: number): number {
+  if (kindAt(raw, prompt.start) === 'string') return 1
+  const [first, ...others] = scanElements(raw, prompt, { depthMax })
+  return first === undefined || kindAt(raw, first.start) === 'number' ? 1 : 1 + others.length
+}
+
+function holdsObjects(raw: Buffer, input: Span, depthMax: number): boolean {
+  const first = skipSpace(raw, input.start + 1, input.end)
+  // Tokens may be many: what is said of the first number is true of all.
+  if (kindAt(raw, first) === 'number') return false
+  return scanElements(raw, input, { depthMax }).some(({ start }) => kindAt(raw, start) === 'object')
+}

@@ -1,0 +1,19 @@
+import type { UnmappedField } from '../canonical/chat.ts'
+
+/** Collects the members of a request that no other format has, each with what becomes of it in a translation. */
+export class UnmappedFields {
+  readonly list: UnmappedField[] = []
+
+  drop(path: string, reason: string): void {
+    this.list.push({ path, verdict: 'drop', reason })
+  }
+
+  refuse(path: string, reason: string): void {
+    this.list.push({ path, verdict: 'refuse', reason })
+  }
+
+  /** The client gets what it asked for in another way. */
+  map(path: string, reason: string): void {
+    this.list.push({ path, verdict: 'map', reason })
+  }
+}

@@ -1,0 +1,220 @@
+import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
+import type { Headers } from '../canonical/headers.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { readRetryAfter } from './retry-after.ts'
+
+/** What one vendor's errors mean, as data. The first rule that fits decides; without one, the HTTP status decides. */
+export interface ErrorTable {
+  /** Read the vendor's words of an error object. */
+  read(error: Json): VendorWords
+  /** For answers with an error status. */
+  refusals: readonly (ErrorRule & { status?: readonly number[] })[]
+  /** For an `error` inside a stream, or inside an answer of status 200. */
+  failures: readonly (ErrorRule & { verbatim?: true })[]
+  /** Messages that mean `context_length_exceeded`, where the vendor has no code for it. */
+  contextTooLong?: RegExp
+}
+
+export interface ErrorRule {
+  /** Pattern of the vendor's type or code. */
+  words?: RegExp
+  /** Pattern of the message, of which only the first 2000 characters count. */
+  message?: RegExp
+  means: Meaning
+}
+
+/** `credential_refused`: the upstream refused the channel's own key or account, which only the operator can fix. */
+export type Meaning =
+  | 'credential_refused'
+  | 'invalid_request'
+  | 'request_too_large'
+  | 'model_not_found'
+  | 'content_filtered'
+  | 'rate_limited'
+  | 'upstream_timeout'
+  | 'upstream_overloaded'
+  | 'upstream_error'
+
+export interface VendorWords {
+  type?: string | undefined
+  /** Kept for the client, whose software may act on it. */
+  code?: string | undefined
+  /** The field of the request that the vendor blames. */
+  field?: string | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+export interface ErrorDecoder {
+  /**
+   * The meaning of an answer with an error status, for the client.
+   *
+   * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a feature
+   * off, or compact the context). A refused credential never becomes a 401 and shows none of the upstream's text,
+   * which may quote the key.
+   */
+  decodeError(status: number, headers: Headers, body: Buffer): GatewayError
+  /** The meaning of an `error` inside a stream, or inside an answer of status 200, for the client. */
+  decodeStreamError(value: unknown): GatewayError
+}
+
+/** The one decoder of upstream errors. Vendors differ only in their tables. */
+export function errorDecoder(table: ErrorTable): ErrorDecoder {
+  return {
+    decodeError(status, headers, body) {
+      const error = readBody(body, table)
+      const rules = table.refusals.filter((rule) => rule.status?.includes(status) ?? true)
+      const means = firstFit(rules, error)?.means ?? meaningOfStatus[status] ?? 'upstream_error'
+      const reason = error ? cut(error.message, shortCharactersMax) : describe(headers, body)
+      const upstream = optionsOf(readRetryAfter(headers) ?? error?.retryAfterSeconds, status)
+      switch (means) {
+        case 'credential_refused':
+          return credentialRefused(upstream)
+        case 'invalid_request':
+        case 'request_too_large':
+        case 'model_not_found':
+        case 'content_filtered':
+          // A 404 without a reason comes from a web server that does not know the path.
+          if (status === 404 && (!error || error.message === 'Not Found')) {
+            const message = 'The upstream does not know this path: check its base URL.'
+            return new GatewayError('upstream_error', message, { upstreamStatus: status })
+          }
+          return error
+            ? inOwnWords(means, error, table, { upstreamStatus: status })
+            : new GatewayError(means, `The upstream refused the request with status ${status}: ${reason}`, {
+                upstreamStatus: status,
+              })
+        case 'rate_limited':
+          return new GatewayError(
+            means,
+            'The upstream limits the rate of requests: try again later.',
+            upstream,
+          )
+        case 'upstream_timeout':
+          return new GatewayError(means, `The upstream gave up waiting (status ${status}).`, upstream)
+        case 'upstream_overloaded':
+          return new GatewayError(means, `The upstream is overloaded (status ${status}).`, upstream)
+        case 'upstream_error':
+          return new GatewayError(means, `The upstream failed with status ${status}: ${reason}`, upstream)
+      }
+    },
+    decodeStreamError(value) {
+      const error = readError(value, table)
+      const rule = firstFit(table.failures, error)
+      const means = rule?.means ?? 'upstream_error'
+      const upstream = optionsOf(error?.retryAfterSeconds)
+      if (means === 'credential_refused') return credentialRefused(upstream)
+      if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
+      const reason = error ? cut(error.message, shortCharactersMax) : 'it gave no reason'
+      return new GatewayError(means, `The upstream failed while answering: ${reason}`, upstream)
+    },
+  }
+}
+
+/** A text that is not empty, or a number as text. */
+export function wordOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const meaningOfStatus: Readonly<Record<number, Meaning>> = {
+  400: 'invalid_request',
+  401: 'credential_refused',
+  402: 'credential_refused',
+  403: 'credential_refused',
+  404: 'invalid_request',
+  408: 'upstream_timeout',
+  413: 'request_too_large',
+  422: 'invalid_request',
+  429: 'rate_limited',
+  503: 'upstream_overloaded',
+  504: 'upstream_timeout',
+  529: 'upstream_overloaded',
+}
+
+const verbatimCharactersMax = 8192
+const shortCharactersMax = 300
+/** Upstreams may send any text, and the time of some patterns grows with the square of its length. */
+const matchedCharactersMax = 2000
+
+interface VendorError extends VendorWords {
+  message: string
+}
+
+function readBody(body: Buffer, table: ErrorTable): VendorError | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+  // Gemini wraps the object in an array, at its OpenAI-compatible endpoint and in streams that are no SSE.
+  if (Array.isArray(value)) value = value[0]
+  return isRecord(value) ? (readError(value.error, table) ?? readError(value, table)) : undefined
+}
+
+function readError(value: unknown, table: ErrorTable): VendorError | undefined {
+  if (typeof value === 'string' && value !== '') return { message: value }
+  if (!isRecord(value)) return undefined
+  const message = wordOf(value.message) ?? readDetail(value.detail)
+  return message === undefined ? undefined : { message, ...table.read(value) }
+}
+
+/** FastAPI's `detail`: a text, or a list of `{ loc, msg }`. */
+function readDetail(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return wordOf(detail)
+  const lines = detail.filter(isRecord).map((item) => {
+    const place = Array.isArray(item.loc) ? item.loc.join('.') : ''
+    return `${place}: ${wordOf(item.msg) ?? 'not valid'}`
+  })
+  return lines.length === 0 ? undefined : lines.join('; ')
+}
+
+function firstFit<R extends ErrorRule>(rules: readonly R[], error: VendorError | undefined): R | undefined {
+  if (error === undefined) return undefined
+  const words = `${error.type ?? ''} ${error.code ?? ''}`
+  const message = error.message.slice(0, matchedCharactersMax)
+  return rules.find((rule) => (rule.words?.test(words) ?? true) && (rule.message?.test(message) ?? true))
+}
+
+function optionsOf(retryAfterSeconds: number | undefined, upstreamStatus?: number): GatewayErrorOptions {
+  return {
+    fault: 'upstream',
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
+}
+
+function credentialRefused(options: GatewayErrorOptions): GatewayError {
+  const status = options.upstreamStatus === undefined ? '' : ` (status ${options.upstreamStatus})`
+  return new GatewayError(
+    'upstream_error',
+    `The upstream refused the gateway's own credential or account for this channel${status}; your key is fine. The gateway's operator has to look at the channel.`,
+    options,
+  )
+}
+
+function inOwnWords(
+  kind: Exclude<Meaning, 'credential_refused'>,
+  { message, code, field }: VendorError,
+  { contextTooLong }: ErrorTable,
+  options: GatewayErrorOptions,
+): GatewayError {
+  const isTooLong = contextTooLong?.test(message.slice(0, matchedCharactersMax)) === true
+  const clientCode = code ?? (isTooLong ? 'context_length_exceeded' : undefined)
+  return new GatewayError(kind, cut(message, verbatimCharactersMax), {
+    ...options,
+    ...(field === undefined ? {} : { field }),
+    ...(clientCode === undefined ? {} : { code: clientCode }),
+  })
+}
+
+/** A few words about an answer without a message that we know. They never quote it. */
+function describe(headers: Headers, body: Buffer): string {
+  if (body.length === 0) return 'an empty body'
+  const type = String(headers['content-type'] ?? 'no content type').slice(0, 60)
+  return `${body.length} bytes of ${type}, not an error in this format`
+}
+
+function cut(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`
+}

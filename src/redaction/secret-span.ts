@@ -1,0 +1,37 @@
+/** One secret in a text. Only `start` to `end` is replaced. */
+export interface SecretSpan {
+  /** Start of the words that announce it: a name, `Bearer`, or the secret itself. */
+  from: number
+  start: number
+  end: number
+  /** Behind the last character that identifies it, such as the `@` after the credentials of a URL. */
+  until: number
+  kind: string
+}
+
+/** The text with each span replaced by `[REDACTED kind]`. A JSON string holds that text without escapes. */
+export function replaceSpans(text: string, spans: readonly SecretSpan[]): string {
+  let out = ''
+  let at = 0
+  for (const span of spans) {
+    out += `${text.slice(at, span.start)}[REDACTED ${span.kind}]`
+    at = span.end
+  }
+  return out + text.slice(at)
+}
+
+/** In order. Overlapping spans become one, with the kind of the first. */
+export function mergeSpans(spans: SecretSpan[]): SecretSpan[] {
+  const merged: SecretSpan[] = []
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (last !== undefined && span.start < last.end) {
+      const from = Math.min(last.from, span.from)
+      const until = Math.max(last.until, span.until)
+      merged[merged.length - 1] = { ...last, from, end: Math.max(last.end, span.end), until }
+    } else {
+      merged.push(span)
+    }
+  }
+  return merged
+}

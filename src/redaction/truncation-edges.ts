@@ -1,0 +1,116 @@
+import { findSecrets } from './secrets.ts'
+
+/** Bytes on either side of an edge in which we look for secrets. A longer one shows by its token or by its lines. */
+export const windowBytes = 512
+
+/** The last place at or before `at` where the front part may end. */
+export function headEdge(
+  raw: Buffer,
+  low: number,
+  high: number,
+  at: number,
+  exact: readonly string[],
+): number {
+  let edge = at
+  while (edge > low && edge > at - 3 && isContinuation(raw[edge])) edge--
+  edge = Math.max(low, escapeAround(raw, edge, low)?.start ?? edge)
+  const start = Math.max(low, edge - windowBytes)
+  const spans = findSecrets(raw.toString('latin1', start, Math.min(high, edge + windowBytes)), exact)
+  const across = spans.find((span) => start + span.start < edge && start + span.until > edge)
+  return across === undefined ? edge : start + across.start
+}
+
+/** The first place at or after `at` where the back part may begin. */
+export function tailEdge(
+  raw: Buffer,
+  low: number,
+  high: number,
+  at: number,
+  exact: readonly string[],
+): number {
+  let edge = at
+  while (edge < high && edge < at + 3 && isContinuation(raw[edge])) edge++
+  edge = Math.min(high, escapeAround(raw, edge, low)?.end ?? edge)
+  // Each round moves the edge on. Few rounds are ever needed: a text that needs more has no back part worth keeping.
+  for (let round = 0; round < 16; round++) {
+    const start = Math.max(low, edge - windowBytes)
+    const spans = findSecrets(raw.toString('latin1', start, Math.min(high, edge + windowBytes)), exact)
+    const across = spans.find((span) => start + span.from < edge && start + span.end > edge)
+    const next = tokenEnd(raw, low, high, across === undefined ? edge : start + across.end)
+    if (next === edge) return edge
+    edge = next
+  }
+  return high
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
+}
+
+/** The JSON escape that lies across `at`, if any. A surrogate pair counts as one escape. */
+function escapeAround(raw: Buffer, at: number, low: number): { start: number; end: number } | undefined {
+  let base = Math.max(low, at - 16)
+  while (base > low && raw[base - 1] === backslash) base--
+  const text = raw.toString('latin1', base, at + 16)
+  const edge = at - base
+  for (const match of text.matchAll(/\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[0-9a-fA-F]{4}|\\[\s\S]/g)) {
+    if (match.index >= edge) return undefined
+    const end = match.index + match[0].length
+    if (end > edge) return { start: base + match.index, end: base + end }
+  }
+  return undefined
+}
+
+const backslash = 0x5c
+const tokenCharacters = /(?:[\w+/=.~*%-]+|\\+\/)*/y
+const newlines = /(?:\\+[nr]|[\r\n])+/y
+const lineLengthMin = 40
+
+/** Moves past the token that lies across `at`. In a base64 block it moves past all lines of the block. */
+function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
+  const inBlock = isInBlock(raw, low, at)
+  if (!inBlock && !(at > low && isTokenByte(raw[at - 1]))) return at
+  const text = raw.toString('latin1', at, high)
+  // In JSON within JSON, half of a newline's escape may stand before `at`.
+  let end = inBlock && raw[at - 1] === backslash && /^[nr]/.test(text) ? 1 : 0
+  end = matchEnd(tokenCharacters, text, end)
+  while (inBlock) {
+    const line = matchEnd(newlines, text, end)
+    const lineEnd = matchEnd(tokenCharacters, text, line)
+    if (lineEnd === line || text.startsWith('-----', line)) break
+    end = lineEnd
+    if (lineEnd - line < lineLengthMin) break
+  }
+  return at + end
+}
+
+/** True inside base64 lines, such as a private key without its first line: a long run of base64 ends just before `at`. */
+function isInBlock(raw: Buffer, low: number, at: number): boolean {
+  const least = Math.max(low, at - 3 * lineLengthMin)
+  let run = 0
+  for (let place = at - 1; place >= least; place--) {
+    const byte = raw[place]
+    if (isTokenByte(byte)) {
+      run++
+      if (run === lineLengthMin) return true
+    } else if (byte === backslash || byte === 0x0a || byte === 0x0d) {
+      run = 0
+    } else {
+      return false
+    }
+  }
+  return false
+}
+
+const tokenBytes = new Set(
+  Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~*%-'),
+)
+
+function isTokenByte(byte: number | undefined): boolean {
+  return byte !== undefined && tokenBytes.has(byte)
+}
+
+function matchEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
+}

@@ -1,0 +1,82 @@
+import { LRUCache } from 'lru-cache'
+import type { Credential } from './credentials.ts'
+
+export interface CooldownBounds {
+  /** Cooldown of a credential that an upstream refused. */
+  credentialRestMs: number
+  /** The longest `retry-after` of an upstream that we follow. */
+  retryAfterMsMax: number
+}
+
+/** The time in which we pass over a credential. */
+export interface CredentialCooldown {
+  /** A time of performance.now(). */
+  until: number
+  why: 'limited' | 'refused' | 'forbidden'
+  /** True: the upstream said how long, and we never use the credential before. False: we only prefer other credentials. */
+  isFirm: boolean
+}
+
+/** A bound: clients may name any model on a channel that passes all names through. */
+const cooldownsMax = 10_000
+/** A rate limit without `retry-after` cools down for this fraction of the time of a refusal. */
+const limitedFraction = 6
+
+/**
+ * The cooldowns of credentials in this process. A refused credential cools down for all models. One that is forbidden a
+ * model, or that reached a rate limit, cools down for that model only: vendors limit by model.
+ */
+export class CredentialCooldowns {
+  readonly #bounds: CooldownBounds
+  readonly #cooldowns = new LRUCache<string, CredentialCooldown>({ max: cooldownsMax })
+
+  constructor(bounds: CooldownBounds) {
+    this.#bounds = bounds
+  }
+
+  /** The cooldown that lasts longest; undefined: the credential may be used. */
+  find(channelId: string, { name }: Credential, upstreamModel: string): CredentialCooldown | undefined {
+    if (this.#cooldowns.size === 0) return undefined
+    const refused = this.#current(keyOf(channelId, name, ''))
+    const ofModel = this.#current(keyOf(channelId, name, upstreamModel))
+    if (refused === undefined || ofModel === undefined) return refused ?? ofModel
+    return refused.until > ofModel.until ? refused : ofModel
+  }
+
+  /** A cooldown begins now. True: the credential had none before. */
+  begin(
+    channelId: string,
+    credential: Credential,
+    upstreamModel: string,
+    why: CredentialCooldown['why'],
+    retryAfterSeconds: number | undefined,
+  ): boolean {
+    const { credentialRestMs, retryAfterMsMax } = this.#bounds
+    const isNew = this.find(channelId, credential, upstreamModel) === undefined
+    const model = why === 'refused' ? '' : upstreamModel
+    const isFirm = why === 'limited' && retryAfterSeconds !== undefined
+    const ms = isFirm
+      ? Math.min(retryAfterSeconds * 1000, retryAfterMsMax)
+      : why === 'limited'
+        ? credentialRestMs / limitedFraction
+        : credentialRestMs
+    this.#cooldowns.set(keyOf(channelId, credential.name, model), {
+      until: performance.now() + ms,
+      why,
+      isFirm,
+    })
+    return isNew
+  }
+
+  #current(key: string): CredentialCooldown | undefined {
+    const cooldown = this.#cooldowns.get(key)
+    if (cooldown === undefined || cooldown.until > performance.now()) return cooldown
+    this.#cooldowns.delete(key)
+    return undefined
+  }
+}
+
+/** Ids and names have no spaces. */
+function keyOf(channelId: string, credentialName: string, upstreamModel: string): string {
+  return `${channelId} ${credentialName} ${upstreamModel}`
+}

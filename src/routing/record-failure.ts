@@ -1,0 +1,53 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { redactText } from '../redaction/redact.ts'
+import { type Log, requestLog } from '../telemetry/log.ts'
+import type { BreakerCall } from './breakers.ts'
+import type { Target } from './candidates.ts'
+import type { Routing } from './routing.ts'
+import { type Verdict, verdictOn } from './verdict.ts'
+
+/** What recording a failure needs of a process. */
+interface Recorder {
+  routing: Routing
+  log: Log
+}
+
+/** What a failed call means for its channel and its credential, recorded for all requests that come after. */
+export function recordFailure(
+  { routing, log }: Recorder,
+  requestId: string,
+  { channel, credential, upstreamModel, modelNamedBy }: Target,
+  error: GatewayError,
+  breakerCall: BreakerCall,
+): Verdict {
+  const verdict = verdictOn(error, modelNamedBy)
+  const { openSeconds, cooldown } = verdict
+  const openMs = openSeconds === undefined ? undefined : Math.min(openSeconds * 1000, routing.retryAfterMsMax)
+  breakerCall.end(verdict.breaker, causeOf(error), openMs)
+  if (cooldown === undefined) return verdict
+  const isNew = routing.cooldowns.begin(
+    channel.id,
+    credential,
+    upstreamModel,
+    cooldown,
+    error.retryAfterSeconds,
+  )
+  if (cooldown !== 'limited' && isNew) {
+    const fields = {
+      channel: channel.name,
+      credentialName: credential.name,
+      status: error.upstreamStatus,
+      ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
+    }
+    requestLog(log, requestId).warn(
+      fields,
+      'an upstream refuses a credential of this channel: others are used before it for a while',
+    )
+  }
+  return verdict
+}
+
+/** For operators and other clients: nothing that the upstream wrote. */
+function causeOf({ kind, upstreamStatus }: GatewayError): string {
+  return upstreamStatus === undefined ? kind : `${kind}, status ${upstreamStatus}`
+}

@@ -1,0 +1,86 @@
+import { callsIn } from '../ledger/record.ts'
+import { redactText } from '../redaction/redact.ts'
+import { closeRecordOf, type Ending } from './ending.ts'
+import type { Gateway } from './gateway.ts'
+import type { Metered } from './meter.ts'
+import { openRecordOf } from './open-record.ts'
+import type { Arrival, Received, RowSoFar } from './received.ts'
+import { redactError, secretsOf } from './redact-error.ts'
+
+/**
+ * The one exit of every request: writes its row and releases all that it holds. A second call does nothing. Resolves when
+ * the row is in the journal: await it before you send the last bytes of the answer.
+ *
+ * `unlogged`: no row. Otherwise each read of the usage log would add a row to it.
+ */
+export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unlogged'): Promise<void> {
+  const { life } = arrival
+  if (life.ended) return
+  life.ended = true
+  try {
+    if (how === 'unlogged') giveBack(arrival, 0, true)
+    else await writeRow(gateway, arrival, how)
+  } finally {
+    gateway.requests.delete(life)
+  }
+}
+
+/**
+ * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
+ * limits, until its answer has been sent.
+ */
+export function endAsJob(gateway: Gateway, { life, row, response }: Received): void {
+  life.ended = true
+  const { lease } = life
+  for (const release of [...life.releases, ...life.slabs]) release()
+  row.body = null
+  const finish = () => {
+    lease?.settle(0)
+    gateway.requests.delete(life)
+  }
+  if (response.destroyed) finish()
+  else response.once('close', finish)
+}
+
+async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
+  const { row, life } = arrival
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending))
+  const open = row.opened ?? openRecordOf(gateway, arrival)
+  giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
+  const keyFreed = life.claim?.ended(ending)
+  if (row.opened !== null) await gateway.ledger.close(open, close)
+  else if (row.identity !== null) await gateway.ledger.refuse(open, close)
+  else await gateway.ledger.refuseUnknown(open, close)
+  if (keyFreed !== undefined) await keyFreed
+}
+
+/** `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes. */
+function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
+  life.lease?.settle(tokens)
+  for (const release of life.releases) release()
+  if (isRead) for (const release of life.slabs) release()
+}
+
+/**
+ * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may still wait in a
+ * socket, and their memory must not be reused for another client's request.
+ */
+function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
+  const calls = callsIn(attempts)
+  return calls === 0 || (calls === 1 && outcome === 'succeeded')
+}
+
+/** Error texts come from upstreams and may hold anything. */
+function redactEnding(arrival: Arrival, ending: Ending): Ending {
+  for (const attempt of arrival.row.attempts) {
+    if (attempt.error === null) continue
+    attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secretsOf(arrival)) }
+  }
+  return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
+}
+
+function tokensOf({ usage }: Metered): number {
+  return usage === null
+    ? 0
+    : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+}

@@ -1,0 +1,103 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Outcome, StreamEnd } from '../canonical/usage.ts'
+import type { CloseRecord } from '../ledger/record.ts'
+import type { Observation } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import { type Metered, nothingMetered } from './meter.ts'
+import type { Arrival, AskedTarget, RowSoFar } from './received.ts'
+
+/** How a request ended. With `RowSoFar` it makes the second half of its row. */
+export interface Ending {
+  status: number
+  outcome: Outcome
+  error: GatewayError | null
+  observation: Observation | null
+  streamEnd: StreamEnd | null
+  /** The target that answered, or the last one that refused. */
+  target: AskedTarget | null
+  metered: Metered
+}
+
+/** The ending of a request that we answered ourselves. It cost nothing. */
+export function answeredEnding(status: number, target: AskedTarget | null = null): Ending {
+  return {
+    status,
+    outcome: 'succeeded',
+    error: null,
+    observation: null,
+    streamEnd: 'complete',
+    target,
+    metered: nothingMetered,
+  }
+}
+
+/** The ending of a failed request that no upstream has seen. It cost nothing. */
+export function refusedEnding(error: GatewayError, status: number): Ending {
+  return {
+    status,
+    outcome: error.fault === 'client' ? 'refused' : 'failed',
+    error,
+    observation: null,
+    streamEnd: null,
+    target: null,
+    metered: nothingMetered,
+  }
+}
+
+/** The ending of a request whose client left before we sent anything upstream. It cost nothing. */
+export const leftEnding: Ending = {
+  status: 499,
+  outcome: 'cancelled',
+  error: null,
+  observation: null,
+  streamEnd: 'client_gone',
+  target: null,
+  metered: nothingMetered,
+}
+
+/** The part of a row that says how far its request came. */
+type Progress = Pick<Arrival, 'startedAt'> & {
+  row: Pick<RowSoFar, 'identity' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
+}
+
+/** The second half of a row. */
+export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): CloseRecord {
+  const { error, observation, target, metered } = ending
+  const { attempts, notes } = row
+  return {
+    upstreamProtocol: target?.protocol ?? null,
+    servedModel: observation?.servedModel ?? null,
+    channel: target?.channel.name ?? null,
+    status: ending.status,
+    outcome: ending.outcome,
+    error:
+      error === null
+        ? null
+        : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
+    finishReason: observation?.finishReason ?? null,
+    usage: metered.usage,
+    usageSource: metered.usageSource,
+    streamEnd: ending.streamEnd,
+    costNano: metered.costNano,
+    accountId: row.identity?.tenantId ?? null,
+    priceId: metered.priceId,
+    priceMultiplier: metered.priceMultiplier,
+    queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
+    firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
+    totalMs: Date.now() - startedAt,
+    upstreamRequestId: attempts.findLast((attempt) => !attempt.passedOver)?.upstreamRequestId ?? null,
+    attempts,
+    notes: notes === null || notes.length === 0 ? null : redactText(JSON.stringify(notes)),
+    folded: 1,
+  }
+}
+
+/** The error that a client may see for anything thrown. */
+export function asGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return new GatewayError(
+    'internal',
+    'The gateway failed to handle this request. The request id tells its operators why.',
+    { cause: error },
+  )
+}

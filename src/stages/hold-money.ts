@@ -1,0 +1,95 @@
+import { GatewayError } from '../canonical/error.ts'
+import { type Pot, resetOf } from '../ledger/budgets.ts'
+import { usd } from '../ledger/price.ts'
+import type { Refusal } from '../ledger/reservations.ts'
+import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
+
+/** The most that a request may cost. */
+export interface Amount {
+  nano: bigint
+  /** How the client can make such a request cheaper: an instruction without a full stop. */
+  advice: string
+}
+
+/** True when a request may run only while its worst case is held: its tenant, its group or its key has a limit. */
+export function isMoneyLimited({ snapshot, identity, group }: Identified): boolean {
+  return snapshot.tenants.get(identity.tenantId)?.limited === true || identity.budgeted || group.budgeted
+}
+
+/**
+ * Hold an amount for a request. Waits, up to `budgetWaitMs`, for money that running requests hold.
+ * False: the client left during the wait, and nothing is held.
+ * Rejects `insufficient_credit`, `rate_limited` or `unavailable`.
+ */
+export async function holdMoney(
+  gateway: Gateway,
+  { id, identity, life, row, startedAt }: Identified,
+  { nano: amountNano, advice }: Amount,
+): Promise<boolean> {
+  const { tenantId, keyId, groupId } = identity
+  row.reservedAccountId = tenantId
+  const verdict = await gateway.reservations.hold({
+    requestId: id,
+    accountId: tenantId,
+    keyId,
+    groupId,
+    amountNano,
+    gone: () => life.clientGone,
+  })
+  switch (verdict.kind) {
+    case 'granted':
+      life.releases.push(() => gateway.reservations.ended())
+      return true
+    case 'left':
+      return false
+    case 'busy':
+      throw heldByOthers(verdict, amountNano)
+    case 'insufficient':
+      throw insufficient(verdict, amountNano, advice, startedAt)
+  }
+}
+
+function heldByOthers({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(pot)} is free just now. Try again when some of them have ended.`,
+    { retryAfterSeconds: 1 },
+  )
+}
+
+function insufficient(
+  { pot, leftNano }: Refusal,
+  amountNano: bigint,
+  advice: string,
+  startedAt: number,
+): GatewayError {
+  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(pot)}`
+  if (pot.owner === 'balance')
+    return new GatewayError('insufficient_credit', `${left}. ${advice}, or add credit.`)
+  const resetsAt = resetOf(pot.period, new Date(startedAt))
+  return new GatewayError(
+    'insufficient_credit',
+    resetsAt === undefined
+      ? `${left}, which does not reset. ${advice}, or have the budget raised.`
+      : `${left}, which resets at ${resetsAt.toISOString()}. ${advice}, wait until then, or have the budget raised.`,
+  )
+}
+
+function sourceName(pot: Pot): string {
+  switch (pot.owner) {
+    case 'balance':
+      return 'the balance'
+    case 'key':
+      return `this key's ${periodAdjectives[pot.period]} budget`
+    case 'group':
+      return `the ${periodAdjectives[pot.period]} budget of this key's group`
+  }
+}
+
+const periodAdjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
+
+/** A limit may be overspent: then nothing is left of it. */
+function atLeastZero(nano: bigint): bigint {
+  return nano < 0n ? 0n : nano
+}

@@ -1,0 +1,71 @@
+import { authenticate } from '../access/authenticate.ts'
+import type { Identity } from '../access/identity.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { groupOf } from '../catalog/catalog.ts'
+import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import type { Gateway } from './gateway.ts'
+import type { Received } from './received.ts'
+
+/** The second stage: we know the caller, and this process has room for the request. */
+export interface Identified extends Received {
+  readonly identity: Identity
+  /** The group of its key. */
+  readonly group: Group
+  /** The catalog at this moment. The request uses this one to its end. */
+  readonly snapshot: Snapshot
+}
+
+/**
+ * Identify the caller. Returns no promise when the key is in memory.
+ * Throws, or rejects with, `unauthenticated`, `permission_denied` or `unavailable`.
+ */
+export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
+  const { snapshot } = gateway.catalog
+  const found = lookUp(gateway, received, snapshot)
+  return found instanceof Promise
+    ? found.then((identity) => identifyAs(gateway, received, snapshot, identity))
+    : identifyAs(gateway, received, snapshot, found)
+}
+
+/** Note the caller of a request that we refuse anyway, so that its owner finds the row. Ignores a wrong key. */
+export async function recognise(gateway: Gateway, received: Received): Promise<void> {
+  try {
+    received.row.identity = await lookUp(gateway, received, gateway.catalog.snapshot)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+  }
+}
+
+function lookUp(gateway: Gateway, { request, clientAddress, startedAt }: Received, snapshot: Snapshot) {
+  return authenticate(gateway.keys, snapshot, request.headers, clientAddress ?? undefined, startedAt)
+}
+
+function identifyAs(
+  gateway: Gateway,
+  received: Received,
+  snapshot: Snapshot,
+  identity: Identity,
+): Identified {
+  // Before the check, so that a request without room is a row of its key too.
+  received.row.identity = identity
+  requireRoom(gateway)
+  return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
+}
+
+/** Throws `unavailable` when this process may begin no new request. */
+function requireRoom({ draining, requests, bounds }: Gateway): void {
+  if (draining) {
+    throw new GatewayError(
+      'unavailable',
+      'This gateway process is shutting down. Try again: another one will answer.',
+      { retryAfterSeconds: 1 },
+    )
+  }
+  if (requests.size > bounds.inFlightMax) {
+    throw new GatewayError(
+      'unavailable',
+      `This gateway process runs ${bounds.inFlightMax} requests, as many as it may. Try again.`,
+      { retryAfterSeconds: 1 },
+    )
+  }
+}

@@ -1,0 +1,45 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { Group } from '../catalog/snapshot.ts'
+import type { Lease } from '../limits/limits.ts'
+import type { Claim } from './idempotency-claim.ts'
+
+/** The state of a running request. */
+export interface Life {
+  /** Its index in `RunningRequests`; -1: it does not run. */
+  place: number
+  ended: boolean
+  clientGone: boolean
+  shuttingDown: boolean
+  /** The upstream call, or the wait, of this moment. */
+  running: Running | undefined
+  /** What to do with the upstream call when the client leaves; undefined: abort it. */
+  whenClientLeaves: Group['clientGone'] | undefined
+  /** Its share of its limits. */
+  lease: Lease | undefined
+  /** Its claim on its Idempotency-Key. */
+  claim: Claim | undefined
+  /** Run at the end, such as to clear timers. */
+  readonly releases: (() => void)[]
+  /** Run at the end, when nothing can still read the request's bytes: they return memory for reuse. */
+  readonly slabs: (() => void)[]
+}
+
+export interface Running {
+  resume(): void
+  abort(reason: GatewayError): void
+}
+
+export function newLife(): Life {
+  return {
+    place: -1,
+    ended: false,
+    clientGone: false,
+    shuttingDown: false,
+    running: undefined,
+    whenClientLeaves: undefined,
+    lease: undefined,
+    claim: undefined,
+    releases: [],
+    slabs: [],
+  }
+}

@@ -1,0 +1,55 @@
+import type { OpenRecord } from '../ledger/record.ts'
+import { redactBody, redactText } from '../redaction/redact.ts'
+import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
+import type { Arrival } from './received.ts'
+
+const userAgentCharactersMax = 256
+const idempotencyKeyCharactersMax = 256
+
+/** Write the first half of the row to the journal. Resolves when the row survives this process. Rejects `unavailable`. */
+export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
+  const opened = openRecordOf(gateway, identified)
+  const standing = gateway.ledger.open(opened)
+  // The journal has written the body, and redaction reuses its memory.
+  opened.body = null
+  await standing
+  identified.row.opened = opened
+  return opened
+}
+
+/** The first half of a row, with all that is known of the request so far. */
+export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
+  const { row, endpoint, request, token } = arrival
+  const { identity, body } = row
+  const capture = identity?.capture ?? 'none'
+  return {
+    id: arrival.id,
+    tenantId: identity?.tenantId ?? null,
+    keyId: identity?.keyId ?? null,
+    groupId: identity?.groupId ?? null,
+    endpoint: endpoint.path,
+    clientProtocol: endpoint.protocol,
+    requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel),
+    stream: row.stream,
+    clientAddress: arrival.clientAddress,
+    userAgent: headerText(request?.headers['user-agent'], userAgentCharactersMax),
+    idempotencyKey: headerText(request?.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    reservedAccountId: row.reservedAccountId,
+    capture,
+    body:
+      body === null
+        ? null
+        : redactBody(body, capture, {
+            key: gateway.redactionKey,
+            bytesMax: gateway.bounds.captureBytesMax,
+            stringBytesMax: gateway.bounds.captureStringBytesMax,
+            exact: token === undefined ? [] : [token],
+          }),
+  }
+}
+
+function headerText(value: string | string[] | undefined, charactersMax: number): string | null {
+  const text = Array.isArray(value) ? value[0] : value
+  return text === undefined ? null : redactText(text.slice(0, charactersMax))
+}

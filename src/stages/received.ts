@@ -1,0 +1,151 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { tokenFrom } from '../access/authenticate.ts'
+import type { Identity } from '../access/identity.ts'
+import type { TranslationNote } from '../canonical/chat.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { clientAddressOf } from '../http/client-address.ts'
+import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import type { Candidate } from '../routing/candidates.ts'
+import type { PathFormat } from './endpoints.ts'
+import type { Gateway } from './gateway.ts'
+import { type Life, newLife } from './life.ts'
+
+/**
+ * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add properties to
+ * the same object: `Identified`, `Asked`, `Admitted`.
+ */
+export interface Received extends Arrival {
+  readonly endpoint: PathFormat
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Our own response headers, such as rate limits. */
+  readonly headers: Record<string, string>
+}
+
+/** The source of one row: a request, or bytes that we could not read as one. It has all that `end` needs. */
+export interface Arrival {
+  /** uuidv7; the client's x-request-id. */
+  readonly id: string
+  /** `protocol` null: unknown, because we could not read the request. */
+  readonly endpoint: Omit<PathFormat, 'protocol'> & { protocol: PathFormat['protocol'] | null }
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly clientAddress: string | null
+  /** Absent: we could not read the bytes as a request. */
+  readonly request?: IncomingMessage
+  /** The key that the client sent, whether we know it or not. */
+  readonly token?: string | undefined
+  readonly row: RowSoFar
+  readonly life: Life
+}
+
+/** The parts of the row that are known so far. Null: not known yet, or none. The row then has null too. */
+export interface RowSoFar {
+  identity: Identity | null
+  requestedModel: string | null
+  stream: boolean
+  /** Whole, as it came. Do not read it after the end of the request. */
+  body: Buffer | null
+  /** The account whose money is limited, from the moment a reservation may exist. */
+  reservedAccountId: string | null
+  /** Set when the request is in the journal. */
+  opened: OpenRecord | null
+  sentAt: number | null
+  firstTokenAt: number | null
+  readonly attempts: AttemptRecord[]
+  /** Credentials of the channels that we called: no text may show them. */
+  readonly credentials: string[]
+  /** The target of `askUpstream`, whose answer or refusal the client gets. */
+  asked: AskedTarget | null
+  /** The notes of the request's last translation. */
+  notes: readonly TranslationNote[] | null
+}
+
+/** The part of a target that a row names. */
+export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
+
+/** The newest request of each connection, until it has come whole and its answer has been sent. */
+const newest = new WeakMap<Duplex, Received>()
+
+/** Begin a request: give it an id, and count it as running until its end. */
+export function receive(
+  gateway: Gateway,
+  endpoint: PathFormat,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Received {
+  const received: Received = {
+    ...arrive(endpoint, clientAddressOf(request)),
+    request,
+    response,
+    token: tokenFrom(request.headers),
+    headers: {},
+  }
+  gateway.requests.add(received.life)
+  const { socket } = request
+  newest.set(socket, received)
+  response.once('close', () => {
+    if (!response.writableFinished) leave(received)
+    if (received.life.ended) gateway.requests.delete(received.life)
+    if (request.complete && newest.get(socket) === received) newest.delete(socket)
+  })
+  return received
+}
+
+/** The last request that began on a connection; undefined when it is over. */
+export function newestOn(socket: Duplex): Received | undefined {
+  return newest.get(socket)
+}
+
+/** Begin a row. This alone does not count as a running request. */
+export function arrive<Endpoint extends Arrival['endpoint']>(
+  endpoint: Endpoint,
+  clientAddress: string | null,
+) {
+  return {
+    id: randomUUIDv7(),
+    endpoint,
+    startedAt: Date.now(),
+    clientAddress,
+    row: emptyRow(),
+    life: newLife(),
+  } satisfies Arrival
+}
+
+function emptyRow(): RowSoFar {
+  return {
+    identity: null,
+    requestedModel: null,
+    stream: false,
+    body: null,
+    reservedAccountId: null,
+    opened: null,
+    sentAt: null,
+    firstTokenAt: null,
+    attempts: [],
+    credentials: [],
+    asked: null,
+    notes: null,
+  }
+}
+
+/** The client has left. Its group's policy decides whether we read the upstream to its end, and for how long. */
+function leave({ life }: Received): void {
+  if (life.ended) return
+  life.clientGone = true
+  const { running, whenClientLeaves } = life
+  if (running === undefined) return
+  const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', {
+    fault: 'client',
+  })
+  // No policy: the call costs nothing, so its answer is not worth waiting for.
+  if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort') {
+    running.abort(reason)
+    return
+  }
+  running.resume()
+  const timer = setTimeout(() => life.running?.abort(reason), whenClientLeaves.seconds * 1000)
+  life.releases.push(() => clearTimeout(timer))
+}

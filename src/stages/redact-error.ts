@@ -1,0 +1,31 @@
+import { GatewayError } from '../canonical/error.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { Arrival } from './received.ts'
+
+/**
+ * An error without secrets, for the client, the row and the log: upstreams quote credentials in their errors.
+ * Returns the same error when it has no secrets.
+ */
+export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: GatewayError): GatewayError {
+  return withoutSecrets(error, secretsOf(arrival))
+}
+
+/** The same for an error of an image job, which outlives its request. */
+export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
+  const message = redactText(error.message, secrets)
+  if (message === error.message && error.code === undefined) return error
+  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
+  return new GatewayError(error.kind, message, {
+    cause,
+    fault,
+    ...(code === undefined ? {} : { code: redactText(code, secrets) }),
+    ...(field === undefined ? {} : { field: redactText(field, secrets) }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+  })
+}
+
+/** Secrets that no text of this request may show: its own key, and the credentials of the channels that we called. */
+export function secretsOf({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
+  return token === undefined ? row.credentials : [...row.credentials, token]
+}

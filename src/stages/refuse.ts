@@ -1,0 +1,78 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import { redactText } from '../redaction/redact.ts'
+import { requestLog } from '../telemetry/log.ts'
+import { end } from './end.ts'
+import { refusedEnding } from './ending.ts'
+import type { Gateway } from './gateway.ts'
+import { type Metered, nothingMetered } from './meter.ts'
+import type { AskedTarget, Received } from './received.ts'
+import { redactError, secretsOf } from './redact-error.ts'
+
+/** An upstream's own error answer. */
+export interface UpstreamRefusal {
+  status: number
+  contentType: string
+  body: Buffer
+}
+
+/** The result of all attempts, when none of them answered. */
+export interface Unanswered {
+  target: AskedTarget | null
+  metered: Metered
+  /** The last target's own error answer: a client of the same format gets it unchanged. */
+  refusal: UpstreamRefusal | undefined
+  /** An HTTP status for this failure, in place of the status of the error kind. */
+  ownStatus?: number
+}
+
+/** Statuses with which a client may see an upstream's refusal unchanged. */
+const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
+
+/** Answer with an error: write the row, then send the error in the client's own format. */
+export async function refuse(
+  gateway: Gateway,
+  received: Received,
+  cause: GatewayError,
+  { target, metered, refusal, ownStatus }: Unanswered = noAttempts,
+): Promise<void> {
+  const { id, endpoint, response, life } = received
+  const error = redactError(received, cause)
+  const rendered = endpoint.client.encodeError(error, id)
+  const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
+  const status = passedThrough?.status ?? ownStatus ?? rendered.status
+  logRefusal(gateway, id, error)
+  await end(gateway, received, {
+    ...refusedEnding(error, status),
+    streamEnd: life.shuttingDown ? 'shutdown' : null,
+    target,
+    metered,
+  })
+  if (life.clientGone || response.destroyed || response.headersSent) return
+  const body =
+    passedThrough === undefined
+      ? Buffer.from(JSON.stringify(rendered.body))
+      : Buffer.from(redactText(passedThrough.body.toString('utf8'), secretsOf(received)))
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    ...received.headers,
+    ...rendered.headers,
+  })
+  response.end(body)
+  if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
+}
+
+export const noAttempts: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }
+
+function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
+  return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
+}
+
+function logRefusal({ log }: Gateway, request: string, error: GatewayError): void {
+  if (error.fault === 'client') return
+  const { kind, upstreamStatus, message } = error
+  const cause = error.cause === undefined ? undefined : redactText(String(error.cause))
+  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)
+}

@@ -1,0 +1,209 @@
+import type { Sql } from 'postgres'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
+import { openConnections } from '../../src/db/connections.ts'
+import { eq } from '../../src/db/drizzle.cjs'
+import { Pool, type PoolOptions } from '../../src/db/pool.ts'
+import { heldAnswers, tenants } from '../../src/db/schema.ts'
+import { freshDatabase } from '../support/database.ts'
+import { startWire, type Wire } from '../support/wire.ts'
+
+let fresh: Awaited<ReturnType<typeof freshDatabase>>
+beforeAll(async () => {
+  fresh = await freshDatabase()
+})
+afterAll(() => fresh.drop())
+
+/** With two connections, and patience unless told otherwise. It ends with the test. */
+function aPool({ url = fresh.url, ...options }: Partial<PoolOptions> & { url?: string } = {}): Pool {
+  const { statementMs } = options
+  const pool = new Pool({
+    open: () => openConnections(url, { max: 2, ...(statementMs === undefined ? {} : { statementMs }) }),
+    atOnce: 2,
+    withinMs: 60_000,
+    ...options,
+  })
+  onTestFinished(() => pool.close())
+  return pool
+}
+
+/** A lock that statements wait for until it is given back. */
+async function aLock() {
+  const { sql, end } = openConnections(fresh.url, { max: 1 })
+  await sql`SELECT pg_advisory_lock(1)`
+  onTestFinished(end)
+  return {
+    /** Until so many backends wait for it. */
+    async untilWaiting(backends: number) {
+      const waiting = () =>
+        sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+          WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`
+      await expect.poll(async () => (await waiting()).length, { timeout: 20_000, interval: 5 }).toBe(backends)
+    },
+    giveBack: () => sql`SELECT pg_advisory_unlock(1)`,
+  }
+}
+
+/** A new wire to the database for each test, which breaks it. */
+const aWire = (): Promise<Wire> => startWire(fresh.url)
+
+const one = (pool: Pool, terms = {}) => pool.ask(({ sql }) => sql`SELECT 1 AS one`, terms)
+const waitForLock = (sql: Sql) => sql`SELECT pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)`
+const slow = (pool: Pool, terms = {}) => pool.ask(({ sql }) => waitForLock(sql), terms)
+
+test('no more questions run at once than there are connections, and the others run in their order', async () => {
+  const lock = await aLock()
+  const pool = aPool()
+  const begun: number[] = []
+  const asked = Array.from({ length: 6 }, (_, index) =>
+    pool.ask(({ sql }) => {
+      begun.push(index)
+      return waitForLock(sql)
+    }),
+  )
+  await lock.untilWaiting(2)
+  expect(begun).toEqual([0, 1])
+  await lock.giveBack()
+  await Promise.all(asked)
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5])
+})
+
+test('a question whose turn does not come in time is refused and never sent', async () => {
+  const lock = await aLock()
+  const pool = aPool()
+  const running = [slow(pool), slow(pool)]
+  await lock.untilWaiting(2)
+  let sent = false
+  const late = pool.ask(
+    ({ sql }) => {
+      sent = true
+      return sql`SELECT 1`
+    },
+    { withinMs: 50, unavailable: 'Nothing to read just now. Try again.', retryAfterSeconds: 7 },
+  )
+  await expect(late).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'Nothing to read just now. Try again.',
+    retryAfterSeconds: 7,
+    cause: { message: 'the database did not answer within 50 ms' },
+  })
+  await lock.giveBack()
+  await Promise.all(running)
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  expect(sent).toBe(false)
+})
+
+test('when a connection does not answer, later questions get another, and one that is only slow is not cut off', async () => {
+  const lock = await aLock()
+  const pool = aPool()
+  const patient = slow(pool)
+  await lock.untilWaiting(1)
+  await expect(slow(pool, { withinMs: 1_100 })).rejects.toMatchObject({ kind: 'unavailable' })
+  // Both connections of before are taken.
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  await lock.giveBack()
+  expect(await patient).toHaveLength(1)
+})
+
+test('connections that the network forgot are given up after one late answer each', async () => {
+  const wire = await aWire()
+  const pool = aPool({ url: wire.url, withinMs: 1_100 })
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  wire.forget()
+  await expect(one(pool)).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await one(pool)).toEqual([{ one: 1 }])
+})
+
+test('the server ends a statement that takes too long, and nothing of it runs on', async () => {
+  const pool = aPool({ statementMs: 200 })
+  const sleeping = pool.ask(({ sql }) => sql`SELECT pg_sleep(100) AS of_the_pool_test`)
+  await expect(sleeping).rejects.toMatchObject({ kind: 'unavailable', cause: { code: '57014' } })
+  const [left] = await pool.ask(
+    ({ sql }) => sql`SELECT count(*)::int AS statements FROM pg_stat_activity
+      WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%of_the_pool_test%'`,
+  )
+  expect(left).toEqual({ statements: 0 })
+})
+
+test('who does not wait for the server to end a statement leaves its place taken until then', async () => {
+  const pool = aPool({ atOnce: 1, statementMs: 1_000 })
+  const hurried = pool.ask(({ sql }) => sql`SELECT pg_sleep(100)`, { withinMs: 50 })
+  await expect(hurried).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(one(pool, { withinMs: 50 })).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await one(pool)).toEqual([{ one: 1 }])
+})
+
+test('a server that does not end a statement in time is taken for dead', async () => {
+  const wire = await aWire()
+  const silences: boolean[] = []
+  const pool = aPool({
+    url: wire.url,
+    atOnce: 1,
+    statementMs: 100,
+    withinMs: 10_000,
+    onSilence: (_, late) => silences.push(late),
+  })
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  wire.forget()
+  await expect(one(pool, { withinMs: 200 })).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  expect(silences).toEqual([true])
+})
+
+test('where nothing listens it is unavailable at once; a wrong statement is an error of ours, without its parameters', async () => {
+  const nowhere = aPool({ url: 'postgres://nobody:secret@127.0.0.1:9/none' })
+  await expect(one(nowhere)).rejects.toMatchObject({
+    kind: 'unavailable',
+    retryAfterSeconds: 2,
+    cause: { code: 'ECONNREFUSED' },
+  })
+  const pool = aPool()
+  const wrong = await pool.ask(({ sql }) => sql`SELECT nothing_like_that`).catch((error: unknown) => error)
+  expect(wrong).not.toBeInstanceOf(GatewayError)
+  expect(wrong).toMatchObject({ name: 'PostgresError', code: '42703' })
+  const bug = await pool.ask(() => Promise.reject(new TypeError('a bug'))).catch((error: unknown) => error)
+  expect(bug).toBeInstanceOf(TypeError)
+  const secret = 'not-a-uuid-but-a-secret'
+  const typed = await pool
+    .ask(({ db }) => db.select().from(tenants).where(eq(tenants.id, secret)))
+    .catch((error: unknown) => error)
+  expect(typed).toMatchObject({ name: 'PostgresError', code: '22P02' })
+  expect(Object.keys(typed as object)).not.toContain('params')
+})
+
+test('what may pass when it is repeated, such as a deadlock, is unavailable; what would come again is not', async () => {
+  const pool = aPool()
+  const raised = (state: string) =>
+    pool
+      .ask(({ sql }) => sql.unsafe(`DO $$ BEGIN RAISE SQLSTATE '${state}'; END $$`))
+      .catch((error: unknown) => error)
+  for (const state of ['40P01', '40001', '53300', '55P03', '57P01', '25006'])
+    expect(await raised(state)).toMatchObject({ kind: 'unavailable' })
+  for (const state of ['23505', '22003', 'P0001', '42883'])
+    expect(await raised(state)).toMatchObject({ name: 'PostgresError', code: state })
+})
+
+test('typed queries are prepared once, and see money, moments and bytes as raw statements write them', async () => {
+  const { sql, db, end } = openConnections(fresh.url, { max: 1 })
+  onTestFinished(end)
+  const tenantId = '0199f000-0000-7000-8000-000000000002'
+  for (const answerId of ['a', 'b'])
+    await db.insert(heldAnswers).values({ tenantId, answerId, channel: 'c', createdAt: new Date(1_000) })
+  const find = (answerId: string) => db.select().from(heldAnswers).where(eq(heldAnswers.answerId, answerId))
+  expect(await find('a')).toEqual([
+    { tenantId, answerId: 'a', channel: 'c', credential: null, createdAt: new Date(1_000) },
+  ])
+  expect(await find('b')).toHaveLength(1)
+  const prepared =
+    await sql`SELECT name FROM pg_prepared_statements WHERE statement LIKE 'select%held_answers%'`
+  expect(prepared).toHaveLength(1)
+})
+
+test('an end refuses what waits', async () => {
+  const lock = await aLock()
+  const pool = aPool()
+  const asked = [slow(pool), slow(pool), slow(pool)].map((each) => each.catch((error: unknown) => error))
+  await lock.untilWaiting(2)
+  await pool.close()
+  for (const each of asked) expect(await each).toMatchObject({ kind: 'unavailable' })
+})

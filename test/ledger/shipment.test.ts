@@ -1,0 +1,153 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readFrame } from '../../src/ledger/frame.ts'
+import { Journal } from '../../src/ledger/journal.ts'
+import { segmentName } from '../../src/ledger/journal-directory.ts'
+import { ownLayout, writeLayout } from '../../src/ledger/layout.ts'
+import { Shipment } from '../../src/ledger/shipment.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase } from '../support/database.ts'
+import { aClose, anAttempt, anOpen } from '../support/records.ts'
+
+let home: string
+let client: Client
+let drop: () => Promise<void>
+let said: { message: string; fields: object | undefined }[]
+beforeEach(async () => {
+  said = []
+  home = mkdtempSync(join(tmpdir(), 'tollgate-shipment-'))
+  const fresh = await freshDatabase()
+  drop = fresh.drop
+  client = new Client({ connectionString: fresh.url })
+  await client.connect()
+})
+afterEach(async () => {
+  await client.end()
+  await drop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+function startJournal(name: string, segmentBytes = 1024 * 1024): { directory: string; journal: Journal } {
+  const directory = join(home, name)
+  mkdirSync(directory)
+  const bounds = { segmentBytes, bytesMax: 2 ** 30 }
+  return { directory, journal: new Journal({ directory, sync: 'process', ...bounds, onTrouble: () => {} }) }
+}
+
+function shipmentOf(directory: string, batchBytes = 1024 * 1024, instanceId: string = randomUUIDv7()) {
+  const log = relayLog((_level, fields, message) => void said.push({ message, fields }))
+  return new Shipment({ directory, instanceId, growing: false, batchBytes, log })
+}
+
+async function shipAll(shipment: Shipment): Promise<void> {
+  await shipment.resume(client)
+  while (await shipment.shipNext(client));
+}
+
+test('a close frame whose open frame is lost becomes a row with what it tells, and is charged', async () => {
+  const tenantId = randomUUIDv7()
+  await client.query(`INSERT INTO tenants (id, name, managed_by) VALUES ($1, 'some', 'admin')`, [tenantId])
+  await client.query(`INSERT INTO accounts (id, limited, balance_nano) VALUES ($1, true, 5000)`, [tenantId])
+  const { directory, journal } = startJournal('whole')
+  const open = anOpen({ tenantId, keyId: randomUUIDv7() })
+  await journal.open(open)
+  await journal.close(open, aClose({ accountId: tenantId, costNano: 2_000n, attempts: [anAttempt()] }))
+  await journal.end()
+  const bytes = readFileSync(join(directory, segmentName(0)))
+  const first = readFrame(bytes, 0)
+  if (typeof first === 'string') throw new Error(first)
+  const rest = join(home, 'rest')
+  mkdirSync(rest)
+  writeLayout(rest, ownLayout)
+  writeFileSync(join(rest, segmentName(0)), bytes.subarray(first.bytes))
+  const shipment = shipmentOf(rest)
+  await shipAll(shipment)
+  shipment.close()
+  expect(said).toEqual([
+    {
+      message: 'the beginning of a request is not in the journal: its row has only its end',
+      fields: { id: open.id },
+    },
+  ])
+  const { rows } = await client.query(
+    'SELECT id, tenant_id, key_id, endpoint, outcome, cost_nano FROM requests',
+  )
+  expect(rows).toEqual([
+    {
+      id: open.id,
+      tenant_id: tenantId,
+      key_id: null,
+      endpoint: '(lost)',
+      outcome: 'succeeded',
+      cost_nano: '2000',
+    },
+  ])
+  expect((await client.query('SELECT balance_nano FROM accounts')).rows).toEqual([{ balance_nano: '3000' }])
+  expect((await client.query('SELECT request_id FROM attempts')).rows).toEqual([{ request_id: open.id }])
+})
+
+test('what is set aside is a journal of its own, which is shipped once Postgres takes it', async () => {
+  const { directory, journal } = startJournal('whole')
+  const [bad, good] = [anOpen(), anOpen()]
+  await client.query(
+    `INSERT INTO requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count)
+     VALUES ($1, uuid_moment($1), 'in the way', false, 200, 'succeeded', 'none', 0)`,
+    [bad.id],
+  )
+  for (const open of [bad, good]) {
+    await journal.open(open)
+    await journal.close(open, aClose())
+  }
+  await journal.end()
+  const shipment = shipmentOf(directory)
+  await shipAll(shipment)
+  shipment.close()
+  expect(said.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
+  const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
+  expect(readdirSync(join(home, aside)).sort()).toEqual([segmentName(0), 'columns.json'])
+
+  await client.query(`DELETE FROM requests WHERE endpoint = 'in the way'`)
+  const again = shipmentOf(join(home, aside))
+  await shipAll(again)
+  expect(again.openCount).toBe(0)
+  again.close()
+  expect(said).toHaveLength(1)
+  const { rows } = await client.query('SELECT id, endpoint, served_model FROM requests ORDER BY id')
+  const common = { endpoint: '/v1/chat/completions', served_model: 'gpt-main-2026' }
+  expect(rows).toEqual([bad.id, good.id].sort().map((id) => ({ id, ...common })))
+})
+
+test('requests that end batches and segments after they began have whole rows, however the shipping is interrupted', async () => {
+  const { directory, journal } = startJournal('long', 4_096)
+  const instanceId = randomUUIDv7()
+  const opens = Array.from({ length: 40 }, (_, i) => anOpen({ userAgent: `agent ${i}` }))
+  for (const open of opens) await journal.open(open)
+  // The last begun end first.
+  for (const open of opens.toReversed().slice(0, 30)) await journal.close(open, aClose())
+  await journal.end()
+  // Each works for a while and is gone, as a thread that failed; the next one reads everything anew.
+  for (let turn = 0; turn < 12; turn++) {
+    const shipment = shipmentOf(directory, 2_048, instanceId)
+    await shipment.resume(client)
+    for (let i = 0; i < 3 + turn; i++) await shipment.shipNext(client)
+    await shipment.deleteShipped(client)
+    shipment.close()
+  }
+  const last = shipmentOf(directory, 2_048, instanceId)
+  await shipAll(last)
+  expect(await last.adopt(client)).toBe(10)
+  last.close()
+  expect(said).toEqual([])
+  const { rows } = await client.query('SELECT id, user_agent, outcome FROM requests ORDER BY id')
+  const expected = opens.map(({ id, userAgent }, i) => ({
+    id,
+    user_agent: userAgent,
+    outcome: i < 10 ? 'orphaned' : 'succeeded',
+  }))
+  expect(rows).toEqual(expected.sort((a, b) => (a.id < b.id ? -1 : 1)))
+  expect((await client.query('SELECT count(*)::int AS n FROM request_payloads')).rows).toEqual([{ n: 40 }])
+})

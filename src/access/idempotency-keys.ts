@@ -158,7 +158,7 @@ const hourMs = 60 * minuteMs
 
 const away = {
   unavailable:
-    'That a request with an Idempotency-Key runs only once cannot be promised just now: the database does not answer. Try again shortly.',
+    'A request with an Idempotency-Key cannot run just now: the database does not answer, so nothing ensures that it runs only once. Try again shortly.',
 }
 
 function readAnswer(

@@ -1,11 +1,41 @@
+import { randomInt } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
+import { missingExtras } from './test/support/machine.ts'
+import { readSources } from './test/support/sources.ts'
+import { tiersOf } from './test/support/tiers.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** `npm run chaos` runs. */
+    isChaos: boolean
+    /** Of all random numbers of the run. */
+    seed: number
+    isRedisHere: boolean
+  }
+}
+
+const isChaos = process.env.CHAOS === '1'
+const missing = missingExtras()
+const tiers = tiersOf(readSources())
+const possible = (files: string[]) => files.filter((file) => !missing.some((extra) => extra.files.test(file)))
+const globalSetup = ['test/support/global-setup.ts']
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    projects: isChaos
+      ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), globalSetup } }]
+      : [
+          { extends: true, test: { name: 'fast', include: tiers.fast } },
+          { extends: true, test: { name: 'system', include: possible(tiers.system), globalSetup } },
+        ],
+    provide: {
+      isChaos,
+      seed: Number(process.env.TEST_SEED ?? (isChaos ? randomInt(2 ** 31) : 0)),
+      isRedisHere: !missing.some(({ name }) => name === 'redis-server'),
+    },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 10 } },
     pool: 'forks',
     maxWorkers: 3,
   },

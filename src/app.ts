@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
-import { adminEntries } from './api/admin-entries.ts'
+import { answerAdmin } from './api/admin-answer.ts'
+import { adminEntriesEndpoints } from './api/admin-entries.ts'
 import { adminQueues, queuesPath } from './api/admin-queues.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
+import { openapi } from './api/openapi.ts'
+import { routeOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
@@ -34,17 +37,21 @@ export function makeApp(context: Context) {
 
   const own = ownEndpoints(context)
   for (const endpoint of own) {
-    const route = endpoint.route ?? endpoint.path.replace(/\{(\w+)\}/g, ':$1')
-    app[verbs[endpoint.method]](route, answer(context, endpoint))
+    app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
   }
 
-  const { adminToken } = context.config
+  const { adminToken, bounds, publicUrl } = context.config
+  const admin = adminToken === undefined ? [] : adminEntriesEndpoints(context)
   if (adminToken !== undefined) {
     app.use(queuesPath, adminQueues(adminToken, context.queues))
-    const entries = adminEntries({ database: context.database, adminToken, log: context.log })
-    app.post('/admin/tenants/:name/entries', entries.book)
-    app.get('/admin/tenants/:name/balance', entries.balance)
+    for (const endpoint of admin) {
+      app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
+    }
   }
+  app.get(
+    '/openapi.json',
+    openapi({ models: modelEndpoints, own: [...own, ...admin], publicUrl }, bounds.clientStallMs),
+  )
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
   app.use(unknownPath(context, [...modelEndpoints, ...own]))

@@ -1,25 +1,30 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { ownEndpoints } from '../src/api/own-endpoints.ts'
 import { type ErrorKind, GatewayError } from '../src/canonical/error.ts'
+import { channelEntry, groupEntry, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
+import { modelEntry } from '../src/catalog/model-entry.ts'
 import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
+import { modelEndpoints } from '../src/stages/endpoints.ts'
 
 /** Holds what the documents say against the code, so that they cannot drift apart. */
 
 const root = resolve(import.meta.dirname, '..')
-const operations = read('docs/operations.md')
+const configuration = read('docs/reference/configuration.md')
 const readme = read('README.md')
 const architecture = read('docs/architecture.md')
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]
 
-describe('the environment in docs/operations.md', () => {
+describe('the environment in docs/reference/configuration.md', () => {
   const { bounds, ...settings } = readConfig({})
   const defaults = Object.fromEntries(
     Object.entries({ ...settings, ...bounds }).map(([name, value]) => [variableOf(name), value]),
   )
-  const documented = rowsOf(section(operations, 'Environment')).map(([variable = '', value = '']) => ({
+  const documented = rowsOf(section(configuration, 'Environment')).map(([variable = '', value = '']) => ({
     variable,
     value,
   }))
@@ -42,17 +47,93 @@ describe('the environment in docs/operations.md', () => {
     }
   })
 
-  test('a variable that the README mentions is one of them', () => {
-    for (const [cell = '', value = ''] of rowsOf(section(readme, 'Settings'))) {
-      const values = value.split(', ')
-      for (const [index, variable] of cell.split(', ').entries()) {
-        expect(documented).toContainEqual({ variable, value: values[index] })
-      }
+  test.each(documents)('has each variable that %s names', (document) => {
+    const named = [...read(document).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
+    for (const [, name = ''] of named) {
+      expect([...Object.keys(defaults), ...othersVariables], `${document} names ${name}`).toContain(name)
     }
   })
 })
 
-describe('the errors in docs/operations.md', () => {
+/** Variables of other programs, and of examples. */
+const othersVariables = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'ANTHROPIC_BASE_URL',
+  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'ANTHROPIC_MODEL',
+  'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
+  'NODE_COMPILE_CACHE',
+  'SO_REUSEPORT',
+  'TEST_CONTAINERS',
+  'TEST_DATABASE_URL',
+]
+
+describe('gateway.yaml in docs/reference/configuration.md', () => {
+  const schemas = { models: modelEntry, channels: channelEntry, groups: groupEntry, tenants: tenantEntry }
+  const settings = Object.entries(schemas).flatMap(([name, schema]) =>
+    settingsIn(`${name}[]`, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
+  )
+  const documented = rowsOf(section(configuration, 'gateway.yaml'))
+
+  test('has every setting once and no other', () => {
+    expect(documented.map(([setting]) => setting).sort()).toEqual(
+      settings.map(({ setting }) => setting).sort(),
+    )
+  })
+
+  test('gives the default that the code has', () => {
+    for (const { setting, value } of settings) {
+      const [, told] = documented.find(([name]) => name === setting) ?? []
+      // Those of settings that are transformed cannot be seen from outside.
+      if (value !== 'none') expect(told, `default of ${setting}`).toBe(value)
+    }
+  })
+})
+
+/** Every value that can be set, by its path. */
+function settingsIn(
+  path: string,
+  schema: JsonSchema,
+  required = false,
+): { setting: string; value: string }[] {
+  if (typeof schema === 'boolean') return []
+  const { properties, items, default: value = required ? 'required' : 'none' } = schema
+  if (isElement(items)) return settingsIn(`${path}[]`, items)
+  if (properties === undefined) {
+    return [{ setting: path, value: typeof value === 'string' ? value : JSON.stringify(value) }]
+  }
+  return Object.entries(properties).flatMap(([name, one]) =>
+    settingsIn(`${path}.${name}`, one, schema.required?.includes(name)),
+  )
+}
+
+type JsonSchema = z.core.JSONSchema._JSONSchema
+
+/** The schema of a list's elements, where these have settings. */
+function isElement(items: JsonSchema | JsonSchema[] | undefined): items is z.core.JSONSchema.JSONSchema {
+  return typeof items === 'object' && !Array.isArray(items) && items.properties !== undefined
+}
+
+describe('docs/reference/endpoints.md', () => {
+  const endpoints = read('docs/reference/endpoints.md')
+
+  test('has every endpoint that models answer, with its format', () => {
+    const known = modelEndpoints.map(({ method, path, protocol }) => [`${method} ${path}`, protocol])
+    const documented = rowsOf(section(endpoints, 'Answered by models')).map((cells) => cells.slice(0, 2))
+    expect(documented.sort()).toEqual(known.sort())
+  })
+
+  test('has every endpoint of our own', () => {
+    // They take what they need of a process when they are asked.
+    const process: unknown = new Proxy(() => {}, { get: () => process, apply: () => process })
+    const known = ownEndpoints(process as Parameters<typeof ownEndpoints>[0])
+    const documented = rowsOf(section(endpoints, 'Our own')).map(([call]) => call)
+    expect(documented.sort()).toEqual(known.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+})
+
+describe('the errors in docs/reference/errors.md', () => {
   // A record, so that the compiler asks for a new kind here.
   const kinds: Record<ErrorKind, true> = {
     invalid_request: true,
@@ -84,7 +165,7 @@ describe('the errors in docs/operations.md', () => {
       const messagesType = (messages.body as { error: { type: string } }).error.type
       return [kind, String(status), type, code ?? 'none', String(messages.status), messagesType]
     })
-    const documented = rowsOf(section(operations, 'Errors')).map((cells) => cells.slice(0, 6))
+    const documented = rowsOf(read('docs/reference/errors.md')).map((cells) => cells.slice(0, 6))
     expect(documented.sort()).toEqual(sent.sort())
   })
 })
@@ -109,6 +190,13 @@ describe('docs/architecture.md', () => {
     }
   })
 
+  test('names only paths that are there', () => {
+    for (const [path] of architecture.matchAll(/(?<![\w/.])[a-z][\w-]*(?:\/[\w-]+)+\.ts\b/g)) {
+      const places = [path, join('src', path)].filter((place) => existsSync(join(root, place)))
+      expect(places, `${path} is not there`).not.toEqual([])
+    }
+  })
+
   test('stays short enough to be read', () => {
     expect(architecture.split('\n').length).toBeLessThan(220)
   })
@@ -124,13 +212,25 @@ test.each(['README.md', 'gateway.example.yaml'])('the configuration in %s is acc
 
 test('every link between documents leads somewhere', () => {
   for (const document of documents) {
-    for (const [, target = ''] of read(document).matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
-      if (/^https?:/.test(target)) continue
-      const path = join(root, dirname(document), target)
-      expect(existsSync(path), `${document} links to ${target}, which is not there`).toBe(true)
+    for (const [, path = '', anchor] of read(document).matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)) {
+      if (/^https?:/.test(path)) continue
+      const target = path === '' ? document : join(dirname(document), path)
+      expect(existsSync(join(root, target)), `${document} links to ${target}, which is not there`).toBe(true)
+      if (anchor === undefined) continue
+      expect(anchorsIn(target), `${document} links to ${anchor} in ${target}`).toContain(anchor)
     }
   }
 })
+
+/** As GitHub makes them of headings. */
+function anchorsIn(document: string): string[] {
+  return [...read(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 test('every script that a document names is in package.json', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))

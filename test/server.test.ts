@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { serverArgs } from './support/tollgate.ts'
 
 /** Prints the flags of every program that comes to run; then the server refuses to start for want of a port. */
 function start(...nodeArgs: string[]): { flags: string[][]; status: number | null; stderr: string } {
@@ -18,7 +19,7 @@ function start(...nodeArgs: string[]): { flags: string[][]; status: number | nul
 
 test('the server gives itself the heap flags that nobody gave it', () => {
   const { flags, status, stderr } = start()
-  expect(flags).toEqual([[], ['--max-semi-space-size=4', '--no-parallel-scavenge']])
+  expect(flags).toEqual([[], serverArgs])
   expect(status).toBe(1)
   expect(stderr).toMatch(/^Tollgate cannot start: .*PORT/s)
 })

@@ -1,25 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { readSources } from './support/sources.ts'
+import { tiersOf } from './support/tiers.ts'
 
 /** Holds the layout and the arrows of docs/architecture.md, and names the offending file in words. */
 
-const root = resolve(import.meta.dirname, '..')
-
-interface Source {
-  file: string
-  text: string
-  /** Paths of our own that it imports, relative to the root; packages by name. */
-  imports: string[]
-}
-
-const sources = ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => read(join(folder, name))),
-)
+const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
+const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
 /** Parts of src, and the parts each may import. What a part is for stands in docs/architecture.md. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -253,21 +241,49 @@ function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | unde
   }
   return undefined
 }
+test('every test file is in one tier, and what is pure is tested without processes', () => {
+  const { fast, system } = tiersOf(sources)
+  const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
+  expect([...fast, ...system].sort()).toEqual(files.sort())
+  for (const file of system.filter((file) => pure.test(file)))
+    expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
+})
+
+/** Parts without processes and databases, by the folders of their tests. */
+const pure = /^test\/(protocols\/(?!demo-)|redaction\/|bench\/|(tidy|docs|config)\.test)/
+
+test('a test file that needs more than every machine has says so in its name', () => {
+  for (const { file, text } of tests.filter(({ file }) => file.endsWith('.test.ts'))) {
+    const isOnlyRedis = /\bstartRedis\(/.test(text) && !text.includes('queueBackends()')
+    if (isOnlyRedis)
+      expect(file, `${file} starts Redis: put these tests into a file …redis.test.ts`).toMatch(/[/-]redis\./)
+    if (/\bsmallDisk\(/.test(text))
+      expect(file, `${file} mounts a disk: put these tests into a file …disk.test.ts`).toMatch(/[/-]disk\./)
+  }
+})
+
+test('tests wait for a state, never for a time: only test/support has timers', () => {
+  const scripted =
+    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate)\.ts$/
+  for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
+    const timer = /(?<![.\w])setTimeout\b/.exec(text)
+    expect(timer?.[0], `${file} has a timer: see test/support/until.ts`).toBeUndefined()
+  }
+})
+
+test('tests take random numbers from a seed, are never skipped, and depend on no variable of the machine', () => {
+  for (const { file, text } of tests) {
+    expect(text.includes('Math.random'), `${file} has Math.random: see test/support/random.ts`).toBe(false)
+    const left = /\b(describe|test|it)(\.\w+)*\.(skip|skipIf|runIf|todo|only|fails)\b/.exec(text)
+    expect(left?.[0], `${file} has a test that does not always run`).toBeUndefined()
+  }
+})
 
 function onlyIn(packageName: string, allowed: RegExp, advice: string): void {
   for (const { file, imports } of [...product, ...workers]) {
     const seen = imports.some((path) => path === packageName || path.startsWith(`${packageName}/`))
     if (seen) expect(file, `${file} imports ${packageName}: ${advice}`).toMatch(allowed)
   }
-}
-
-function read(file: string): Source {
-  const text = readFileSync(join(root, file), 'utf8')
-  const imports = [...text.matchAll(/(?:from|import)\s+'([^']+)'|new URL\('(\.[^']+)'/g)].map((found) => {
-    const path = found[1] ?? found[2] ?? ''
-    return path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path
-  })
-  return { file, text, imports }
 }
 
 function partOf(file: string): string {

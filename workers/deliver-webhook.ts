@@ -1,7 +1,8 @@
 import { Client } from 'undici'
+import type { z } from 'zod'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { ImageJob } from '../src/images/jobs/job.ts'
-import { jobJson } from '../src/images/jobs/job-json.ts'
+import { type imageWebhook, jobJson } from '../src/images/jobs/job-json.ts'
 import type { Webhook } from '../src/images/jobs/jobs.ts'
 import { webhookHeaders } from '../src/images/jobs/webhook-secret.ts'
 import { redactText } from '../src/redaction/redact.ts'
@@ -62,7 +63,7 @@ async function deliver(
     type: `image.generation.${job.state}`,
     timestamp: new Date(now).toISOString(),
     data: jobJson(job, null, (file) => origin + links.sign(file, now)),
-  })
+  } satisfies z.output<typeof imageWebhook>)
   const message = { id: `msg_${job.id}`, timestamp: Math.floor(now / 1000), body }
   const url = new URL(target)
   let client: Client | undefined

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express'
-import { GatewayError } from '../canonical/error.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
@@ -13,6 +12,7 @@ import { readWhole } from '../stages/read.ts'
 import { type Received, receive } from '../stages/received.ts'
 import { refuse } from '../stages/refuse.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
+import { notWhole, readJson } from './read-json.ts'
 
 /** A route of our own API: the same stages as a model's answer, and the same exit. */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
@@ -24,7 +24,11 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
     try {
       const answered = await handle(gateway, endpoint, received, request)
       if (answered === 'answered') return
-      await end(gateway, received, endpoint.logged ? endingOf(received) : 'unlogged')
+      await end(
+        gateway,
+        received,
+        endpoint.logged === true ? endingOf(received, answered?.status) : 'unlogged',
+      )
       if (answered !== undefined) send(received, answered)
     } catch (cause) {
       await refuseOwn(gateway, received, cause)
@@ -39,27 +43,30 @@ async function handle(
   received: Received,
   request: Request,
 ): Promise<OwnAnswer | undefined | 'answered'> {
-  const { query } = request
   const params = textsOf(request.params)
-  if (!endpoint.needsKey) return await endpoint.handle({ stage: received, params, query })
+  const { query } = request
+  if (endpoint.guard === 'link') {
+    return await endpoint.handle({ stage: received, params, query, body: undefined })
+  }
   const stage = await identify(gateway, received)
   if (endpoint.method === 'POST' && isKeyed(stage)) {
-    const body = await readWhole(gateway, stage)
-    if (body === undefined) throw notWhole()
-    if (await answeredBefore(gateway, stage, body)) return 'answered'
+    const bytes = await readWhole(gateway, stage)
+    if (bytes === undefined) throw notWhole()
+    if (await answeredBefore(gateway, stage, bytes)) return 'answered'
   }
-  return await endpoint.handle({ stage, params, query })
+  const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage)
+  return await endpoint.handle({ stage, params, query, body })
 }
 
 /** Express gives a list for a part of the path that may have slashes. */
-function textsOf(params: Request['params']): Record<string, string> {
+export function textsOf(params: Request['params']): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, [value].flat().join('/')]))
 }
 
-function send(received: Received, { body, headers }: OwnAnswer): void {
+function send(received: Received, { status = 200, body, headers }: OwnAnswer): void {
   if (received.response.destroyed) return
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
-  beginAnswer(received, 200, {
+  beginAnswer(received, status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': bytes.length,
     ...received.headers,
@@ -68,9 +75,9 @@ function send(received: Received, { body, headers }: OwnAnswer): void {
   finishAnswer(received, bytes)
 }
 
-/** It was answered, unless its client had left. Neither costs anything. */
-function endingOf({ life, row }: Received) {
-  return life.clientGone ? { ...leftEnding, target: row.asked } : answeredEnding(200, row.asked)
+/** The client had its answer, or had left. Neither costs anything. */
+function endingOf({ life, row }: Received, status = 200) {
+  return life.clientGone ? { ...leftEnding, target: row.asked } : answeredEnding(status, row.asked)
 }
 
 async function refuseOwn(gateway: Gateway, received: Received, cause: unknown): Promise<void> {
@@ -85,8 +92,4 @@ async function refuseOwn(gateway: Gateway, received: Received, cause: unknown): 
   } catch (failure) {
     await refuseSafely(gateway, received, failure)
   }
-}
-
-function notWhole(): GatewayError {
-  return new GatewayError('invalid_request', 'The request did not arrive whole.')
 }

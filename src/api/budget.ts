@@ -1,10 +1,45 @@
+import { z } from 'zod'
 import type { Database } from '../db/database.ts'
 import { type BudgetState, resetOf } from '../ledger/budgets.ts'
-import type { Balance } from '../ledger/entries.ts'
 import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
-import { refuseParameters } from './usage-parameters.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
+
+const usdText = z.string().describe('USD, an exact decimal.')
+const nanoText = z.string().describe('Nano-USD in decimal digits.')
+
+const rest = {
+  left_usd: usdText,
+  left_nano_usd: nanoText.describe('Nano-USD that are not spent yet.'),
+  held_usd: usdText,
+  held_nano_usd: nanoText.describe('Nano-USD that running requests hold.'),
+  free_usd: usdText,
+  free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
+}
+
+const budgetAnswer = z
+  .object({
+    balance: z
+      .object(rest)
+      .nullable()
+      .describe("The tenant's; null where it has no limit, or where the key may only see its own usage."),
+    budgets: z
+      .array(
+        z.object({
+          of: z.enum(['key', 'group']),
+          period: z.enum(['day', 'month', 'total']),
+          limit_usd: usdText,
+          limit_nano_usd: nanoText,
+          spent_usd: usdText,
+          spent_nano_usd: nanoText,
+          ...rest,
+          resets_at: z.iso.datetime().nullable().describe('Null: never.'),
+        }),
+      )
+      .describe('Of the key and of its group.'),
+  })
+  .meta({ id: 'Budget' })
 
 export interface BudgetContext {
   database: Pick<Database, 'reads'>
@@ -14,20 +49,15 @@ export interface BudgetContext {
   now?(): number
 }
 
-/**
- * What the key that asks may still spend, `{ balance, budgets }`. The balance is its tenant's, null where the tenant has
- * no limit, or where the key may only see its own usage. Budgets are those of the key and of its group.
- * Throws `unavailable` while Postgres is away.
- */
+/** What the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
 export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetContext): OwnEndpoint {
-  return {
+  return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',
     summary: 'What this key may still spend',
-    logged: false,
-    needsKey: true,
-    async handle({ stage: { identity }, query }) {
-      refuseParameters(query)
+    query: noParameters,
+    answer: budgetAnswer,
+    async handle({ stage: { identity } }) {
       await shipNow()
       const moment = new Date(now())
       const [balance, budgets] = await database.reads.ask(
@@ -37,38 +67,37 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetCont
       const isShown = identity.usageScope === 'tenant' && balance?.limited === true
       return {
         body: {
-          balance: isShown ? balanceJson(balance) : null,
+          balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
           budgets: budgets.map((budget) => budgetJson(budget, moment)),
         },
       }
     },
-  }
-}
-
-/** `left`: not spent yet. The part of it that running requests hold is not free until they have ended. */
-function balanceJson({ balanceNano, heldNano }: Balance) {
-  return {
-    ...amount('left', balanceNano),
-    ...amount('held', heldNano),
-    ...amount('free', balanceNano - heldNano),
-  }
+  })
 }
 
 function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
   return {
     of: owner,
     period,
-    ...amount('limit', limitNano),
-    ...amount('spent', spentNano),
-    ...amount('held', heldNano),
-    ...amount('left', limitNano - spentNano),
-    ...amount('free', limitNano - spentNano - heldNano),
+    limit_usd: usd(limitNano),
+    limit_nano_usd: String(limitNano),
+    spent_usd: usd(spentNano),
+    spent_nano_usd: String(spentNano),
+    ...restJson(limitNano - spentNano, heldNano),
     resets_at: resetOf(period, moment)?.toISOString() ?? null,
   }
 }
 
 /** A budget may be lowered below what was spent: then nothing is left, and never less. */
-function amount(name: string, nano: bigint) {
-  const least = nano < 0n ? 0n : nano
-  return { [`${name}_usd`]: usd(least), [`${name}_nano_usd`]: String(least) }
+function restJson(leftNano: bigint, heldNano: bigint) {
+  const left = leftNano < 0n ? 0n : leftNano
+  const free = leftNano < heldNano ? 0n : leftNano - heldNano
+  return {
+    left_usd: usd(left),
+    left_nano_usd: String(left),
+    held_usd: usd(heldNano),
+    held_nano_usd: String(heldNano),
+    free_usd: usd(free),
+    free_nano_usd: String(free),
+  }
 }

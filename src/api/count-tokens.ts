@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { GatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
@@ -15,29 +16,51 @@ import type { Identified } from '../stages/identify.ts'
 import { openInJournal } from '../stages/open-record.ts'
 import { requireModel } from '../stages/read.ts'
 import { takeLimits } from '../stages/take-limits.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
-import { readJson } from './read-json.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+
+const modelRequired = 'required: the id of a model, as GET /v1/models lists them'
+
+/** The rest of the body is the format's own, and is checked by whoever counts. */
+const countedRequest = z.looseObject({
+  model: z
+    .string({ error: modelRequired })
+    .min(1, { error: modelRequired })
+    .describe('A model, as `GET /v1/models` lists them.'),
+})
+
+const responsesRequest = countedRequest
+  .extend({ previous_response_id: z.string().nullish().describe('An earlier answer that counts too.') })
+  .meta({ id: 'ResponsesTokensRequest' })
+
+const messagesRequest = countedRequest.meta({ id: 'MessagesTokensRequest' })
+
+const tokenCount = z
+  .looseObject({ input_tokens: z.int().describe('Tokens that the request would have.') })
+  .meta({ id: 'TokenCount' })
 
 /** How a format counts the tokens of a request before it is sent. */
 interface CountFormat {
+  body: z.ZodType<z.output<typeof countedRequest>>
   /** Below the channel's base URL. */
   path: string
-  /** What the format's answer looks like. */
-  answer(tokens: number): Json
+  /** An answer in the format. */
+  answer(tokens: number): z.output<typeof tokenCount>
   /** Makes a whole request of the body, which lacks what only an answer needs. */
   complete(body: Json): Json
-  /** Id of an earlier answer that counts too. Throws `invalid_request` or `unsupported_parameter`. */
+  /** Id of an earlier answer that counts too. Throws `unsupported_parameter`. */
   heldId(body: Json): string | undefined
 }
 
 const formats = {
   'anthropic-messages': {
+    body: messagesRequest,
     path: '/v1/messages/count_tokens',
     answer: (tokens) => ({ input_tokens: tokens }),
     complete: (body) => ({ max_tokens: 1, ...body }),
     heldId: () => undefined,
   },
   'openai-responses': {
+    body: responsesRequest,
     path: '/responses/input_tokens',
     answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
     complete: (body) => body,
@@ -46,8 +69,8 @@ const formats = {
 } as const satisfies Record<string, CountFormat>
 
 /**
- * How many tokens a request would have: asked of a channel that speaks the format; where none does, or it does not count,
- * our own estimate, and the header `x-tollgate-estimated: true` says so.
+ * How many tokens a request would have. A channel that speaks the format counts them. Where none does, we estimate, and
+ * the header `x-tollgate-estimated: true` says so.
  */
 export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
@@ -58,27 +81,28 @@ export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
 
 function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typeof formats): OwnEndpoint {
   const format: CountFormat = formats[protocol]
-  return {
+  return keyEndpoint({
     method: 'POST',
     path,
     summary: 'How many tokens a request would have',
+    description:
+      'A channel that speaks the format counts them. Where none does, the answer is an estimate, and the header `x-tollgate-estimated: true` says so.',
     logged: true,
-    needsKey: true,
-    async handle({ stage }) {
+    body: format.body,
+    answer: tokenCount,
+    async handle({ stage, body }) {
       const { client } = stage.endpoint
       client.checkHeaders?.(stage.request.headers)
-      const body = await readJson(gateway, stage)
-      const name = modelIn(body)
-      const model = requireModel(stage, name)
-      stage.row.requestedModel = name
-      const planned = planRoute(model, name, stage.group, protocol)
+      const model = requireModel(stage, body.model)
+      stage.row.requestedModel = body.model
+      const planned = planRoute(model, body.model, stage.group, protocol)
       const heldId = format.heldId(body)
       const targets =
         heldId === undefined ? planned : await holdersOf(gateway, stage.identity, heldId, planned)
       await takeLimits(gateway, stage, 0)
       const counted = await ask(gateway, stage, targets, format, body)
       if (counted !== undefined) return { body: counted }
-      // Whoever was asked, the answer is none of theirs.
+      // No upstream counted them: the row names none.
       stage.row.asked = null
       const decoded = client.decodeRequest(format.complete(body), { envelope: gateway.envelope })
       return {
@@ -86,27 +110,17 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
         headers: { 'x-tollgate-estimated': 'true' },
       }
     },
-  }
+  })
 }
 
-function modelIn(body: Json): string {
-  const name = textOf(body.model)
-  if (name !== undefined) return name
-  throw new GatewayError(
-    'invalid_request',
-    'model: required: the id of a model, as GET /v1/models lists them',
-    { field: 'model' },
-  )
-}
-
-/** Undefined when no channel can tell. Throws what an upstream has against the request itself. */
+/** Undefined when no channel can tell. Throws an upstream's refusal of the request itself. */
 async function ask(
   gateway: Gateway,
   stage: Identified,
   targets: readonly Candidate[],
   format: CountFormat,
   body: Json,
-): Promise<Json | undefined> {
+): Promise<z.output<typeof tokenCount> | undefined> {
   const able = targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)
   if (able.length > 0) await openInJournal(gateway, stage)
   const hasSeals = stage.row.body?.includes(envelopeMark) === true
@@ -130,17 +144,13 @@ async function ask(
   return undefined
 }
 
-function countedIn(body: Buffer): Json {
-  const answer = parseObject(body.toString('utf8'))
-  if (typeof answer?.input_tokens === 'number') return answer
+function countedIn(body: Buffer): z.output<typeof tokenCount> {
+  const counted = tokenCount.safeParse(parseObject(body.toString('utf8')))
+  if (counted.success) return counted.data
   throw new GatewayError('upstream_error', 'The upstream answered without a number of tokens.')
 }
 
 function heldAnswer({ conversation, previous_response_id: id }: Json): string | undefined {
   if (conversation !== undefined && conversation !== null) throw conversationRefused()
-  if (id === undefined || id === null || id === '') return undefined
-  if (typeof id === 'string') return id
-  throw new GatewayError('invalid_request', 'previous_response_id: expected a string', {
-    field: 'previous_response_id',
-  })
+  return textOf(id)
 }

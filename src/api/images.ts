@@ -1,34 +1,58 @@
+import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
-import { textOf } from '../canonical/json.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
 import { sendFile } from '../images/image-bytes.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import { jobWithPosition, linkerFor } from '../images/job-answer.ts'
-import type { ImageJob } from '../images/jobs/job.ts'
-import { jobJson } from '../images/jobs/job-json.ts'
+import { type ImageJob, jobStates } from '../images/jobs/job.ts'
+import { imageJob, jobJson } from '../images/jobs/job-json.ts'
 import type { JobScope } from '../images/jobs/jobs.ts'
 import { webhookSecret } from '../images/jobs/webhook-secret.ts'
 import type { Received } from '../stages/received.ts'
-import { jobListParameters } from './image-parameters.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
+import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { id, isId, oneOf, wholeNumber } from './parameter.ts'
 
-/** Image jobs after their request: looked at, followed, cancelled, and their images fetched. */
+const jobQuery = z.strictObject({
+  cursor: id('next_cursor of the page before').optional().describe('`next_cursor` of the page before.'),
+  status: oneOf(jobStates).optional(),
+  limit: wholeNumber(1, 200).default(50).describe('Jobs on a page.'),
+})
+
+const jobPage = z
+  .object({
+    data: z.array(imageJob),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'ImageJobPage' })
+
+const jobPath = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
+
+const linkQuery = z.object({
+  // A link whose parts come twice is one that we never gave: its check refuses it.
+  expires: z.string().optional().catch(undefined).describe('Seconds since the epoch.'),
+  signature: z.string().optional().catch(undefined),
+})
+
+const secretAnswer = z
+  .object({ secret: z.string().describe('`whsec_` and base64, as the Standard Webhooks have it.') })
+  .meta({ id: 'WebhookSecret' })
+
+/** Image jobs after their request: clients look at them, follow and cancel them, and fetch their images. */
 export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
   const { jobs, storage, links, webhookKey } = gateway.images
 
   return [
-    {
+    keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations',
       summary: 'Image jobs, newest first',
-      logged: false,
-      needsKey: true,
-      async handle({ stage, query }) {
-        const { before, state, limit } = jobListParameters(query)
-        const found = await jobs.list(scopeOf(stage.identity), before, state, limit + 1)
+      query: jobQuery,
+      answer: jobPage,
+      async handle({ stage, query: { cursor, status, limit } }) {
+        const found = await jobs.list(scopeOf(stage.identity), cursor, status, limit + 1)
         const page = found.slice(0, limit)
         const linkTo = linkerFor(gateway, stage.request)
         return {
@@ -38,69 +62,73 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
           },
         }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations/{id}',
       summary: 'One image job',
-      logged: false,
-      needsKey: true,
+      params: jobPath,
+      answer: imageJob,
       async handle({ stage, params }) {
         const job = await jobOf(params.id, stage.identity)
         return { body: await jobWithPosition(gateway, stage.request, job) }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'DELETE',
       path: '/v1/images/generations/{id}',
       summary: 'Cancel an image job',
+      description: 'A job that has ended stays as it is.',
       logged: true,
-      needsKey: true,
+      params: jobPath,
+      answer: imageJob,
       async handle({ stage, params }) {
         const job = await jobOf(params.id, stage.identity)
         const cancelled = (await cancelJob(gateway, job.id)) ?? job
         return { body: await jobWithPosition(gateway, stage.request, cancelled) }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations/{id}/events',
       summary: 'The whole job at once and after each change, until its end, as server-sent events',
-      logged: false,
-      needsKey: true,
+      description: "An event's name is the job's `status`, its data the job.",
+      media: 'text/event-stream',
+      params: jobPath,
+      answer: imageJob,
       async handle({ stage, params }) {
         await follow(gateway, stage, await jobOf(params.id, stage.identity))
         return undefined
       },
-    },
-    {
+    }),
+    linkEndpoint({
       method: 'GET',
       path: '/v1/images/files/{day}/{name}',
-      summary: 'The bytes of an image, for whoever has its link',
-      logged: false,
-      needsKey: false,
-      async handle({ stage, params, query }) {
-        const file = `${params.day}/${params.name}`
-        links.verify(file, textOf(query.expires), textOf(query.signature), Date.now())
+      summary: 'The bytes of an image, for anybody who has its link',
+      media: 'image/*',
+      params: z.object({ day: z.string(), name: z.string() }),
+      query: linkQuery,
+      async handle({ stage, params: { day, name }, query: { expires, signature } }) {
+        const file = `${day}/${name}`
+        links.verify(file, expires, signature, Date.now())
         await sendFile(storage, file, stage.response, gateway.bounds.clientStallMs)
         return undefined
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/images/webhook-secret',
-      summary: "What the caller's tenant checks the signatures of webhooks with",
-      logged: false,
-      needsKey: true,
+      summary: "The secret that signs the webhooks of the caller's tenant",
+      answer: secretAnswer,
       async handle({ stage }) {
         return { body: { secret: webhookSecret(webhookKey, stage.identity.tenantId) } }
       },
-    },
+    }),
   ]
 
-  async function jobOf(wanted: string | undefined, identity: Identity): Promise<ImageJob> {
-    const id = (wanted ?? '').toLowerCase()
-    const [job] = uuid.test(id) ? await jobs.read([id]) : []
+  async function jobOf(named: string, identity: Identity): Promise<ImageJob> {
+    const wanted = named.toLowerCase()
+    const [job] = isId(wanted) ? await jobs.read([wanted]) : []
     const { tenantId, keyId } = scopeOf(identity)
     if (job !== undefined && job.tenantId === tenantId && (keyId === null || job.keyId === keyId)) return job
     throw new GatewayError(
@@ -145,8 +173,6 @@ async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number 
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)
 }
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function scopeOf({ usageScope, tenantId, keyId }: Identity): JobScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }

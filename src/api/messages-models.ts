@@ -1,30 +1,54 @@
-import { GatewayError } from '../canonical/error.ts'
-import type { Json } from '../canonical/json.ts'
+import { z } from 'zod'
+import { invalid } from '../canonical/field-error.ts'
 import type { Model } from '../catalog/snapshot.ts'
+import { text, wholeNumber } from './parameter.ts'
 
-/**
- * The model list as the Messages format's clients read it.
- * https://docs.anthropic.com/en/api/models-list, read 2026-11-21
- */
-export function messagesList(models: readonly Model[], query: Json): Json {
-  const limit = readLimit(query.limit)
-  const after = typeof query.after_id === 'string' ? query.after_id : undefined
-  const before = typeof query.before_id === 'string' ? query.before_id : undefined
+/** https://docs.anthropic.com/en/api/models-list, read 2026-11-21 */
+export const messagesQuery = z.object({
+  limit: wholeNumber(1, 1000).default(20),
+  after_id: text.optional().describe('Models after this one.'),
+  before_id: text.optional().describe('Models before this one: the page that ends there.'),
+})
+
+export const messagesModel = z
+  .object({
+    type: z.literal('model'),
+    id: z.string(),
+    display_name: z.string(),
+    created_at: z.iso.datetime(),
+    max_input_tokens: z.int().nullable(),
+    max_tokens: z.int().nullable(),
+  })
+  .meta({ id: 'MessagesModel' })
+
+export const messagesModelList = z
+  .object({
+    data: z.array(messagesModel),
+    has_more: z.boolean(),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  })
+  .meta({ id: 'MessagesModelList' })
+
+/** A page of the models, as clients of the Messages format read it. */
+export function messagesListJson(
+  models: readonly Model[],
+  { limit, after_id: after, before_id: before }: z.output<typeof messagesQuery>,
+): z.output<typeof messagesModelList> {
   const from = after === undefined ? 0 : placeOf(models, after, 'after_id') + 1
   const to = before === undefined ? models.length : placeOf(models, before, 'before_id')
   // Before an id: the page that ends there.
   const page =
     before === undefined ? models.slice(from, from + limit) : models.slice(Math.max(from, to - limit), to)
-  const data = page.map((model) => messagesModel(model, model.id))
   return {
-    data,
+    data: page.map((model) => messagesJson(model, model.id)),
     has_more: before === undefined ? from + limit < to : to - limit > from,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
   }
 }
 
-export function messagesModel(model: Model, id: string): Json {
+export function messagesJson(model: Model, id: string): z.output<typeof messagesModel> {
   return {
     type: 'model',
     id,
@@ -35,20 +59,8 @@ export function messagesModel(model: Model, id: string): Json {
   }
 }
 
-const limitDefault = 20
-const limitMax = 1000
-
-function readLimit(value: unknown): number {
-  if (value === undefined) return limitDefault
-  const limit = Number(value)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= limitMax) return limit
-  throw new GatewayError('invalid_request', `limit: expected an integer from 1 to ${limitMax}`, {
-    field: 'limit',
-  })
-}
-
 function placeOf(models: readonly Model[], id: string, field: string): number {
   const at = models.findIndex((model) => model.id === id)
   if (at !== -1) return at
-  throw new GatewayError('invalid_request', `${field}: no model with this id is in the list`, { field })
+  throw invalid(field, 'no model with this id is in the list')
 }

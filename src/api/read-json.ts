@@ -6,16 +6,22 @@ import type { Identified } from '../stages/identify.ts'
 import { readWhole } from '../stages/read.ts'
 
 /**
- * The body as a JSON object, within the bounds of a chat's; on the row too. Throws `invalid_request` or
+ * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is too deep or
+ * has too many values before anything is made of it, which a schema cannot do. Throws `invalid_request` or
  * `request_too_large`.
  */
 export async function readJson(gateway: Gateway, stage: Identified): Promise<Json> {
   const body = stage.row.body ?? (await readWhole(gateway, stage))
-  if (body === undefined) throw new GatewayError('invalid_request', 'The request did not arrive whole.')
+  if (body === undefined) throw notWhole()
   checkText(body)
   const whole = { start: 0, end: body.length }
   const { jsonDepthMax, jsonValuesMax } = gateway.bounds
   scanMembers(body, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
+  return parseJson(body)
+}
+
+/** Throws `invalid_request`. */
+export function parseJson(body: Buffer): Json {
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
@@ -27,4 +33,8 @@ export async function readJson(gateway: Gateway, stage: Identified): Promise<Jso
   }
   if (isRecord(value)) return value
   throw new GatewayError('invalid_request', 'body: expected a JSON object', { field: 'body' })
+}
+
+export function notWhole(): GatewayError {
+  return new GatewayError('invalid_request', 'The request did not arrive whole.')
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { GatewayError } from '../canonical/error.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
 import { findHolder } from '../gateway/holders.ts'
@@ -5,12 +6,9 @@ import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { openInJournal } from '../stages/open-record.ts'
 import { takeLimits } from '../stages/take-limits.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
-/**
- * `GET` and `DELETE /v1/responses/{id}`: answered by the channel that holds the answer. An id that the caller's tenant
- * never got here is not found, whoever else may have it.
- */
+/** The channel that holds an answer gives it again, or forgets it. A tenant finds only ids that it got here itself. */
 export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
     heldAnswerEndpoint(gateway, 'GET', 'An answer that an upstream keeps'),
@@ -19,15 +17,16 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
 }
 
 function heldAnswerEndpoint(gateway: Gateway, method: 'GET' | 'DELETE', summary: string): OwnEndpoint {
-  return {
+  return keyEndpoint({
     method,
     path: '/v1/responses/{id}',
     summary,
+    description: 'Of the query, `include` and `starting_after` go upstream; `stream` is refused.',
     logged: true,
-    needsKey: true,
-    async handle({ stage, params }) {
+    params: z.object({ id: z.string() }),
+    answer: upstreamAnswer,
+    async handle({ stage, params: { id } }) {
       const { identity, group, request } = stage
-      const id = params.id ?? ''
       const query = forwardedQuery(request.url ?? '')
       await takeLimits(gateway, stage, 0)
       const { snapshot } = gateway.catalog
@@ -55,14 +54,21 @@ function heldAnswerEndpoint(gateway: Gateway, method: 'GET' | 'DELETE', summary:
       if (method === 'DELETE') await gateway.heldAnswers.forget(identity.tenantId, id).catch(() => {})
       return { body, headers: { 'content-type': 'application/json' } }
     },
-  }
+  })
 }
 
+const upstreamAnswer = z
+  .looseObject({})
+  .meta({ id: 'UpstreamAnswer', description: "The upstream's own answer, as it came." })
+
 const protocol = 'openai-responses' as const
-/** What the vendor's SDK may ask for a held answer with, as long as it is given whole. */
+/** Parameters of the vendor's SDK that make sense for a whole answer. */
 const forwardedMembers: ReadonlySet<string> = new Set(['include', 'include[]', 'starting_after'])
 
-/** With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a stream. */
+/**
+ * With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a stream. It is read
+ * from the address and by no schema: a name may come more than once, and all of them go upstream in their order.
+ */
 function forwardedQuery(url: string): string {
   const asked = [...new URL(url, 'http://tollgate').searchParams]
   for (const [name, value] of asked) {

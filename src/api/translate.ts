@@ -1,45 +1,57 @@
-import { GatewayError } from '../canonical/error.ts'
-import { isRecord, textOf } from '../canonical/json.ts'
+import { z } from 'zod'
+import { textOf } from '../canonical/json.ts'
 import { translate } from '../gateway/translate.ts'
-import { protocols } from '../protocols/index.ts'
-import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from '../protocols/protocol.ts'
+import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { takeLimits } from '../stages/take-limits.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
-import { readJson } from './read-json.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { translationNote } from './translation-note.ts'
 
-/**
- * `POST /v1/translate` with `{ from, to, model?, strict?, request }`: what would be sent to an upstream, and what would
- * become of every field. Nobody is called and nothing is charged but the limits of the key. `from` and `to` are protocols.
- */
+const spoken: readonly Protocol[] = Object.values(protocols)
+const clients = spoken.flatMap(({ name, client }) => (client === undefined ? [] : [name]))
+const upstreams = spoken.flatMap(({ name, upstream }) => (upstream === undefined ? [] : [name]))
+
+const translationRequest = z
+  .object({
+    from: z.enum(clients).describe('The format of `request`.'),
+    to: z.enum(upstreams).describe('The format to translate to.'),
+    model: z.string().nullish().describe("The upstream's name of the model. Default: that of `request`."),
+    strict: z.boolean().nullish().describe('Refuse what would be dropped.'),
+    request: z.looseObject({}).describe('The body of a request in the format `from`.'),
+  })
+  .meta({ id: 'TranslationRequest' })
+
+const translation = z
+  .object({
+    path: z.string().describe("The upstream's path, below its base URL."),
+    body: z.looseObject({}).describe('What would be sent.'),
+    notes: z
+      .array(translationNote)
+      .describe('What became of every field that could not be passed on as it is.'),
+  })
+  .meta({ id: 'Translation' })
+
+/** Shows what would be sent upstream. It calls nobody, and costs nothing but the limits of the key. */
 export function translateEndpoint(gateway: Gateway): OwnEndpoint {
-  return {
+  return keyEndpoint({
     method: 'POST',
     path: '/v1/translate',
     summary: 'What a request would be in another format, and what would become of every field',
     logged: true,
-    needsKey: true,
-    async handle({ stage }) {
+    body: translationRequest,
+    answer: translation,
+    async handle({ stage, body: { from, to, request, ...wanted } }) {
       await takeLimits(gateway, stage, 0)
-      const wanted = await readJson(gateway, stage)
-      const from = clientNamed(wanted.from)
-      const to = upstreamNamed(wanted.to)
-      if (!isRecord(wanted.request)) {
-        throw new GatewayError('invalid_request', 'request: expected the body of a request, an object', {
-          field: 'request',
-        })
-      }
-      const model = textOf(wanted.request.model) ?? ''
+      const model = textOf(request.model) ?? ''
       const upstreamModel = textOf(wanted.model) ?? model
-      const stream = wanted.request.stream === true
-      const path = to.side.path({ model: upstreamModel, stream })
-      if (from.name === to.name) {
-        return { body: { path, body: { ...wanted.request, model: upstreamModel }, notes: [] } }
-      }
+      const stream = request.stream === true
+      const path = upstreamSide(to).path({ model: upstreamModel, stream })
+      if (from === to) return { body: { path, body: { ...request, model: upstreamModel }, notes: [] } }
       const { body, notes } = translate(
         {
-          client: from.side,
-          body: wanted.request,
+          client: clientSide(from),
+          body: request,
           requestId: stage.id,
           model,
           stream,
@@ -56,28 +68,9 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
           answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
           redactError: (error) => error,
         },
-        { protocol: to.name, upstreamModel },
+        { protocol: to, upstreamModel },
       )
       return { body: { path, body, notes } }
     },
-  }
-}
-
-function clientNamed(value: unknown): { name: ProtocolName; side: ClientSide } {
-  const known = Object.values(protocols).filter(({ client }) => client !== undefined)
-  const found = known.find(({ name }) => name === value)
-  if (found?.client !== undefined) return { name: found.name, side: found.client }
-  throw notNamed('from', known)
-}
-
-function upstreamNamed(value: unknown): { name: ProtocolName; side: UpstreamSide } {
-  const known = Object.values(protocols).filter(({ upstream }) => upstream !== undefined)
-  const found = known.find(({ name }) => name === value)
-  if (found?.upstream !== undefined) return { name: found.name, side: found.upstream }
-  throw notNamed('to', known)
-}
-
-function notNamed(field: string, known: readonly Protocol[]): GatewayError {
-  const names = known.map(({ name }) => name).join(', ')
-  return new GatewayError('invalid_request', `${field}: expected one of ${names}`, { field })
+  })
 }

@@ -11,7 +11,7 @@ export function requestJson(row: ListRow): Record<string, unknown> {
 }
 
 /** A row with all that is kept of it. `attempts`, a number in the list, is here what each of them came to. */
-export function detailJson(row: RequestDetail): Record<string, unknown> {
+export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
     cost_parts_nano_usd: costPartsJson(row),

@@ -1,10 +1,13 @@
+import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
-import { cursorFor, listParameters, refuseParameters, summaryParameters } from './usage-parameters.ts'
+import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'reads'>
@@ -15,23 +18,22 @@ export interface UsageContext {
 }
 
 /**
- * The usage log for the key that asks: its tenant's rows, or only its own where the key says so.
- * Handlers throw GatewayError: `invalid_request` naming the parameter, `unknown_path` for a request that is not there,
- * `unavailable` while Postgres is away.
+ * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects `unknown_path`
+ * for a request that is not there, and `unavailable` while Postgres is away.
  */
 export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
   return [
-    {
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests',
       summary: 'The usage log, newest first',
-      logged: false,
-      needsKey: true,
+      query: requestQuery,
+      answer: usagePage,
       async handle({ stage, query }) {
-        const { filter, after, limit } = listParameters(query)
+        const { cursor, limit } = query
         await shipNow()
         const rows = await database.reads.ask(
-          ({ sql }) => listRequests(sql, scopeOf(stage.identity), filter, after, limit + 1),
+          ({ sql }) => listRequests(sql, scopeOf(stage.identity), filterOf(query), cursor, limit + 1),
           away,
         )
         const page = rows.slice(0, limit)
@@ -43,16 +45,16 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
           },
         }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests/{id}',
       summary: 'One request, with its redacted body, attempts and the parts of its cost',
-      logged: false,
-      needsKey: true,
-      async handle({ stage, params, query }) {
-        refuseParameters(query)
-        const id = (params.id ?? '').toLowerCase()
+      params: z.object({ id: z.string().describe('The `x-request-id` of its response.') }),
+      query: noParameters,
+      answer: usageDetail,
+      async handle({ stage, params }) {
+        const id = params.id.toLowerCase()
         const found = uuid.test(id)
           ? await shipNow().then(() =>
               database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), away),
@@ -63,25 +65,27 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         }
         return { body: detailJson(found) }
       },
-    },
-    {
+    }),
+    keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',
       summary: 'Totals by day and model, newest day first',
-      logged: false,
-      needsKey: true,
+      query: summaryQuery,
+      answer: usageSummary,
       async handle({ stage, query }) {
-        const filter = summaryParameters(query, now())
+        const { model } = query
+        const span = spanOf(query, now())
         await shipNow()
+        const filter = { ...span, ...(model === undefined ? {} : { model }) }
         const rows = await database.reads.ask(
           ({ sql }) => summariseRequests(sql, scopeOf(stage.identity), filter),
           away,
         )
         return {
-          body: { from: filter.from.toISOString(), to: filter.to.toISOString(), data: rows.map(summaryJson) },
+          body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
         }
       },
-    },
+    }),
   ]
 }
 

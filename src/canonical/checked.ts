@@ -27,6 +27,11 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
 
+/** The words of a schema for a value that does not fit: `expected a UUID, got "abc"`. */
+export function expected(what: string) {
+  return { error: ({ input }: { input?: unknown }) => `expected ${what}, got ${shownValue(input)}` }
+}
+
 /** Our words for what zod found; undefined leaves it to zod's. */
 const problemOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
@@ -40,7 +45,7 @@ const problemOf: z.core.$ZodErrorMap = (issue) => {
       return expectedWord(options.map(String), input[discriminator])
     }
     case 'unrecognized_keys':
-      return 'not a known member'
+      return `unknown parameter, expected ${membersOf(issue.inst)}`
     default:
       return undefined
   }
@@ -57,7 +62,17 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 function expectedWord(words: readonly string[], value: unknown): string {
-  return `expected ${anyOf(words)}, got ${typeof value === 'string' ? quoted(value) : kindOf(value)}`
+  return `expected ${anyOf(words)}, got ${shownValue(value)}`
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : kindOf(value)
+}
+
+/** The names that an object may have. */
+function membersOf(schema: unknown): string {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  return names.length === 0 ? 'no parameters' : `one of ${names.join(', ')}`
 }
 
 function fieldError(issues: readonly z.core.$ZodIssue[]): GatewayError {
@@ -76,10 +91,15 @@ interface Problem {
 
 /** The first issue. Of a union, that of the alternative which the value fits furthest. */
 function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): Problem {
-  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1).map(shownName) : []
   const path = [...above, ...(issue?.path ?? []), ...unknown]
   const own: Problem = { path, message: issue?.message ?? 'not valid' }
   const branches = issue?.code === 'invalid_union' ? issue.errors.map((errors) => deepest(errors, path)) : []
   const [first = own] = branches
   return branches.reduce((best, branch) => (branch.path.length > best.path.length ? branch : best), first)
+}
+
+/** A client's name of a field as it may stand in a message: enough to recognise it, and nothing that breaks a line. */
+function shownName(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
 }

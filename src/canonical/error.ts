@@ -1,25 +1,26 @@
-/**
- * The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope.
- */
-export type ErrorKind =
-  | 'invalid_request'
-  | 'unsupported_parameter'
-  | 'unauthenticated'
-  | 'permission_denied'
-  | 'insufficient_credit'
-  | 'unknown_path'
-  | 'model_not_found'
-  | 'endpoint_not_supported'
-  | 'request_too_large'
-  | 'request_in_progress'
-  | 'idempotency_mismatch'
-  | 'rate_limited'
-  | 'upstream_error'
-  | 'upstream_overloaded'
-  | 'upstream_timeout'
-  | 'content_filtered'
-  | 'unavailable'
-  | 'internal'
+/** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
+export const errorKinds = [
+  'invalid_request',
+  'unsupported_parameter',
+  'unauthenticated',
+  'permission_denied',
+  'insufficient_credit',
+  'unknown_path',
+  'model_not_found',
+  'endpoint_not_supported',
+  'request_too_large',
+  'request_in_progress',
+  'idempotency_mismatch',
+  'rate_limited',
+  'upstream_error',
+  'upstream_overloaded',
+  'upstream_timeout',
+  'content_filtered',
+  'unavailable',
+  'internal',
+] as const
+
+export type ErrorKind = (typeof errorKinds)[number]
 
 export interface GatewayErrorOptions {
   cause?: unknown

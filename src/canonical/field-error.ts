@@ -23,7 +23,7 @@ export function anyOf(words: readonly string[]): string {
   return [...(others.length > 0 ? [others.join(', ')] : []), ...last].join(' or ')
 }
 
-/** The first 40 characters of a client's text, in quotes, for a message. */
+/** A client's text as it may stand in a message: quoted, and of its first 40 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

@@ -77,9 +77,9 @@ export async function listRequests(
   if (model === undefined) return rows(sql``)
   // Two arms, each in the order of its own index: one OR would read every row of the tenant.
   return sql<ListRow[]>`
-    select * from (${rows(sql`and requested_model = ${model}`)})
+    select * from (${rows(sql`and requested_model = ${model}`)}) as requested
     union all
-    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)})
+    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)}) as served
     ${order}`
 }
 
@@ -149,7 +149,7 @@ export async function summariseRequests(
         sum(folded) filter (where cost_nano is null) as unpriced_requests
       from requests where ${conditions(sql, scope, times, undefined)} ${named}
       group by 1, 2
-    )
+    ) as days
     order by day desc, model`
 }
 

@@ -13,7 +13,8 @@ export class Members {
   readonly path: string
   readonly unmapped: UnmappedFields
   readonly #value: Json
-  readonly #read = new Set<string>()
+  /** A list: objects have few members, and a Set for each object of a long conversation costs more. */
+  readonly #read: string[] = []
 
   constructor(value: unknown, path: string, unmapped: UnmappedFields) {
     if (!isRecord(value)) throw wrongType(value, path, 'an object')
@@ -28,7 +29,7 @@ export class Members {
 
   /** A member of any type. */
   any(name: string): unknown {
-    this.#read.add(name)
+    this.#read.push(name)
     return this.#value[name] ?? undefined
   }
 
@@ -145,7 +146,7 @@ export class Members {
 
   /** Count these members as read: nothing is lost without them. */
   ignore(names: readonly string[]): void {
-    for (const name of names) this.#read.add(name)
+    this.#read.push(...names)
   }
 
   /** Count all members as read. */
@@ -158,8 +159,9 @@ export class Members {
    * does `[]` below the top level: clients send messages of earlier answers with all their empty members.
    */
   noteRest(reasons: Readonly<Record<string, string>> = {}): void {
-    for (const [name, value] of Object.entries(this.#value)) {
-      if (this.#read.has(name) || value === null || value === undefined) continue
+    for (const name of Object.keys(this.#value)) {
+      const value = this.#value[name]
+      if (value === null || value === undefined || this.#read.includes(name)) continue
       if (this.path !== '' && Array.isArray(value) && value.length === 0) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       const short = name.length <= nameCharactersMax ? name : `${name.slice(0, nameCharactersMax)}…`
@@ -174,7 +176,9 @@ export class Members {
 
 /** Each element of a list as an object. */
 export function membersOfEach(list: readonly unknown[], path: string, unmapped: UnmappedFields): Members[] {
-  return Array.from(list, (item, at) => new Members(item, `${path}[${at}]`, unmapped))
+  const members: Members[] = []
+  for (let at = 0; at < list.length; at++) members.push(new Members(list[at], `${path}[${at}]`, unmapped))
+  return members
 }
 
 const nameCharactersMax = 64

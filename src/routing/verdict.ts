@@ -16,7 +16,7 @@ export interface Verdict {
 export type ModelNamedBy = 'client' | 'operator'
 
 /**
- * The rule of retries. The same table stands in docs/operations.md.
+ * The rule of retries. The same table stands in docs/reference/routing.md.
  *
  * | failure                                            | next       | breaker | credential              |
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |

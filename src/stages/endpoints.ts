@@ -13,11 +13,15 @@ export interface Endpoint {
 }
 
 /** An endpoint that models answer. */
-export type ModelEndpoint = Endpoint & { method: 'POST'; protocol: ProtocolName } & (
-    | TextKind
-    | PlainKind
-    | ImageKind
-  )
+export type ModelEndpoint = Endpoint & FormatOf & (TextKind | PlainKind | ImageKind)
+
+/** What an endpoint's format is, which is a vendor's. */
+interface FormatOf {
+  method: 'POST'
+  protocol: ProtocolName
+  /** The vendor's page on it. */
+  reference: string
+}
 
 /** A chat. We translate it for a channel that speaks another format. */
 interface TextKind {
@@ -38,14 +42,34 @@ interface ImageKind {
   kind: 'image'
 }
 
+const openai = 'https://platform.openai.com/docs/api-reference'
+
 const text = { method: 'POST', kind: 'text' } as const
 const plain = { method: 'POST', kind: 'plain', protocol: 'openai-chat' } as const
 
 /** All endpoints that models answer. A new one is one entry here. */
 export const modelEndpoints: readonly ModelEndpoint[] = [
-  { ...text, path: '/v1/chat/completions', protocol: 'openai-chat', summary: 'Chat completions' },
-  { ...text, path: '/v1/responses', protocol: 'openai-responses', summary: 'Responses' },
-  { ...text, path: '/v1/messages', protocol: 'anthropic-messages', summary: 'Messages' },
+  {
+    ...text,
+    path: '/v1/chat/completions',
+    protocol: 'openai-chat',
+    summary: 'Chat completions',
+    reference: `${openai}/chat/create`,
+  },
+  {
+    ...text,
+    path: '/v1/responses',
+    protocol: 'openai-responses',
+    summary: 'Responses',
+    reference: `${openai}/responses/create`,
+  },
+  {
+    ...text,
+    path: '/v1/messages',
+    protocol: 'anthropic-messages',
+    summary: 'Messages',
+    reference: 'https://docs.anthropic.com/en/api/messages',
+  },
   {
     ...plain,
     path: '/v1/embeddings',
@@ -53,6 +77,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     input: 'input',
     models: /embed/i,
     summary: 'Embeddings',
+    reference: `${openai}/embeddings/create`,
   },
   {
     ...plain,
@@ -61,6 +86,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     input: 'input',
     models: /moderation/i,
     summary: 'Moderations',
+    reference: `${openai}/moderations/create`,
   },
   {
     ...plain,
@@ -70,6 +96,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     writes: true,
     models: /instruct|davinci|babbage/i,
     summary: 'Completions of a prompt',
+    reference: `${openai}/completions/create`,
   },
   {
     method: 'POST',
@@ -77,6 +104,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     path: '/v1/images/generations',
     protocol: 'openai-images',
     summary: 'Image generations',
+    reference: `${openai}/images/create`,
   },
 ]
 

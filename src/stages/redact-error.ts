@@ -19,7 +19,7 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
     cause,
     fault,
     ...(code === undefined ? {} : { code: redactText(code, secrets) }),
-    ...(field === undefined ? {} : { field }),
+    ...(field === undefined ? {} : { field: redactText(field, secrets) }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
   })

@@ -7,6 +7,7 @@ import { Catalog } from '../../src/catalog/catalog.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, pepper: keeper.pepper }
@@ -60,15 +61,6 @@ const addModel = () => others.sql`INSERT INTO models (id, managed_by) VALUES (${
 const isDisabled = async () => (await keys.lookup(secret))?.disabled
 const listeners = () => others.sql`
   SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen %'`
-
-/** The deadline is for a test that fails: a passing one does not wait for it. */
-async function until(isSo: () => unknown): Promise<void> {
-  const deadlineMs = performance.now() + 20_000
-  while (!(await isSo())) {
-    if (performance.now() > deadlineMs) throw new Error(`it never became so: ${isSo}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
 
 /** Longer than any test: whatever is seen was not seen by the poll. */
 const noPollMs = 1_000_000

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Identity } from '../../src/access/identity.ts'
-import type { OwnEndpoint } from '../../src/api/own-endpoint.ts'
+import { textsOf } from '../../src/api/answer.ts'
+import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
@@ -72,15 +73,13 @@ export async function serve(
   const app = express()
   app.set('query parser', 'simple')
   for (const endpoint of endpoints) {
-    const { method, path, route = path.replace(/\{(\w+)\}/g, ':$1') } = endpoint
-    if (method !== 'GET' || !endpoint.needsKey) throw new Error(`${method} ${path} is not served here`)
-    app.get(route, async (request, response) => {
+    const { method, path } = endpoint
+    if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
+    app.get(routeOf(endpoint), async (request, response) => {
       const received = { request, response, token: undefined, headers: {} }
       const stage = Object.assign(arrive(formatAt(path), null), received, asking())
-      const params = Object.fromEntries(
-        Object.entries(request.params).map(([name, value]) => [name, [value].flat().join('/')]),
-      )
-      const answer = await endpoint.handle({ stage, params, query: request.query })
+      const { query } = request
+      const answer = await endpoint.handle({ stage, params: textsOf(request.params), query, body: undefined })
       response.set(answer?.headers ?? {}).json(answer?.body)
     })
   }

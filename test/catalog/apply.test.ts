@@ -327,7 +327,7 @@ describe('an opening balance', () => {
   test('of a tenant that was not limited before can be spent whole, and the entries still add up', async () => {
     await apply(tenant(''))
     await database.sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
-      SELECT uuidv7(), id, now(), 'charge', -7000 FROM accounts`
+      SELECT gen_random_uuid(), id, now(), 'charge', -7000 FROM accounts`
     await database.sql`UPDATE accounts SET balance_nano = -7000`
     await apply(tenant(', balance_usd: "1"'))
     expect(await account()).toEqual({

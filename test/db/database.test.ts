@@ -3,7 +3,8 @@ import { startEmbedded } from '../../src/db/embedded.ts'
 import { accounts, tenants } from '../../src/db/schema.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
-import { postmasterOf, temporaryDirectory, until } from '../support/embedded.ts'
+import { postmasterOf, temporaryDirectory } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
 beforeAll(async () => {

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { isPostmaster } from '../../src/db/postmaster.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { clusterOf, postmasterOf, query, startOwner, temporaryDirectory, until } from '../support/embedded.ts'
+import { clusterOf, postmasterOf, query, startOwner, temporaryDirectory } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 const read = 'select n from kept'
 

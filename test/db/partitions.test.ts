@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { until } from '../support/embedded.ts'
+import { until } from '../support/until.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
 const tables = ['requests', 'attempts', 'request_payloads']
@@ -122,7 +122,7 @@ async function insert(days: number, name: string, { sql }: Database = database):
   await sql.begin(async (tx) => {
     const [row] = await tx<{ id: string }[]>`
       insert into requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count, user_agent)
-      values (uuidv7(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
+      values (gen_random_uuid(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
     await tx`insert into request_payloads (request_id, created_at, capture, body)
       values (${row?.id ?? ''}, ${createdAt}, 'content', ${name})`
   })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { amount } from '../support/amount.ts'
 import {
   type Answer,
   chatBody,
@@ -10,8 +11,7 @@ import {
   startDegradationBed,
 } from './bed.ts'
 
-/** `npm run chaos` keeps Postgres away for a minute. */
-const outageMs = Number(process.env.OUTAGE_MS ?? 2_000)
+const outageMs = amount('OUTAGE_MS', { test: 2_000, chaos: 60_000 })
 const MiB = 1024 * 1024
 
 test('while Postgres is away the journal grows to its bound and no further, says so, and loses nothing', {

@@ -20,7 +20,7 @@ import {
 /** What a machine with much else to do may add to a bound. A hang is longer. */
 const slackMs = 5_000
 
-/** What docs/operations.md says of each kind of request while Postgres is away. */
+/** What docs/reference/failures.md says of each kind of request while Postgres is away. */
 interface Promised {
   name: string
   call: CallOptions & { path: string }

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { amount } from '../support/amount.ts'
+import { holdsFor } from '../support/until.ts'
 import {
   bounds,
   chatBody,
@@ -13,8 +14,7 @@ import {
   startDegradationBed,
 } from './bed.ts'
 
-/** `npm run chaos` breaks the way to Postgres more often. */
-const breaks = Number(process.env.WIRE_BREAKS ?? 2)
+const breaks = amount('WIRE_BREAKS', { test: 2, chaos: 20 })
 const images = '/v1/images/generations'
 /** The longest that a request may be on its way in these tests. A hang is longer. */
 const hangMs = 20_000
@@ -92,7 +92,7 @@ test('a key that is revoked while Postgres is not reached is served until it is,
   bed.wire.freeze()
   await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
   // Longer than keys are ever behind while Postgres is there.
-  for (const until = performance.now() + 2_000; performance.now() < until; ) expect(await ask()).toBe(200)
+  await holdsFor(2_000, async () => expect(await ask()).toBe(200))
   await bed.wire.mend()
   await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
   expect((await bed.call(chatPath, { body: chatBody, key: paidKey })).status).not.toBe(401)
@@ -170,8 +170,9 @@ test('a start waits for Postgres as long as DATABASE_WAIT_MS, then says which on
   const begunMs = performance.now()
   await expect(bed.start({ DATABASE_WAIT_MS: '1500' })).rejects.toThrow('cannot use the database')
   expect(performance.now() - begunMs).toBeLessThan(1_500 + hangMs)
+  const made = bed.wire.made
   const patient = bed.start({ DATABASE_WAIT_MS: '30000' })
-  await sleep(500)
+  await expect.poll(() => bed.wire.made).toBeGreaterThan(made)
   await bed.wire.mend()
   const tollgate = await patient
   expect((await bed.call(chatPath, { body: chatBody, tollgate })).status).toBe(200)

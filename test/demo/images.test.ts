@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { modelJson } from '../../src/api/models.ts'
+import { modelJson } from '../../src/api/model-json.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { applyDemo } from '../../src/catalog/demo.ts'
 import { type Demo, startDemo } from '../../src/demo/server.ts'

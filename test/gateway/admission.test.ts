@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
@@ -7,8 +8,7 @@ import { startTollgate } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 
-/** `npm run chaos` keeps Postgres away for a minute. */
-const outageMs = Number(process.env.OUTAGE_MS ?? 5_000)
+const outageMs = amount('OUTAGE_MS', { test: 5_000, chaos: 60_000 })
 const oneDollar = 1_000_000_000n
 const messages = [{ role: 'user', content: 'Hello' }]
 

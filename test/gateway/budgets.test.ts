@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { freshDatabase, openDatabase } from '../support/database.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate } from '../support/tollgate.ts'
-import { startUpstream } from '../support/upstream.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { holdsFor } from '../support/until.ts'
+import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -15,10 +15,20 @@ const costNano = 23_500_000n
 const keys = {
   five: 'five-dollars-key-for-tests',
   daily: 'daily-budget-key-for-tests',
-  both: 'both-budgets-key-for-tests',
+  waiting: 'waiting-key-for-tests-0001',
+  late: 'late-key-for-tests-000001',
+  leaving: 'leaving-key-for-tests-001',
+  spent: 'spent-key-for-tests-00001',
+  killed: 'killed-key-for-tests-0001',
   team: 'team-budget-key-for-tests1',
   mate: 'team-budget-key-for-tests2',
 }
+
+/** One for each test, since what one spends is missing in the next. */
+const twiceBounded = (['waiting', 'late', 'leaving', 'spent', 'killed'] as const).map(
+  (name) =>
+    `      - { name: ${name}, group: team, secret: ${keys[name]}, budget: { day: "0.15", month: "1.00" } }\n`,
+)
 
 const tenants = `
   - name: five
@@ -28,8 +38,7 @@ const tenants = `
   - name: unlimited
     keys:
       - { name: daily, group: default, secret: ${keys.daily}, budget: { day: "2.00" } }
-      - { name: both, group: team, secret: ${keys.both}, budget: { day: "0.15", month: "1.00" } }
-      - { name: team, group: team, secret: ${keys.team} }
+${twiceBounded.join('')}      - { name: team, group: team, secret: ${keys.team} }
   - name: mate
     balance_usd: "100.00"
     keys:
@@ -63,29 +72,38 @@ function amountsIn(message: string): { wanted: number; left: number } {
 }
 
 describe('two processes on one Postgres', () => {
-  let stop: (() => Promise<void>) | undefined
-  afterEach(async () => {
-    await stop?.()
-    stop = undefined
-  })
-
-  async function start() {
-    const [{ url: databaseUrl, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
+  let processes: TollgateProcess[]
+  let upstream: ScriptedUpstream
+  let database: Database
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const [fresh, scripted] = await Promise.all([freshDatabase(), startUpstream()])
+    upstream = scripted
+    drop = fresh.drop
     const options = {
-      databaseUrl,
+      databaseUrl: fresh.url,
       gatewayYaml: yaml(upstream.url),
       // Nobody is refused for waiting too long, however slow the machine is.
       env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', BUDGET_WAIT_MS: '240000', ADMIT_MS: '60000' },
     }
-    const processes = [await startTollgate(options), await startTollgate(options)]
-    const database = openDatabase(databaseUrl)
-    stop = async () => {
-      await Promise.all(processes.map((process) => process.stop()))
-      await upstream.close()
-      await database.close()
-      await drop()
-    }
-    return { processes, upstream, database }
+    processes = [await startTollgate(options), await startTollgate(options)]
+    database = openDatabase(fresh.url)
+  })
+  afterAll(async () => {
+    await Promise.all(processes.map((process) => process.stop()))
+    await upstream.close()
+    await database.close()
+    await drop()
+  })
+
+  const rowCount = async () => {
+    const [row] = await database.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM requests`
+    return row?.n ?? 0
+  }
+  const chargedNano = async () => {
+    const [charged] =
+      await database.sql`SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM entries WHERE kind = 'charge'`
+    return BigInt(charged?.nano)
   }
 
   const cases = [
@@ -118,7 +136,8 @@ describe('two processes on one Postgres', () => {
       timeout: 300_000,
     },
     async ({ count, limitNano, callers, pot }) => {
-      const { processes, upstream, database } = await start()
+      upstream.requests.length = 0
+      const [rowsBefore, chargedBefore] = [await rowCount(), await chargedNano()]
       const answers = await Promise.all(
         Array.from({ length: count }, (_, n) =>
           ask(processes[n % 2]?.url ?? '', callers[n % 3 === 0 ? 0 : callers.length - 1] ?? ''),
@@ -138,14 +157,8 @@ describe('two processes on one Postgres', () => {
       }
       const worstNano = BigInt(Math.round(amountsIn(refused[0]?.message ?? '').wanted * 1e9))
       expect(spent).toBeGreaterThan(limitNano - worstNano)
-      await expect
-        .poll(async () => (await database.sql`SELECT count(*)::int AS n FROM requests`)[0]?.n, {
-          timeout: 20_000,
-        })
-        .toBe(count)
-      const [charged] =
-        await database.sql`SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM entries WHERE kind = 'charge'`
-      expect(BigInt(charged?.nano)).toBe(spent)
+      await expect.poll(rowCount).toBe(rowsBefore + count)
+      expect((await chargedNano()) - chargedBefore).toBe(spent)
       expect(await database.sql`SELECT 1 FROM reservations`).toEqual([])
       const { findings } = await verifyLedger(database.sql)
       expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
@@ -153,33 +166,33 @@ describe('two processes on one Postgres', () => {
   )
 })
 
-describe('one process', () => {
-  let bed: Testbed | undefined
-  afterEach(async () => {
-    await bed?.close()
-    bed = undefined
+/** What the upstream is asked is answered once `release` is called. Of the tests before nothing is held any more. */
+async function withhold(bed: Testbed) {
+  await expect.poll(() => heldRows(bed)).toBe(0)
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>()
+  bed.upstream.requests.length = 0
+  bed.upstream.script(async () => {
+    await gate
+    return chatAnswer()
   })
+  return { bed, release, ask: (key: string) => ask(bed.tollgate.url, key) }
+}
 
-  /** What the upstream is asked is answered once `release` is called. */
-  async function start(env: Record<string, string> = {}) {
-    bed = await startTestbed({ yaml, env })
-    const { promise: gate, resolve: release } = Promise.withResolvers<void>()
-    bed.upstream.script(async () => {
-      await gate
-      return chatAnswer()
-    })
-    return { bed, release, ask: (key: string) => ask(bed?.tollgate.url ?? '', key) }
-  }
+describe('one process that waits long for money', () => {
+  let patient: Testbed
+  beforeAll(async () => {
+    patient = await startTestbed({ yaml, env: { BUDGET_WAIT_MS: '60000' } })
+  })
+  afterAll(() => patient.close())
 
   test('a request that would do once others have ended waits for them, and is served', async () => {
-    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '60000' })
-    const first = ask(keys.both)
+    const { bed, release, ask } = await withhold(patient)
+    const first = ask(keys.waiting)
     await bed.upstream.arrived(1)
-    const second = ask(keys.both)
+    const second = ask(keys.waiting)
     await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(1)
-    // It is asked again many times, and is not granted while the first one runs.
-    await sleep(500)
-    expect(bed.upstream.requests).toHaveLength(1)
+    // The gateway asks Postgres again many times, and is not granted the money while the first request runs.
+    await holdsFor(500, () => expect(bed.upstream.requests).toHaveLength(1))
     release()
     expect((await first).status).toBe(200)
     // Of fifteen cents, 2.35 are spent: it has room.
@@ -188,12 +201,42 @@ describe('one process', () => {
     expect(status).toBe(200)
   })
 
+  test('a client that leaves while it waits has its row, and nothing is held for it', async () => {
+    const { bed, release, ask } = await withhold(patient)
+    const first = ask(keys.leaving)
+    await bed.upstream.arrived(1)
+    const leaving = new AbortController()
+    const second = bed.chat(body, { key: keys.leaving, signal: leaving.signal }).catch(() => 'left')
+    await holdsFor(300, () => expect(bed.upstream.requests).toHaveLength(1))
+    leaving.abort()
+    expect(await second).toBe('left')
+    const rows = () =>
+      bed.database.sql`
+        SELECT r.status, r.outcome, r.cost_nano FROM requests r JOIN keys k ON k.id = r.key_id WHERE k.name = 'leaving'`
+    await expect
+      .poll(async () => [...(await rows())])
+      .toEqual([{ status: 499, outcome: 'cancelled', cost_nano: '0' }])
+    expect(await heldRows(bed)).toBe(1)
+    release()
+    expect((await first).status).toBe(200)
+    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(0)
+    expect(bed.upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('one process that does not wait long', () => {
+  let hasty: Testbed
+  beforeAll(async () => {
+    hasty = await startTestbed({ yaml, env: { BUDGET_WAIT_MS: '300' } })
+  })
+  afterAll(() => hasty.close())
+
   test('one that waited as long as it may gets 429 with retry-after, and is told what running requests hold', async () => {
-    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '300' })
-    const first = ask(keys.both)
+    const { bed, release, ask } = await withhold(hasty)
+    const first = ask(keys.late)
     await bed.upstream.arrived(1)
     const begunAt = Date.now()
-    const response = await bed.chat(body, { key: keys.both })
+    const response = await bed.chat(body, { key: keys.late })
     expect(Date.now() - begunAt).toBeGreaterThanOrEqual(300)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('1')
@@ -208,30 +251,12 @@ describe('one process', () => {
     expect((await first).status).toBe(200)
   })
 
-  test('a client that leaves while it waits has its row, and nothing is held for it', async () => {
-    const { bed, release, ask } = await start({ BUDGET_WAIT_MS: '60000' })
-    const first = ask(keys.both)
-    await bed.upstream.arrived(1)
-    const leaving = new AbortController()
-    const second = bed.chat(body, { key: keys.both, signal: leaving.signal }).catch(() => 'left')
-    await sleep(300)
-    leaving.abort()
-    expect(await second).toBe('left')
-    await expect.poll(async () => (await bed.rows()).length, { timeout: 10_000 }).toBe(1)
-    expect(await bed.rows()).toMatchObject([{ status: 499, outcome: 'cancelled', cost_nano: '0' }])
-    expect(await heldRows(bed)).toBe(1)
-    release()
-    expect((await first).status).toBe(200)
-    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(0)
-    expect(bed.upstream.requests).toHaveLength(1)
-  })
-
   test('a 402 says which budget, what is left of it and when it resets', async () => {
-    const { bed, release } = await start()
+    const { bed, release } = await withhold(hasty)
     release()
     const spend = async () => {
       for (;;) {
-        const response = await bed.chat(body, { key: keys.both })
+        const response = await bed.chat(body, { key: keys.spent })
         if (response.status !== 200) return response
         await response.text()
       }
@@ -247,14 +272,14 @@ describe('one process', () => {
     expect(wanted).toBeGreaterThan(left)
     const [row] = await bed.database.sql`
       SELECT p.spent_nano, p.reserved_nano FROM budget_periods p JOIN keys k ON k.id = p.owner_id
-      WHERE k.name = 'both' AND p.period = 'day'`
+      WHERE k.name = 'spent' AND p.period = 'day'`
     expect(row?.reserved_nano).toBe('0')
     expect(BigInt(row?.spent_nano)).toBe(BigInt(Math.round((0.15 - left) * 1e9)))
   })
 
   test('what a killed process held is released by the next one', async () => {
-    const { bed, ask } = await start()
-    void ask(keys.both).catch(() => {})
+    const { bed, ask } = await withhold(hasty)
+    void ask(keys.killed).catch(() => {})
     await bed.upstream.arrived(1)
     expect(await heldRows(bed)).toBe(1)
     await bed.tollgate.kill9()
@@ -269,7 +294,7 @@ describe('one process', () => {
       await expect.poll(() => heldRows(bed), { timeout: 20_000 }).toBe(0)
       const response = await fetch(`${next.url}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${keys.both}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${keys.killed}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       })
       expect(response.status).toBe(200)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { untilSteady } from '../support/until.ts'
 import {
   chatAnswer,
   chatStream,
@@ -326,14 +327,9 @@ test('a client that stops reading stops the upstream', async () => {
   const response = await bed.chat({ model: 'any', messages: hello, stream: true }, { signal: leaving.signal })
   const reader = response.body?.getReader()
   await reader?.read()
-  const sent = () => bed.upstream.requests[0]?.bytesSent ?? 0
-  let before = -1
-  while (before !== sent()) {
-    before = sent()
-    await new Promise((resolve) => setTimeout(resolve, 300))
-  }
-  expect(before).toBeLessThan(100_000_000)
-  expect(before).toBeGreaterThan(0)
+  const sent = await untilSteady(() => bed.upstream.requests[0]?.bytesSent ?? 0, 300)
+  expect(sent).toBeLessThan(100_000_000)
+  expect(sent).toBeGreaterThan(0)
   leaving.abort()
 })
 

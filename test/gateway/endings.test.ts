@@ -199,10 +199,7 @@ test('a client that leaves after the last token, before the end, has one row wit
 })
 
 test('a client that leaves while a whole answer is awaited is drained too', async () => {
-  bed.upstream.script(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    return chatAnswer()
-  })
+  bed.upstream.script(() => ({ ...chatAnswer(), delayMs: 300 }))
   const leaving = new AbortController()
   const asked = bed.chat({ model: 'leave-whole', messages }, { signal: leaving.signal }).catch(() => 'left')
   await bed.upstream.arrived(1)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { APIError, OpenAI } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { abortKey, freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/upstream-plans.ts'
 
 const answerBytesMax = 20_000
@@ -309,14 +310,11 @@ function repeat(...asked: Parameters<typeof ask>): Promise<Heard> {
   return notRunning(() => ask(...asked))
 }
 
-async function notRunning(again: () => Promise<Heard>): Promise<Heard> {
-  const deadline = Date.now() + 10_000
-  for (;;) {
+function notRunning(again: () => Promise<Heard>): Promise<Heard> {
+  return until(async () => {
     const heard = await again()
-    if (heard[0].status !== 409) return heard
-    if (Date.now() > deadline) throw new Error('it is still said to run after 10 s')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+    return heard[0].status === 409 ? undefined : heard
+  })
 }
 
 async function post(path: string, key: string, body: object, apiKey = freeKey): Promise<Heard> {

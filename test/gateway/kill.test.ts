@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listJournals } from '../../src/ledger/journal-directory.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { amount } from '../support/amount.ts'
 import { startCountingUpstream } from '../support/counting-upstream.ts'
 import { openDatabase } from '../support/database.ts'
 import { postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { anyMoment, until } from '../support/until.ts'
 
-/** `npm run chaos` kills as often as a release has to bear; the suite of every day has a few of each. */
-const gatewayKills = Number(process.env.GATEWAY_KILLS ?? 1)
-const postgresKills = Number(process.env.POSTGRES_KILLS ?? 1)
+const gatewayKills = amount('GATEWAY_KILLS', { test: 1, chaos: 16 })
+const postgresKills = amount('POSTGRES_KILLS', { test: 1, chaos: 4 })
 
 /** How Tollgate runs: how many are started, in which data directories, and how many processes each is. */
 interface Installation {
@@ -58,23 +60,24 @@ test.for(installations)(
           JOURNAL_SEGMENT_BYTES: '65536',
         },
       })
-    const load = startLoad()
+    const random = seeded(1)
+    const load = startLoad(random)
 
     running.push(...(await Promise.all(directories.map(start))))
     load.aim(running)
-    const victims = shuffled([
+    const victims = random.shuffle([
       ...Array(gatewayKills).fill('gateway'),
       ...Array(postgresKills).fill('postgres'),
     ])
     for (const [turn, victim] of victims.entries()) {
       await load.more(20)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
+      await anyMoment(random, 400)
       if (victim === 'postgres') {
         // The one that was killed before may not have a successor yet.
         await expect.poll(() => killed(postmasterOf(postgresHome)), { timeout: 30_000 }).toBe(true)
       } else if (processes > 1 && turn % 3 !== 0) {
         // The supervisor starts another by itself.
-        const [member = 0] = shuffled(running[0]?.members() ?? [])
+        const [member = 0] = random.shuffle(running[0]?.members() ?? [])
         killed(member)
       } else {
         const index = turn % running.length
@@ -125,7 +128,7 @@ test.for(installations)(
 )
 
 /** Clients that call on and on, streamed and not, limited money and not, and expect nothing of a gateway that dies. */
-function startLoad() {
+function startLoad(random: Random) {
   let urls: string[] = []
   let running = true
   let calls = 0
@@ -152,7 +155,8 @@ function startLoad() {
         const text = await response.text()
         if (response.status === 200 && (!stream || text.includes('[DONE]'))) answered.push(marker)
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, 10))
+        // Nobody listens there yet: let others run before the next call.
+        await anyMoment(random, 20)
       }
       calls += 1
     }
@@ -166,11 +170,9 @@ function startLoad() {
     },
     async more(count: number) {
       const goal = answered.length + count
-      const deadline = Date.now() + 30_000
-      while (answered.length < goal) {
-        if (Date.now() > deadline) throw new Error(`no ${count} answers in 30 s (${calls} calls)`)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+      await until(() => answered.length >= goal).catch((error) => {
+        throw new Error(`no ${count} answers (${calls} calls)`, { cause: error })
+      })
     },
     async stop() {
       running = false
@@ -192,11 +194,4 @@ function killed(pid: number): boolean {
 function databaseUrlOf(dataDir: string): string {
   const { port, password } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
   return `postgres://tollgate:${password}@127.0.0.1:${port}/postgres`
-}
-
-function shuffled<T>(list: T[]): T[] {
-  return list
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

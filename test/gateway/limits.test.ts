@@ -2,48 +2,9 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addLimitHeaders } from '../../src/stages/limit-headers.ts'
-import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
-import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, errorAnswer } from '../support/upstream-plans.ts'
-
-const keys = {
-  own: 'own-key-for-tests-00001',
-  first: 'first-key-for-tests-001',
-  second: 'second-key-for-tests-01',
-  rapid: 'rapid-key-for-tests-001',
-  tokens: 'tokens-key-for-tests-01',
-  single: 'single-key-for-tests-01',
-  messages: 'messages-key-for-tests1',
-}
-
-function yaml(url: string): string {
-  return `
-models: [ { id: main } ]
-channels:
-  - { name: scripted, protocols: { openai-chat: ${url} }, api_keys: [upstream-credential-1], models: [main], allow_private_address: true }
-groups:
-  - { name: default, models: ['*'], channels: ['*'], limits: { requests_per_minute: 1 } }
-  - { name: pair, models: ['*'], channels: ['*'], limits: { requests_per_minute: 10 }, total_limits: { requests_per_minute: 3 } }
-  - { name: open, models: ['*'], channels: ['*'], client_gone: { policy: abort } }
-tenants:
-  - name: one
-    keys:
-      - { name: own, group: default, secret: ${keys.own}, limits: { requests_per_minute: 2, tokens_per_minute: 6000 } }
-      - { name: messages, group: default, secret: ${keys.messages}, limits: { requests_per_minute: 2, tokens_per_minute: 6000 } }
-      - { name: first, group: pair, secret: ${keys.first} }
-      - { name: rapid, group: open, secret: ${keys.rapid}, limits: { requests_per_minute: 120 } }
-      - { name: tokens, group: open, secret: ${keys.tokens}, limits: { requests_per_minute: 20, tokens_per_minute: 1000 } }
-      - { name: single, group: open, secret: ${keys.single}, limits: { concurrency: 1 } }
-  - name: two
-    limits: { tokens_per_minute: 500 }
-    keys:
-      - { name: second, group: pair, secret: ${keys.second} }
-`
-}
-
-const messages = [{ role: 'user' as const, content: 'Hello' }]
-const body = { model: 'main', messages }
+import { body, keys, messages, yaml } from './limited-keys.ts'
 
 let bed: Testbed
 
@@ -225,88 +186,4 @@ test.each([
   const standing = { requests: { limit: 1, remaining: 0, resetMs }, tokens: undefined }
   addLimitHeaders(headers, 'openai-chat', standing, 0)
   expect(headers['x-ratelimit-reset-requests']).toBe(written)
-})
-
-describe.runIf(queueBackends().includes('redis'))('two processes on one Redis', () => {
-  let redis: RedisServer
-  let other: TollgateProcess
-  beforeAll(async () => {
-    redis = await startRedis()
-    const env = { REDIS_URL: redis.url, ROLE: 'api', LIMITS_MS: '1000' }
-    bed = await startTestbed({ yaml, env })
-    other = await startTollgate({
-      databaseUrl: bed.databaseUrl,
-      gatewayYaml: yaml(bed.upstream.url),
-      env: { SECRET_KEY: secretKey, ...env },
-    })
-  })
-  afterAll(async () => {
-    redis.resume()
-    await other.stop()
-    await bed.close()
-    await redis.stop()
-  })
-  const ask = (url: string, key: string) =>
-    fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify(body),
-    })
-  const limitsOf = async (url: string) => {
-    const ready = await fetch(`${url}/readyz`)
-    const { limits } = (await ready.json()) as { limits: string }
-    return `${ready.status} ${limits}`
-  }
-
-  test('a thousand requests at once of one key: as many pass as its limit allows, and the upstream sees no more', async () => {
-    const urls = [bed.tollgate.url, other.url]
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
-    const since = Date.now()
-    const statuses = await Promise.all(
-      Array.from({ length: 1_000 }, async (_, turn) => {
-        const response = await ask(turn % 2 === 0 ? bed.tollgate.url : other.url, keys.rapid)
-        await response.arrayBuffer()
-        return response.status
-      }),
-    )
-    // Two a second come back while they are asked.
-    const refilled = Math.floor(((Date.now() - since) * 120) / 60_000)
-    const passed = statuses.filter((status) => status === 200).length
-    expect(passed).toBeGreaterThanOrEqual(120)
-    expect(passed).toBeLessThanOrEqual(120 + refilled)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - passed)
-    expect(bed.upstream.requests).toHaveLength(passed)
-    expect(await limitsOf(bed.tollgate.url)).toBe('200 shared')
-  })
-
-  test('Redis frozen: each process goes on with its half, nobody gets a 500 or waits long, and both share again', async () => {
-    const urls = [bed.tollgate.url, other.url]
-    for (const url of urls) expect(await limitsOf(url)).toBe('200 shared')
-    redis.pause()
-    const passed = await Promise.all(
-      urls.map(async (url) => {
-        let passed = 0
-        for (;;) {
-          const since = performance.now()
-          const response = await ask(url, keys.tokens)
-          expect(performance.now() - since).toBeLessThan(4_000)
-          await response.arrayBuffer()
-          if (response.status === 429) return passed
-          expect(response.status).toBe(200)
-          passed++
-        }
-      }),
-    )
-    for (const own of passed) {
-      expect(own).toBeGreaterThanOrEqual(9)
-      expect(own).toBeLessThanOrEqual(12)
-    }
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 local')
-    redis.resume()
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
-    expect((await ask(other.url, keys.tokens)).status).toBe(200)
-    const log = other.stdout() + other.stderr()
-    expect(log.match(/Redis does not answer in time/g)).toHaveLength(1)
-    expect(log.match(/Redis is back/g)).toHaveLength(1)
-  })
 })

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
+  afterSilence,
   answerBytes,
   chunkBytes,
   chunkedHead,
@@ -10,6 +11,7 @@ import {
   type RawUpstream,
   startRawUpstream,
 } from '../support/raw-upstream.ts'
+import { stopReading } from '../support/slow-client.ts'
 import { abortKey, freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
@@ -243,17 +245,15 @@ test('a client that reads slowly, and one that waits for a slow upstream, are no
   act = ({ socket, body }) => {
     socket.write(head)
     const finish = () => void socket.write(`${events.map(chunkBytes).join('')}0\r\n\r\n`)
-    if (body.includes('patient')) setTimeout(finish, stallMs * 1.7)
+    if (body.includes('patient')) afterSilence(stallMs * 1.7, finish)
     else pour(socket, () => !isEnough, finish)
   }
   const patient = send(post({ model: 'patient', messages, stream: true }))
   const slow = send(post({ model: 'slow', messages, stream: true }))
   await slow.heard('zzz')
-  // A fifth of a second at a time, over several times the bound.
+  // It pauses for a fifth of a second at a time, and for much longer than the bound in all.
   for (let pause = 0; pause < 25; pause++) {
-    slow.socket.pause()
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    slow.socket.resume()
+    await stopReading([slow.socket], 200)
     await slow.heardMore(2_000_000)
   }
   isEnough = true
@@ -372,16 +372,15 @@ test.for(['plain', 'gzip'])('a torrent (%s) into slow clients does not fill the 
     client.forget()
     await client.heard('zzz')
   }
+  const sockets = clients.map(({ socket }) => socket)
   const before = residentBytes(patient)
   let most = before
   for (let look = 0; look < 20; look++) {
-    for (const { socket } of clients) socket.pause()
-    await new Promise((resolve) => setTimeout(resolve, 150))
-    for (const { socket } of clients) socket.resume()
-    await Promise.all(clients.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))))
+    await stopReading(sockets, 150)
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))))
     most = Math.max(most, residentBytes(patient))
   }
-  for (const { socket } of clients) socket.destroy()
+  for (const socket of sockets) socket.destroy()
   await patient.close()
   expect(most - before).toBeLessThan(200 * 1024 * 1024)
 })

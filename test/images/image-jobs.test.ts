@@ -9,7 +9,7 @@ import {
   paidKey,
   startImageTestbed,
 } from '../support/image-testbed.ts'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 
 const narrowKey = 'narrow-key-for-images-01'
 const path = '/v1/images/generations'

@@ -9,8 +9,8 @@ import {
   startImageTestbed,
 } from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 import { heardFrom } from '../support/raw-client.ts'
-import { queueBackends } from '../support/redis.ts'
 
 describe.each(queueBackends())('images by way of the queue on %s, worker in another process', (backend) => {
   let bed: ImageTestbed

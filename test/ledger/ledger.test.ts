@@ -13,6 +13,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
+import { until } from '../support/until.ts'
 
 let home: string
 let url: string
@@ -114,7 +115,7 @@ test('ten thousand rows over many segments are all there once, and the segments 
   const [found] =
     await database.sql`SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM requests`
   expect(found).toMatchObject({ rows: 10_000, ids: 10_000 })
-  await waitUntil(() => segments().length <= 2)
+  await until(() => segments().length <= 2)
 })
 
 test('a long request pins only its own open frame: its segment is compacted and the row comes whole in the end', async () => {
@@ -127,7 +128,7 @@ test('a long request pins only its own open frame: its segment is compacted and 
     await Promise.all(opens.map((open) => ledger.close(open, aClose())))
   }
   await ledger.shipNow()
-  await waitUntil(() => ledger.health().journalBytes < 140_000)
+  await until(() => ledger.health().journalBytes < 140_000)
   await ledger.close(long, aClose({ finishReason: 'length' }))
   await ledger.shipNow()
   expect(await database.sql`SELECT finish_reason FROM requests WHERE id = ${long.id}`).toMatchObject([
@@ -221,7 +222,7 @@ test('a process that was taken for dead is told so, and stops shipping', async (
   const instances = () => database.sql`SELECT id FROM instances`
   await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
   await database.sql`UPDATE instances SET state = 'adopted'`
-  await waitUntil(() => said.some((line) => line.includes('taken for dead')))
+  await until(() => said.some((line) => line.includes('taken for dead')))
   await ledger.end(1_000)
 })
 
@@ -316,14 +317,6 @@ function segments(): string[] {
   return readdirSync(join(home, 'journal'), { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.log'))
-}
-
-async function waitUntil(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('it did not come about in 10 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 async function anAccount(balance: bigint): Promise<string> {

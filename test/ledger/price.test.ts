@@ -12,6 +12,7 @@ import {
   worstCaseImagesNano,
   worstCaseNano,
 } from '../../src/ledger/price.ts'
+import { seeded } from '../support/random.ts'
 
 const usd = 1_000_000_000n
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -129,8 +130,9 @@ describe('worstCaseNano', () => {
   })
 
   test('exact for 20,000 random requests, and no settlement within the bounds exceeds the worst case', () => {
-    const random = randomNumbers(42)
-    const upTo = (n: number) => Math.floor(random() * (n + 1))
+    const numbers = seeded(42)
+    const random = () => numbers.next()
+    const upTo = (n: number) => numbers.upTo(n)
     const maybe = (n: number) => (random() < 0.3 ? undefined : BigInt(upTo(n)))
     for (let round = 0; round < 20_000; round++) {
       const most = 10 ** (1 + upTo(10))
@@ -293,8 +295,9 @@ describe('worstCaseImagesNano', () => {
   })
 
   test('for 20,000 random jobs no settlement exceeds it, and one that the upstream may choose reaches it', () => {
-    const random = randomNumbers(7)
-    const upTo = (n: number) => Math.floor(random() * (n + 1))
+    const numbers = seeded(7)
+    const random = () => numbers.next()
+    const upTo = (n: number) => numbers.upTo(n)
     const oneOf = <T>(list: readonly T[]) => list[upTo(list.length - 1)]
     const sizes = ['s', 'm', 'l', 'unnamed']
     const qualities = ['low', 'high', 'unnamed']
@@ -339,15 +342,4 @@ describe('worstCaseImagesNano', () => {
 function roundHalfUp(numerator: bigint, denominator: bigint): bigint {
   const whole = numerator / denominator
   return (numerator % denominator) * 2n >= denominator ? whole + 1n : whole
-}
-
-/** Repeatable (mulberry32), so that a failure can be found again. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
 import { type ReservationOptions, Reservations, type Verdict } from '../../src/ledger/reservations.ts'
 import { openDatabase } from '../support/database.ts'
+import { holdsFor } from '../support/until.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
 let bed: MoneyBed
@@ -130,12 +130,16 @@ test.each(['fails', 'is never answered'])(
     const waitMs = 2_000
     const { database, hold: withhold, fail, hang } = faulty()
     const { hold, end } = start({ waitMs, database })
-    // The one that gives up is a second older than the one that waits.
     const first = withhold(/reserve_money/)
     const running = hold(5n)
     await first.asked
     const leaving = hold(5n)
-    await sleep(waitMs / 2)
+    let hasGivenUp = false
+    leaving.verdict.catch(() => {
+      hasGivenUp = true
+    })
+    // The one that gives up is a second older than the one that goes on waiting.
+    await holdsFor(waitMs / 2, () => expect(hasGivenUp).toBe(false))
     const waiting = hold(5n)
     const second = withhold(/reserve_money/)
     first.answer()

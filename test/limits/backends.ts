@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import type { RateLimits } from '../../src/catalog/snapshot.ts'
-import type { Decision, Lease, Limits, Refusal, Scope } from '../../src/limits/limits.ts'
+import type { Limits } from '../../src/limits/limits.ts'
 import { memoryLimits } from '../../src/limits/memory.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
 
 /** Limits under a clock that the test sets. */
 export interface Clocked {
@@ -76,27 +75,4 @@ export async function openShared(url: string, options: Partial<RedisLimitsOption
   const limits = await openRedisLimits({ url, waitMs: 10_000, leaseMs: 2 ** 30, log: silentLog, ...options })
   if (limits.state().mode !== 'shared') throw new Error('Redis is not used')
   return limits
-}
-
-export const none: RateLimits = {
-  requestsPerMinute: undefined,
-  tokensPerMinute: undefined,
-  concurrency: undefined,
-}
-
-/** Of an id that no test before had. */
-export function scopeOf(limits: Partial<RateLimits>, kind: Scope['kind'] = 'key'): Scope {
-  return { kind, id: randomUUID(), limits: { ...none, ...limits } }
-}
-
-export async function granted(decision: Decision | Promise<Decision>): Promise<Lease> {
-  const decided = await decision
-  if (!decided.granted) throw new Error(`refused by ${decided.limit} of the ${decided.scope}`)
-  return decided
-}
-
-export async function refused(decision: Decision | Promise<Decision>): Promise<Refusal> {
-  const decided = await decision
-  if (decided.granted) throw new Error('granted')
-  return decided
 }

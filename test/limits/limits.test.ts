@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Decision, type Lease, type Scope, unlimitedLease } from '../../src/limits/limits.ts'
-import { backends, type Clocked, granted, refused, scopeOf } from './backends.ts'
+import { seeded } from '../support/random.ts'
+import { backends, type Clocked } from './backends.ts'
+import { granted, refused, scopeOf } from './scopes.ts'
 
 /** What limits mean, on every backend, to the unit: the test sets the clock. */
 
@@ -181,8 +183,8 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
 test('all backends decide the same, whatever comes in whatever order', async () => {
   const all = backends()
   for (const backend of all) await backend.start()
-  const random = generator(7)
-  const pick = (most: number) => Math.floor(random() * (most + 1))
+  const random = seeded(7)
+  const pick = (most: number) => random.upTo(most)
   const limit = (most: number) => (pick(3) === 0 ? undefined : pick(most))
   const scopes = Array.from({ length: 6 }, (_, index) =>
     scopeOf(
@@ -219,15 +221,4 @@ test('all backends decide the same, whatever comes in whatever order', async () 
 
 function withoutSettle(decision: Decision | undefined): object {
   return { ...decision, settle: undefined }
-}
-
-/** Numbers from 0 to below 1, the same for the same seed: mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryLimits } from '../../src/limits/memory.ts'
-import { granted, scopeOf } from './backends.ts'
+import { granted, scopeOf } from './scopes.ts'
 
 const second = 1_000
 

@@ -1,20 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decision, Limits, Scope } from '../../src/limits/limits.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
-import { queueBackends, type RedisServer, startRedis } from '../support/redis.ts'
-import { granted, openShared, refused, scopeOf } from './backends.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
+import { holdsFor } from '../support/until.ts'
+import { openShared } from './backends.ts'
+import { granted, refused, scopeOf } from './scopes.ts'
 
 /** Limits that processes share, and what they do while Redis does not answer. A busy machine is not to look like that. */
 
 const waitMs = 250
 const atOneMoment = () => 1_800_000_000_000
 
-describe.runIf(queueBackends().includes('redis'))('limits on Redis', () => {
+describe('limits on Redis', () => {
   let redis: RedisServer
   let ask: Redis
   let said: string[]
@@ -95,9 +96,9 @@ describe.runIf(queueBackends().includes('redis'))('limits on Redis', () => {
     const ended = once(holder, 'exit')
     try {
       expect(String(await once(holder.stdout, 'data'))).toBe('held\n')
-      for (const until = Date.now() + 3 * leaseMs; Date.now() < until; await sleep(100)) {
+      await holdsFor(3 * leaseMs, async () => {
         expect(await take(limits, scope)).toMatchObject({ granted: false, limit: 'concurrency' })
-      }
+      })
     } finally {
       holder.kill('SIGKILL')
       await ended
@@ -219,26 +220,31 @@ describe.runIf(queueBackends().includes('redis'))('limits on Redis', () => {
     const two = [await open({ waitMs }), await open({ waitMs })]
     const processes = () => two.map((limits) => limits.state().processes)
     await expect.poll(processes, { timeout: 10_000 }).toEqual([2, 2])
+    /** Once after Redis has both, so that both have counted. */
+    const untilBothSaidThatTheyLive = async () => {
+      const read = () => ask.zrange('{tollgate:limits}:processes', '0', '-1', 'WITHSCORES')
+      await expect.poll(async () => (await read()).length / 2).toBe(2)
+      const before = await read()
+      await expect.poll(async () => (await read()).filter((word) => before.includes(word)).length).toBe(2)
+    }
     const seen = new Set<number>()
     const timer = setInterval(() => {
       for (const count of processes()) seen.add(count)
     }, 5)
     try {
       await redis.flush()
-      // Until both have said again that they are there, and for the time of a beat after it.
-      await expect.poll(() => ask.zcard('{tollgate:limits}:processes'), { timeout: 20_000 }).toBe(2)
-      await sleep(1_500)
-      // It forgets both meanwhile.
+      await untilBothSaidThatTheyLive()
       redis.pause()
       const asked = async (limits: Limits) => {
         await take(limits, scopeOf({ requestsPerMinute: 10 }))
         return limits.state().mode
       }
       for (const limits of two) await expect.poll(() => asked(limits), { timeout: 20_000 }).toBe('local')
-      await sleep(3_500)
+      // Longer than Redis remembers a process that says nothing.
+      await holdsFor(3_500, () => expect(processes()).toEqual([2, 2]))
       redis.resume()
       await Promise.all(two.map(shared))
-      await sleep(1_500)
+      await untilBothSaidThatTheyLive()
     } finally {
       clearInterval(timer)
     }

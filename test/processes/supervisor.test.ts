@@ -27,14 +27,16 @@ function temporary(): string {
   return directory
 }
 
-/** Several processes with a Postgres of their own, once all of them serve. */
-async function startSeveral(options: { env?: Record<string, string>; databaseUrl?: string } = {}) {
+/** Several processes, once all of them serve. */
+async function startSeveral(options: { env?: Record<string, string>; postgres?: 'embedded' } = {}) {
   const upstream = await startUpstream()
   onTestFinished(() => upstream.close())
+  const database = options.postgres === 'embedded' ? undefined : await freshDatabase()
+  onTestFinished(async () => database?.drop())
   tollgate = await startTollgate({
     gatewayYaml: gatewayYaml(upstream.url),
     dataDir: temporary(),
-    ...options,
+    ...(database && { databaseUrl: database.url }),
     env: { SECRET_KEY: secretKey, PROCESSES: '2', SHIP_INTERVAL_MS: '20', ...options.env },
   })
   await expect.poll(tollgate.stderr, patient).toContain('all processes serve')
@@ -57,7 +59,7 @@ function openStream({ url }: TollgateProcess, model: string): Promise<Response> 
 }
 
 test('PROCESSES=2: both take requests on one port and one data directory, one greets, and no argument has a secret', async () => {
-  const several = await startSeveral()
+  const several = await startSeveral({ postgres: 'embedded' })
   const members = several.members()
   expect(members).toHaveLength(2)
   // That all of these reach one of two processes is as likely as 100 coins that fall alike.
@@ -101,9 +103,7 @@ test('a process that is killed is replaced, on the same port and without a word 
 }, 120_000)
 
 test('a process that cannot be started, for want of open files, is tried again, and the others serve on', async () => {
-  const { url, drop } = await freshDatabase()
-  onTestFinished(drop)
-  const several = await startSeveral({ databaseUrl: url })
+  const several = await startSeveral()
   const [victim = 0, other = 0] = several.members()
   const limitFiles = (most: string) =>
     expect(spawnSync('prlimit', ['--pid', String(several.pid), `--nofile=${most}:`]).status).toBe(0)
@@ -121,7 +121,7 @@ test('a process that cannot be started, for want of open files, is tried again, 
 }, 120_000)
 
 test('when the supervisor is killed nothing is left: processes and Postgres end, and the next start has the port', async () => {
-  const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '1000' } })
+  const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '1000' }, postgres: 'embedded' })
   const members = several.members()
   await several.kill9()
   await expect.poll(() => members.filter((pid) => !ended(pid)), patient).toEqual([])
@@ -177,9 +177,7 @@ test('what no process can start with is said once, and ends the start', async ()
 }, 60_000)
 
 test('two processes that only work share no port, and end when they are told', async () => {
-  const { url, drop } = await freshDatabase()
-  onTestFinished(drop)
-  const several = await startSeveral({ databaseUrl: url, env: { ROLE: 'worker' } })
+  const several = await startSeveral({ env: { ROLE: 'worker' } })
   expect(several.stdout()).toBe('Tollgate works.\n')
   expect(several.members()).toHaveLength(2)
   expect(await several.stop()).toBe(0)

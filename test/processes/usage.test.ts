@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
@@ -22,15 +22,15 @@ async function startTwo(env: Record<string, string> = {}) {
       env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '10000', ...env },
     })
   const [one, other] = await Promise.all([start(), start()])
-  onTestFinished(async () => {
+  const close = async () => {
     one.child.kill('SIGCONT')
     await Promise.all([one.kill9(), other.kill9()])
     await upstream.close()
     await database.close()
     await drop()
     rmSync(dataDir, { recursive: true, force: true })
-  })
-  return { one, other, database }
+  }
+  return { one, other, database, close }
 }
 
 async function chat({ url }: TollgateProcess): Promise<string> {
@@ -52,8 +52,14 @@ async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
   return { value: await work, ms: performance.now() - began }
 }
 
+let two: Awaited<ReturnType<typeof startTwo>>
+beforeAll(async () => {
+  two = await startTwo({ SHIP_ON_QUERY_MS: '20000' })
+})
+afterAll(() => two.close())
+
 test('whoever asks any process sees its last request, whichever process that went to', async () => {
-  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '20000' })
+  const { one, other } = two
   const took: number[] = []
   for (let turn = 0; turn < 20; turn++) {
     const [asked, answering] = turn % 2 === 0 ? [one, other] : [other, one]
@@ -67,7 +73,7 @@ test('whoever asks any process sees its last request, whichever process that wen
 }, 120_000)
 
 test('many who ask at once each see their own last request', async () => {
-  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '20000' })
+  const { one, other } = two
   const client = async (turn: number) => {
     const [asked, answering] = turn % 2 === 0 ? [one, other] : [other, one]
     const missing: string[] = []
@@ -84,7 +90,8 @@ test('many who ask at once each see their own last request', async () => {
 }, 120_000)
 
 test('a process that stands still holds up whoever asks once, for SHIP_ON_QUERY_MS, and is asked again when it goes on', async () => {
-  const { one, other } = await startTwo({ SHIP_ON_QUERY_MS: '8000' })
+  const { one, other, close } = await startTwo({ SHIP_ON_QUERY_MS: '8000' })
+  onTestFinished(close)
   await newest(other)
   one.child.kill('SIGSTOP')
   const own = await chat(other)

@@ -7,8 +7,8 @@ import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { decodeResponse } from '../../src/protocols/openai-chat/decode-response.ts'
 import { decodeStream } from '../../src/protocols/openai-chat/decode-stream.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 
 const context = { upstreamModel: 'up' }
 
@@ -19,7 +19,7 @@ describe('a recorded stream', () => {
       const bytes = recordedStream(name)
       const whole = decodeBytes([bytes])
       expect(grammarFault(whole)).toBeUndefined()
-      const random = new Random(7)
+      const random = seeded(7)
       for (let round = 0; round < 60; round++)
         expect(decodeBytes(random.split(bytes, 1 + round))).toEqual(whole)
       const middle = Math.floor(bytes.length / 2)

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { readConfig } from '../../src/config.ts'
 import { patchRequest, readRequest } from '../../src/protocols/openai-chat/request.ts'
-import { escapeRandomly, joinRandomly, Random, randomJson, randomMember, randomString } from './random.ts'
+import { type Random, seeded } from '../support/random.ts'
+import { escapeRandomly, joinRandomly, randomJson, randomMember, randomString } from './random-json.ts'
 
 const bounds = { jsonDepthMax: 64, jsonValuesMax: 100_000 }
 const hello = [{ role: 'user', content: 'hello' }]
@@ -181,7 +182,7 @@ describe('patchRequest', () => {
   })
 
   it('makes exactly the expected edit to any body', () => {
-    const random = new Random(11)
+    const random = seeded(11)
     for (let round = 0; round < 5000; round++) {
       const raw = Buffer.from(randomBody(random))
       const facts = readRequest(raw, bounds)

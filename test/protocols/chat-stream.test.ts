@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { watchStream } from '../../src/protocols/openai-chat/watch-stream.ts'
 import type { Observation, WatchOptions } from '../../src/protocols/protocol.ts'
-import { Random } from './random.ts'
+import { seeded } from '../support/random.ts'
 
 const frameBytesMax = 64 * 1024
 const done = 'data: [DONE]\n\n'
@@ -233,7 +233,7 @@ describe('streams that end badly', () => {
   })
 
   it('never throws and holds little, whatever comes', () => {
-    const random = new Random(3)
+    const random = seeded(3)
     const parts = [
       'data: ',
       'data:',
@@ -318,7 +318,7 @@ describe('any split of the bytes', () => {
   })
 
   it.each(recordings)('gives the same for %s', (name) => {
-    const random = new Random(5)
+    const random = seeded(5)
     for (const lineEnd of ['\n', '\r\n']) {
       const stream = Buffer.from(recorded(name).toString().replaceAll('\n', lineEnd))
       for (const dropUsageFrame of [true, false]) {

@@ -9,8 +9,8 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide, protocols, upstreamSide } from '../../src/protocols/index.ts'
 import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 import { broken, randomAnswer } from './random-answer.ts'
 
 /** What holds for every protocol of the registry. */
@@ -44,7 +44,7 @@ it('every protocol with a client side is here', () => {
 
 describe.each(names)('%s', (name) => {
   it('says any answer in a stream so that its own reader reads the same', () => {
-    const random = new Random(31)
+    const random = seeded(31)
     for (let round = 0; round < rounds; round++) {
       const events = randomAnswer(random)
       const read = decoded(name, Buffer.from(streamed(name, events)))
@@ -54,7 +54,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('says any answer as a whole so that its own reader reads the same', () => {
-    const random = new Random(32)
+    const random = seeded(32)
     for (let round = 0; round < rounds; round++) {
       const events = randomAnswer(random)
       const body = JSON.parse(JSON.stringify(clientSide(name).encodeResponse(events, contextOf(name))))
@@ -65,7 +65,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('ends an answer that breaks off with an error, wherever it breaks, and never as if it were whole', () => {
-    const random = new Random(33)
+    const random = seeded(33)
     for (let round = 0; round < rounds; round++) {
       const text = streamed(name, broken(random, randomAnswer(random)))
       const read = decoded(name, Buffer.from(text))
@@ -76,7 +76,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('reads the same events at any split of the bytes', () => {
-    const random = new Random(34)
+    const random = seeded(34)
     for (let round = 0; round < 300; round++) {
       const answer = randomAnswer(random)
       const bytes = Buffer.from(streamed(name, random.next() < 0.2 ? broken(random, answer) : answer))
@@ -86,7 +86,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('lets every byte pass while it watches, at any split, also when nothing can be read', () => {
-    const random = new Random(35)
+    const random = seeded(35)
     for (let round = 0; round < 300; round++) {
       const frames = streamed(name, randomAnswer(random)).split(/(?<=\n\n)/)
       if (random.next() < 0.7) frames.splice(random.upTo(frames.length - 1), 0, random.pick(unreadable))
@@ -102,7 +102,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('observes of a native answer what it reads when it decodes it', () => {
-    const random = new Random(36)
+    const random = seeded(36)
     for (let round = 0; round < 300; round++) {
       const events = randomAnswer(random)
       const text = streamed(name, events)
@@ -134,7 +134,7 @@ describe.each(names)('%s', (name) => {
   })
 
   it('keeps alive with what its reader passes over', () => {
-    const text = streamed(name, randomAnswer(new Random(37)))
+    const text = streamed(name, randomAnswer(seeded(37)))
     const { keepAlive } = clientSide(name)
     const kept = text.split(/(?<=\n\n)/).join(keepAlive)
     expect(decoded(name, Buffer.from(kept))).toEqual(decoded(name, Buffer.from(text)))

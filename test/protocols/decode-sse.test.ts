@@ -3,7 +3,8 @@ import { GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import type { EventDecoder } from '../../src/protocols/protocol.ts'
-import { Random } from './random.ts'
+import { amount } from '../support/amount.ts'
+import { seeded } from '../support/random.ts'
 
 const text = (words: string): ChatEvent => ({
   type: 'block-delta',
@@ -54,7 +55,8 @@ test('any split of a stream without CR gives the same events', () => {
 })
 
 test('any split of any mixture of line ends, comments and marks gives the same events', () => {
-  const random = new Random(71)
+  const rounds = amount('FUZZ_ROUNDS', { test: 6_000, chaos: 40_000 })
+  const random = seeded(71)
   const pieces = [
     'data: x',
     'data: y',
@@ -69,7 +71,7 @@ test('any split of any mixture of line ends, comments and marks gives the same e
     '\uFEFF',
     'é',
   ]
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < rounds; round++) {
     const stream = Array.from({ length: 1 + random.upTo(9) }, () => random.pick(pieces)).join('')
     const bytes = Buffer.from(stream)
     const decoder = new SseDecoder(words, 1000)

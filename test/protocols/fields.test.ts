@@ -30,8 +30,8 @@ for (const [client, fields] of clients) {
   })
 }
 
-test('docs/protocols.md is the table of what becomes of every field', async () => {
-  await expect(documentText()).toMatchFileSnapshot('../../docs/protocols.md')
+test('docs/reference/translation.md is the table of what becomes of every field', async () => {
+  await expect(documentText()).toMatchFileSnapshot('../../docs/reference/translation.md')
 })
 
 type Fate = 'mapped' | 'clamped' | 'emulated' | 'defaulted' | 'dropped' | 'refused' | 'vanished'
@@ -110,7 +110,7 @@ function table(head: string[], rows: string[][]): string {
   )
 }
 
-const introduction = `# What becomes of every field
+const introduction = `# Translation
 
 A channel that speaks the client's format gets the client's own bytes, and this page says nothing about it. Any other
 channel gets a translation. This page says what becomes of each documented field of a request, one field at a time.
@@ -128,5 +128,8 @@ A field that this page does not list is dropped. The usage log notes every field
 \`x-tollgate-translation\` has these notes in short.
 
 Answers carry all that the client's format can say: text, refusals, reasoning with its
-[signature](decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
-its parts.`
+[signature](../decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
+its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
+
+Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
+thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).`

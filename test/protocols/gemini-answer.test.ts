@@ -8,8 +8,9 @@ import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { decodeResponse, decodeStream } from '../../src/protocols/gemini/decode-answer.ts'
 import { nameRules, readUsage } from '../../src/protocols/gemini/wire.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random, randomJson } from './random.ts'
+import { randomJson } from './random-json.ts'
 
 const context = { upstreamModel: 'gemini-3-pro-preview' }
 const fixture = (name: string) =>
@@ -79,7 +80,7 @@ describe('recorded answers', () => {
   })
 
   it('give the same events however the bytes are split', () => {
-    const random = new Random(5)
+    const random = seeded(5)
     for (const name of ['google-text', 'google-tool-call', 'google-reasoning']) {
       const expected = streamed(chunks(name))
       expect(grammarFault(expected)).toBeUndefined()
@@ -295,7 +296,7 @@ describe('usage', () => {
 
 describe('any input', () => {
   it('gives events of the grammar or a GatewayError', () => {
-    const random = new Random(11)
+    const random = seeded(11)
     const member = () =>
       random.pick<() => string>([
         () => `"text":${randomJson(random, 4)}`,

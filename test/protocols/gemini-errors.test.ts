@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { decodeError, decodeStreamError } from '../../src/protocols/gemini/errors.ts'
-import { Random, randomJson } from './random.ts'
+import { seeded } from '../support/random.ts'
+import { randomJson } from './random-json.ts'
 
 const told = (code: number, message: string, status: string, details: unknown[] = []) =>
   decodeError(code, {}, Buffer.from(JSON.stringify({ error: { code, message, status, details } })))
@@ -69,7 +70,7 @@ describe('decodeError', () => {
 
 describe('any error', () => {
   it('becomes a GatewayError', () => {
-    const random = new Random(17)
+    const random = seeded(17)
     for (let round = 0; round < 5000; round++) {
       const json = randomJson(random)
       const status = random.pick([400, 401, 404, 413, 429, 500, 503])

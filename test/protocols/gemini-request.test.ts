@@ -3,7 +3,7 @@ import type { Block, ChatRequest, Turn } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { type Json, recordsOf } from '../../src/canonical/json.ts'
 import { gemini } from '../../src/protocols/gemini/index.ts'
-import { Random } from './random.ts'
+import { seeded } from '../support/random.ts'
 
 const nothing: ChatRequest = {
   model: 'm',
@@ -492,7 +492,7 @@ describe('tools', () => {
 
 describe('any request', () => {
   it('is encoded with turns that alternate and results that fit, or refused with a GatewayError', () => {
-    const random = new Random(3)
+    const random = seeded(3)
     const some = (): Block =>
       random.pick<() => Block>([
         () => text(random.pick(['', 'a', ' '])),

@@ -1,5 +1,5 @@
 import type { Json } from '../../src/canonical/json.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 export type UpstreamName = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
 

@@ -6,7 +6,7 @@ import { Base64Extractor } from '../../src/protocols/base64-extractor.ts'
 import type { ImageSide } from '../../src/protocols/image-protocol.ts'
 import { imageSide } from '../../src/protocols/index.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import { Random } from './random.ts'
+import { Random, seeded } from '../support/random.ts'
 
 /** Streams as upstreams send them, through the Base64Extractor and the format's decoder, as a worker reads them. */
 
@@ -65,10 +65,10 @@ describe.each<[ProtocolName, string]>([
   test('gives the same previews and images in any split', () => {
     const whole = read(name, [Buffer.from(stream)])
     expect(whole.map(({ type }) => type)).toContain('completed')
-    for (let seed = 0; seed < 30; seed++) {
-      const random = new Random(seed)
+    const random = seeded(30)
+    for (let round = 0; round < 30; round++) {
       const split = random.split(Buffer.from(stream), random.pick([100, 5000, 40_000]))
-      expect(isSame(read(name, split), whole), `seed ${seed}`).toBe(true)
+      expect(isSame(read(name, split), whole), `round ${round}`).toBe(true)
     }
   })
 })

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { closingQuote, wordsOf } from '../../src/canonical/json-quote.ts'
-import { Random } from './random.ts'
+import { seeded } from '../support/random.ts'
 
 it('finds the closing quote wherever the bytes lie in memory', () => {
-  const random = new Random(3)
+  const random = seeded(3)
   // Neighbours of the quote and of the backslash, where bit tricks go wrong, and bytes above 127.
   const pieces = ['"', '"', '\\', '\\', '!', '#', '[', ']', '\u0000', '\u0001', 'é', '漢', 'abcdefgh']
   let found = 0

@@ -10,8 +10,8 @@ import { collect } from '../../src/protocols/collect.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import type { DecodeAnswerContext } from '../../src/protocols/protocol.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 
 const context = { upstreamModel: 'claude-x' }
 const fixtures = new URL('../fixtures/anthropic-messages/', import.meta.url)
@@ -41,7 +41,7 @@ describe('recorded streams', () => {
   it.each(streams)('%s gives the same events at every split', (name) => {
     const bytes = recordedStream(name)
     const whole = decoded([bytes])
-    const random = new Random(7)
+    const random = seeded(7)
     for (let at = 1; at < Math.min(bytes.length, 1500, 6e6 / bytes.length); at++) {
       if (!isDeepStrictEqual(decoded([bytes.subarray(0, at), bytes.subarray(at)]), whole))
         expect.fail(`split at ${at}`)
@@ -364,7 +364,7 @@ describe('what is watched while it passes', () => {
 
 describe('any input', () => {
   it('throws nothing but GatewayError and obeys the grammar', () => {
-    const random = new Random(3)
+    const random = seeded(3)
     const lines = streams.flatMap((name) => (name.includes('search') ? [] : recordedLines(name)))
     const pieces = [
       ...lines,
@@ -392,7 +392,7 @@ describe('any input', () => {
   })
 
   it('is an answer or a GatewayError', () => {
-    const random = new Random(4)
+    const random = seeded(4)
     const bodies = answers.map((name) => JSON.stringify(recordedAnswer(name)))
     for (let round = 0; round < 40_000; round++) {
       const body = parsed(mutated(random.pick(bodies), random))

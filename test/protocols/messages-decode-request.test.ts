@@ -5,8 +5,8 @@ import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { decodeRequest } from '../../src/protocols/anthropic-messages/decode-request.ts'
 import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-request.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { messagesFault } from './messages-rules.ts'
-import { Random } from './random.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const tool = { name: 'weather', input_schema: { type: 'object' } }
@@ -321,7 +321,7 @@ describe('a request', () => {
 })
 
 it('throws nothing but GatewayError whatever the body, and what it reads can be said', () => {
-  const random = new Random(9)
+  const random = seeded(9)
   for (let round = 0; round < 20_000; round++) {
     const body = mutate(random.pick(seeds), random)
     if (!isRecord(body)) continue

@@ -15,8 +15,8 @@ import { collect } from '../../src/protocols/collect.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const body = { model: 'public', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
@@ -246,7 +246,7 @@ describe('a streamed answer', () => {
   })
 
   it('decodes to the same answer', () => {
-    const random = new Random(11)
+    const random = seeded(11)
     for (let round = 0; round < 300; round++) {
       const events = randomAnswer(random)
       expect(grammarFault(events)).toBeUndefined()

@@ -3,9 +3,9 @@ import type { Block, ChatRequest, Tool, Turn } from '../../src/canonical/chat.ts
 import { GatewayError } from '../../src/canonical/error.ts'
 import { type Json, recordsOf } from '../../src/canonical/json.ts'
 import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-request.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { actions, call, context, encode, plain, result, turn, weather } from './messages-build.ts'
 import { messagesFault } from './messages-rules.ts'
-import { Random } from './random.ts'
 
 describe('tools', () => {
   it('are named, flattened and restored', () => {
@@ -169,7 +169,7 @@ describe('settings', () => {
 })
 
 it('keeps the vendor’s rules whatever the request', () => {
-  const random = new Random(5)
+  const random = seeded(5)
   for (let round = 0; round < 8_000; round++) {
     const request = randomRequest(random)
     try {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { checkHeaders, patchRequest, readRequest } from '../../src/protocols/anthropic-messages/request.ts'
-import { Random, randomJson } from './random.ts'
+import { seeded } from '../support/random.ts'
+import { randomJson } from './random-json.ts'
 
 const bounds = { jsonDepthMax: 50, jsonValuesMax: 100_000 }
 const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
@@ -74,7 +75,7 @@ describe('the facts of a request', () => {
   })
 
   it('are read or refused whatever the bytes', () => {
-    const random = new Random(2)
+    const random = seeded(2)
     const whole = JSON.stringify({ ...plain, tools: [{}], stream: false })
     for (let round = 0; round < 20_000; round++) {
       const from = random.upTo(whole.length)

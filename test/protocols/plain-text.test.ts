@@ -3,7 +3,8 @@ import type { ChatEvent } from '../../src/canonical/event.ts'
 import { decodeStream as decodeMessages } from '../../src/protocols/anthropic-messages/decode-answer.ts'
 import { decodeStream as decodeChat } from '../../src/protocols/openai-chat/decode-stream.ts'
 import { plainText } from '../../src/protocols/openai-chat/plain-text.ts'
-import { Random, randomJson, randomString } from './random.ts'
+import { seeded } from '../support/random.ts'
+import { randomJson, randomString } from './random-json.ts'
 
 const start = '{"id":"1","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"x"}}]}'
 
@@ -57,7 +58,7 @@ test('a frame that tells more than text, or may, is not plain', () => {
 })
 
 test('whatever is read without parsing is what parsing reads', () => {
-  const random = new Random(51)
+  const random = seeded(51)
   let plain = 0
   for (let round = 0; round < 20_000; round++) {
     const value = () => (random.next() < 0.7 ? random.pick(['null', '0', '"s"', 'true']) : randomJson(random))
@@ -90,7 +91,7 @@ test('whatever is read without parsing is what parsing reads', () => {
 })
 
 test('a text delta of the Messages format is read the same without parsing', () => {
-  const random = new Random(52)
+  const random = seeded(52)
   for (let round = 0; round < 3000; round++) {
     const decoded = (delta: string) => {
       const decoder = decodeMessages({ upstreamModel: 'm' })

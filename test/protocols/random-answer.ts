@@ -2,7 +2,7 @@ import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../../src/canonical/event.ts'
 import type { Usage } from '../../src/canonical/usage.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 /** A whole answer that obeys the grammar: every kind of block, calls side by side, every end. */
 export function randomAnswer(random: Random): ChatEvent[] {

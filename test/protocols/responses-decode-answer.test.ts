@@ -6,8 +6,8 @@ import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { decodeResponse, decodeStream } from '../../src/protocols/openai-responses/decode-answer.ts'
 import { openaiResponses } from '../../src/protocols/openai-responses/index.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 
 const context = { upstreamModel: 'gpt-up' }
 const frameBytesMax = 1024 * 1024
@@ -20,7 +20,7 @@ const recordings = [
 
 describe('recorded streams', () => {
   it.each(recordings)('give the same events however their bytes are cut: %s', (name) => {
-    const random = new Random(9)
+    const random = seeded(9)
     const stream = recorded(name)
     const whole = decodeAll([stream])
     expect(grammarFault(whole)).toBeUndefined()

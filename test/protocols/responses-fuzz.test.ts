@@ -9,10 +9,11 @@ import { decodeResponse, decodeStream } from '../../src/protocols/openai-respons
 import { decodeRequest } from '../../src/protocols/openai-responses/decode-request.ts'
 import { encodeResponse, encodeStream } from '../../src/protocols/openai-responses/encode-answer.ts'
 import { encodeRequest } from '../../src/protocols/openai-responses/encode-request.ts'
+import { amount } from '../support/amount.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
-import { Random } from './random.ts'
 
-const rounds = 4000
+const rounds = amount('FUZZ_ROUNDS', { test: 2_000, chaos: 20_000 })
 const envelope = makeEnvelope(Buffer.alloc(32, 5))
 const encodeContext = { upstreamModel: 'gpt-up', maxOutputTokensDefault: 4096 }
 
@@ -109,7 +110,7 @@ const madeStream = [
 ]
 
 it('no request makes the translation throw anything but an error for the client', { timeout: 60_000 }, () => {
-  const random = new Random(21)
+  const random = seeded(21)
   let understood = 0
   for (let round = 0; round < rounds; round++) {
     const body = record(mutate(random, fullRequest))
@@ -122,7 +123,7 @@ it('no request makes the translation throw anything but an error for the client'
 })
 
 it('no answer makes the translation throw anything but an error of the upstream', { timeout: 60_000 }, () => {
-  const random = new Random(22)
+  const random = seeded(22)
   for (let round = 0; round < rounds; round++) {
     const answer = record(mutate(random, recordedAnswer))
     const events = attempt(() => decodeResponse(answer, encodeContext))
@@ -133,7 +134,7 @@ it('no answer makes the translation throw anything but an error of the upstream'
 })
 
 it('every stream gives events of the grammar, and those a stream of the format', { timeout: 60_000 }, () => {
-  const random = new Random(23)
+  const random = seeded(23)
   const short = recordedStream.slice(0, 6).concat(recordedStream.slice(-6))
   for (let round = 0; round < rounds; round++) {
     const decoder = new SseDecoder(decodeStream(encodeContext), 1024 * 1024)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { patchRequest, readRequest } from '../../src/protocols/openai-responses/request.ts'
-import { escapeRandomly, joinRandomly, Random, randomJson, randomMember } from './random.ts'
+import { seeded } from '../support/random.ts'
+import { escapeRandomly, joinRandomly, randomJson, randomMember } from './random-json.ts'
 
 const bounds = { jsonDepthMax: 64, jsonValuesMax: 100_000 }
 const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
@@ -99,7 +100,7 @@ describe('patchRequest', () => {
   })
 
   it('changes only the bytes of the model', () => {
-    const random = new Random(3)
+    const random = seeded(3)
     for (let round = 0; round < 2000; round++) {
       const members = [
         randomMember(random, escapeRandomly(random, 'model'), '"m\\u0031"'),

@@ -6,9 +6,9 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide, upstreamSide } from '../../src/protocols/index.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 import { hostileStream, type UpstreamName } from './hostile-streams.ts'
-import { Random } from './random.ts'
 import { randomAnswer } from './random-answer.ts'
 import { type ClientName, streamFault } from './wire-rules.ts'
 
@@ -36,7 +36,7 @@ const envelope = makeEnvelope(Buffer.alloc(32, 9))
 
 describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, client) => {
   it('keeps every rule of its format, whatever order the upstream keeps', () => {
-    const random = new Random(41)
+    const random = seeded(41)
     const ends = new Set<string>()
     for (let round = 0; round < 300; round++) {
       const data = hostileStream(upstream, random)
@@ -53,7 +53,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
   })
 
   it('is never whole when the upstream was cut, at whatever byte', () => {
-    const random = new Random(42)
+    const random = seeded(42)
     for (let round = 0; round < 8; round++) {
       const frames = wholeStream(upstream, random)
       const known = frames.findIndex((frame) => endKnown[upstream].test(frame))
@@ -68,7 +68,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
   })
 
   it('is an error wherever the upstream tells one, also when it ends properly behind it', () => {
-    const random = new Random(43)
+    const random = seeded(43)
     for (let round = 0; round < 60; round++) {
       const frames = wholeStream(upstream, random)
       const known = frames.findIndex((frame) => endKnown[upstream].test(frame))

@@ -3,7 +3,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 import { freshBackend, open } from './queue-bed.ts'
 
 const listing = z.object({

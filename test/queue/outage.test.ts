@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { queueBackends, startRedis } from '../support/redis.ts'
-import { breakableBackend, commandMs, gate, open, until, work } from './queue-bed.ts'
+import { queueBackends } from '../support/queue-backends.ts'
+import { holdsFor, until } from '../support/until.ts'
+import { breakableBackend, commandMs, gate, open, work } from './queue-bed.ts'
 
 const job = (id: string) => ({ id, priority: 50 })
 
@@ -61,11 +62,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     const queues = await open(where)
     const { logged } = work(queues)
     await kill9()
-    const begun = Date.now()
-    await until(async () => {
-      await queues.images.add([job('a')]).catch(() => {})
-      return Date.now() - begun > 3_000
-    })
+    await holdsFor(3_000, () => queues.images.add([job('a')]).catch(() => {}))
     expect(queues.said.length + logged.length).toBeGreaterThan(0)
     expect(queues.said.length + logged.length).toBeLessThan(6)
   })
@@ -135,78 +132,6 @@ describe.each(queueBackends())('when %s is frozen', (backend) => {
     await close()
     await queues.close()
     expect(Date.now() - askedAt).toBeLessThan(2 * inTimeMs)
-  })
-})
-
-describe.runIf(queueBackends().includes('redis'))('a Redis', () => {
-  test('that has lost everything is given the jobs again, and workers run them', async () => {
-    const redis = await startRedis()
-    try {
-      const queues = await open({ redisUrl: redis.url, databaseUrl: '' })
-      const held = gate()
-      let free = false
-      const { ran, close } = work(queues, {
-        concurrency: 2,
-        async run(id) {
-          if (id === 'running' && !free) await held.passed
-          return undefined
-        },
-      })
-      await queues.images.add([job('running')])
-      await until(async () => (await queues.images.counts()).active === 1)
-      await queues.images.add([{ ...job('delayed'), delayMs: 60_000 }])
-      await redis.flush()
-      expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
-      free = true
-      held.open()
-      await queues.images.add([job('delayed'), job('waiting')])
-      await until(() => ran.length === 3)
-      expect(ran.toSorted()).toEqual(['delayed', 'running', 'waiting'])
-      await close()
-      await queues.close()
-    } finally {
-      await redis.stop()
-    }
-  })
-
-  test('that is not there at the start is waited for, then named', async () => {
-    const redis = await startRedis()
-    const where = { redisUrl: redis.url, databaseUrl: '' }
-    try {
-      await redis.kill9()
-      await expect(open(where, { waitMs: 400 })).rejects.toThrow(
-        `cannot use the Redis at ${new URL(redis.url).host}: connect ECONNREFUSED`,
-      )
-      const opening = open(where, { waitMs: 20_000 })
-      await redis.restart()
-      const queues = await opening
-      expect(queues.backend).toBe('redis')
-      await queues.close()
-    } finally {
-      await redis.stop()
-    }
-  })
-
-  test('that wants another password fails the start at once, and the message keeps the password', async () => {
-    const redis = await startRedis({ password: 'right-password' })
-    try {
-      for (const login of ['', ':wrong-password@']) {
-        const { host } = new URL(redis.url)
-        const startedAt = Date.now()
-        const refused = open({ redisUrl: `redis://${login}${host}`, databaseUrl: '' }, { waitMs: 20_000 })
-        await expect(refused).rejects.toThrow(/^cannot use the Redis at 127\.0\.0\.1:\d+: (NOAUTH|WRONGPASS)/)
-        await expect(refused).rejects.not.toThrow(/wrong-password/)
-        expect(Date.now() - startedAt).toBeLessThan(2 * commandMs)
-      }
-      const queues = await open({ redisUrl: redis.url, databaseUrl: '' })
-      await queues.images.add([job('a')])
-      const { ran, close } = work(queues)
-      await until(() => ran.length === 1)
-      await close()
-      await queues.close()
-    } finally {
-      await redis.stop()
-    }
   })
 })
 

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { onTestFinished } from 'vitest'
@@ -11,23 +10,47 @@ import { openQueues, type QueueOptions } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import type { Queues, WorkOptions } from '../../src/queue/queue.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
 import { clusterOf, postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { startRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
 
 export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
 
-/** A place for queues that nobody else uses, for one test. */
-export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
+/** A place for queues. Stop it at the end. */
+export interface Place {
+  where: Where
+  /** Nothing stands in it afterwards. */
+  empty(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function openPlace(backend: 'postgres' | 'redis'): Promise<Place> {
   if (backend === 'redis') {
     const redis = await startRedis()
-    onTestFinished(redis.stop)
-    return { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+    const where = { redisUrl: redis.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' }
+    return { where, empty: redis.flush, stop: redis.stop }
   }
-  const database = await freshDatabase()
-  onTestFinished(database.drop)
-  await prepareQueueSchema(database.url)
-  return { redisUrl: undefined, databaseUrl: database.url }
+  const { url, drop } = await freshDatabase()
+  await prepareQueueSchema(url)
+  return { where: { redisUrl: undefined, databaseUrl: url }, empty: () => emptyQueueTables(url), stop: drop }
+}
+
+/** A place that nobody else uses, for one test. */
+export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
+  const { where, stop } = await openPlace(backend)
+  onTestFinished(stop)
+  return where
+}
+
+/** What BullMQ needs to go on stays. */
+async function emptyQueueTables(url: string): Promise<void> {
+  const { sql, close } = openDatabase(url, { max: 1 })
+  const tables = await sql<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = 'bullmq' AND table_type = 'BASE TABLE' AND table_name <> 'migration'`
+  for (const { name } of tables) await sql`DELETE FROM bullmq.${sql(name)}`
+  await close()
 }
 
 export const commandMs = 1_000
@@ -154,15 +177,6 @@ export async function startProcess(where: Where): Promise<{ began: string[]; kil
     child.once('exit', () => fail(new Error('the worker process ended')))
   })
   return { began, kill9 }
-}
-
-/** Wait until a condition holds. Throws after 30 seconds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for: ${condition}`)
-    await sleep(10)
-  }
 }
 
 /** A promise to hold a run with, and the function that lets it go. */

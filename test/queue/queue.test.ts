@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
+import { holdsFor, until } from '../support/until.ts'
 import {
   addRaw,
   commandMs,
@@ -10,16 +11,24 @@ import {
   gate,
   lockMs,
   open,
+  openPlace,
+  type Place,
   startProcess,
-  until,
   work,
 } from './queue-bed.ts'
 
 const job = (id: string, priority = 50, delayMs = 0) => ({ id, priority, delayMs })
 
 describe.each(queueBackends())('a queue on %s', (backend) => {
+  let place: Place
+  beforeAll(async () => {
+    place = await openPlace(backend)
+  })
+  beforeEach(() => place.empty())
+  afterAll(() => place.stop())
+
   test('runs what is added, and keeps nothing of it', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const id = randomUUID()
     const { ran } = work(queues)
     await queues.images.add([job(id)])
@@ -30,7 +39,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('takes an id that has ended again', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const { ran } = work(queues)
     await queues.images.add([job('a')])
     await until(() => ran.length === 1)
@@ -41,7 +50,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('runs higher priorities first, and among equals what was added first', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     await queues.images.add([job('low-1', 0), job('mid-1', 50), job('high-1', 100)])
     await queues.images.add([job('mid-2', 50)])
     await queues.images.add([job('mid-3', 50)])
@@ -52,7 +61,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('does not run a delayed job before its time, and counts it as delayed', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const { ran } = work(queues)
     const addedAt = Date.now()
     await queues.images.add([job('later', 100, 600)])
@@ -64,7 +73,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('runs a job again after as long as its run asked for, as often as it asks', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const starts: number[] = []
     const { ran, logged } = work(queues, {
       async run() {
@@ -82,7 +91,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('an id that waits, is delayed or runs is not added twice', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     await queues.images.add([job('waits'), job('delayed', 50, 60_000)])
     await queues.images.add([job('waits'), job('waits'), job('delayed')])
     await queues.images.add([job('waits', 100)])
@@ -99,7 +108,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('a run that breaks off is logged and made again after five seconds', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const starts: number[] = []
     const { ran, logged } = work(queues, {
       async run() {
@@ -123,7 +132,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   test('the job of a killed worker process is run by another, however often', {
     timeout: 60_000,
   }, async () => {
-    const where = await freshBackend(backend)
+    const { where } = place
     const queues = await open(where)
     await queues.images.add([job('a'), job('b')])
     for (let kill = 1; kill <= 3; kill++) {
@@ -141,7 +150,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('a job that takes longer than its lock stays with its worker', async () => {
-    const where = await freshBackend(backend)
+    const { where } = place
     const queues = await open(where)
     const held = gate()
     const runs: string[] = []
@@ -152,8 +161,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     const first = work(queues, { run })
     work(await open(where), { run })
     await queues.images.add([job('long')])
-    const begun = Date.now()
-    await until(() => Date.now() - begun > 3 * lockMs)
+    await holdsFor(3 * lockMs, () => expect(runs.length).toBeLessThanOrEqual(1))
     held.open()
     await until(async () => (await queues.images.counts()).active === 0)
     expect(runs).toEqual(['long'])
@@ -161,7 +169,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('closing a worker waits for what runs and begins nothing new', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const held = gate()
     const began: string[] = []
     const { ran, close } = work(queues, {
@@ -188,7 +196,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('an idle worker and its queues close at once', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     const { ran, close } = work(queues)
     await queues.images.add([job('a')])
     await until(() => ran.length === 1)
@@ -200,7 +208,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('two workers run each job once', async () => {
-    const where = await freshBackend(backend)
+    const { where } = place
     const queues = await open(where)
     const ids = Array.from({ length: 200 }, (_, index) => `job-${index}`)
     const first = work(queues, { concurrency: 4 })
@@ -215,7 +223,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('runs no more jobs at once than it may', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     let now = 0
     let most = 0
     const { ran } = work(queues, {
@@ -235,7 +243,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('images and webhooks are two queues', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     await queues.images.add([job('same')])
     await queues.webhooks.add([job('same')])
     const { ran } = work(queues)
@@ -245,7 +253,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('installations do not see the jobs of each other', async () => {
-    const where = await freshBackend(backend)
+    const { where } = place
     // On Redis one server serves both; on Postgres each has its database.
     const other = backend === 'redis' ? where : await freshBackend(backend)
     const queues = await open(where)
@@ -259,7 +267,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('a job in words of another version is dropped and told of, and the next is run', async () => {
-    const where = await freshBackend(backend)
+    const { where } = place
     const queues = await open(where)
     await addRaw(where, { v: 2, key: 'of a later version' })
     await queues.images.add([job('a')])
@@ -273,7 +281,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('an empty addition is none', async () => {
-    const queues = await open(await freshBackend(backend))
+    const queues = await open(place.where)
     await queues.images.add([])
     expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
   })

@@ -4,6 +4,7 @@ import { type BreakerTable, breakerTable } from '../../src/routing/breaker-table
 import { Breakers, type BreakersOptions } from '../../src/routing/breakers.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { holdsFor, until } from '../support/until.ts'
 
 /** Two processes' breakers on one Postgres. Each has a database of its own, as processes have. */
 
@@ -46,8 +47,6 @@ const fail = (breakers: Breakers, channel: string) =>
   breakers.begin(channel, 'main').end('failure', 'upstream_error')
 const live = (breakers: Breakers, channel: string) => breakers.begin(channel, 'main').end('life', '')
 const isClosed = (breakers: Breakers, channel: string) => breakers.whyNot(channel) === undefined
-const until = (what: () => boolean, timeout = 20_000) =>
-  expect.poll(what, { timeout, interval: 5 }).toBe(true)
 
 function open(breakers: Breakers, channel: string): void {
   for (let i = 0; i < bounds.breakerFailures; i++) fail(breakers, channel)
@@ -123,11 +122,9 @@ test('when its time has come, one request of all processes is the probe, and its
   if (probing === undefined) throw new Error('a probe')
   const probe = probing.begin(channel, 'main')
   // Held for longer than a claim lasts that nobody holds on to.
-  const deadline = performance.now() + 5_500
-  while (performance.now() < deadline) {
+  await holdsFor(5_500, () => {
     for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/half open/)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  })
   probe.end('life', '')
   for (const breakers of all) await until(() => isClosed(breakers, channel))
   const left = () => databases[0].sql`SELECT 1 FROM channel_breakers WHERE channel_id = ${channel}`

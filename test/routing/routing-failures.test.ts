@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   channelLine,
@@ -196,10 +195,7 @@ test('the first token is that of the answer the client gets', async () => {
     ],
     ending: 'end',
   })
-  bed.answers['first-word-2'] = async (seen) => {
-    await sleep(300)
-    return chat(seen)
-  }
+  bed.answers['first-word-2'] = (seen) => ({ ...chat(seen), delayMs: 300 })
   const { id, headers } = await bed.ask('first-word', { stream: true })
   expect(headers.get('x-tollgate-channel')).toBe('first-word-2')
   const { first_token_ms: firstTokenMs } = await bed.row(id)

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   channelLine,
@@ -103,11 +102,10 @@ test('a channel that fails half its calls fails no client while another can answ
   // Half open, it is tried by one request at a time of both processes, however many come.
   let waiting = 0
   let most = 0
-  bed.answers.flaky = async (seen) => {
+  bed.answers.flaky = (seen) => {
     most = Math.max(most, ++waiting)
-    await sleep(100)
-    waiting--
-    return chat(seen)
+    void seen.closed.then(() => waiting--)
+    return { ...chat(seen), delayMs: 100 }
   }
   const isServedByFlaky = async (of: string) =>
     (await bed.ask('half', { of })).headers.get('x-tollgate-channel') === 'flaky'

@@ -3,11 +3,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { onTestFinished } from 'vitest'
 import { findPostmaster } from '../../src/db/postmaster.ts'
+import { until } from './until.ts'
 
 /** A process of its own with an embedded Postgres, started in a test and killed when the test ends. */
 export interface Owner {
@@ -97,27 +97,27 @@ export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
-/** Run one statement on a connection of its own, again until Postgres answers or 20 seconds have passed. */
+/** Run one statement on a connection of its own, again until Postgres answers. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const deadline = Date.now() + 20_000
-  for (;;) {
-    const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })
+  let failure: unknown
+  const answered = async () => {
     try {
-      return [...(await sql.unsafe(statement))]
+      return await queryOnce(url, statement)
     } catch (error) {
-      if (Date.now() > deadline) throw error
-      await sleep(50)
-    } finally {
-      await sql.end({ timeout: 1 })
+      failure = error
+      return undefined
     }
   }
+  return await until(answered).catch(() => {
+    throw failure
+  })
 }
 
-/** Wait until a condition holds. Throws after 20 seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for: ${condition}`)
-    await sleep(20)
+async function queryOnce(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} })
+  try {
+    return [...(await sql.unsafe(statement))]
+  } finally {
+    await sql.end({ timeout: 1 })
   }
 }

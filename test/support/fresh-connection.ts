@@ -1,10 +1,10 @@
-import { request } from 'node:http'
+import { type IncomingHttpHeaders, request } from 'node:http'
 
 /** One call on a connection of its own: of processes that share a port, the kernel chooses one anew. */
 export function callAnew(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
   const { body, ...rest } = options
   return new Promise((resolve, reject) => {
     request(url, { ...rest, agent: false })
@@ -15,7 +15,7 @@ export function callAnew(
           .on('data', (more: string) => {
             text += more
           })
-          .on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+          .on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
           .on('error', reject)
       })
       .on('error', reject)

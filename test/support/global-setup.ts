@@ -7,6 +7,8 @@ import { startEmbedded } from '../../src/db/embedded.ts'
 import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
+import { adviceOn, missingExtras } from './machine.ts'
+import { readSources } from './sources.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -29,6 +31,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (server.shared) await administer(server.url, `drop database if exists ${template} with (force)`)
     await server.stop()
+    const missing = missingExtras()
+    if (missing.length > 0) console.log(`\n${adviceOn(missing, readSources())}`)
   }
 }
 

@@ -4,6 +4,7 @@ import { type Database, freshDatabase, openDatabase } from './database.ts'
 import { type ImageUpstream, startImageUpstream } from './image-upstream.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { startTollgate, type TollgateProcess } from './tollgate.ts'
+import { until } from './until.ts'
 
 /** A real Tollgate that makes images, between a real queue and an upstream that counts what it is asked for. */
 export interface ImageTestbed {
@@ -150,36 +151,32 @@ export async function startImageTestbed(options: {
     startApi: (env = {}) => start({ ROLE: 'api', ...env }, api.dataDir),
     call,
     async submit(body, key) {
-      const deadline = Date.now() + 30_000
-      for (;;) {
+      return await until(async () => {
         const answer = await call('/v1/images/generations', {
           body: { model: 'draw', ...body },
           headers: { prefer: 'respond-async' },
           ...(key === undefined ? {} : { key }),
         })
         const job = (await answer.json()) as Job
-        // 200: it has ended before it could be told.
+        // 200: the job had ended before the gateway answered.
         if (answer.status === 202 || answer.status === 200) return job.id
-        // A machine with much to do may keep the database from answering in time: a client tries again.
-        if (answer.status !== 503 || Date.now() > deadline)
-          throw new Error(`not accepted: ${answer.status} ${JSON.stringify(job)}`)
-        await new Promise((resolve) => setTimeout(resolve, 200))
-      }
+        // On a busy machine Postgres may not answer in time. The client tries again.
+        if (answer.status === 503) return undefined
+        throw new Error(`not accepted: ${answer.status} ${JSON.stringify(job)}`)
+      })
     },
     async ended(id, key) {
-      const deadline = Date.now() + 30_000
-      for (;;) {
+      let last: Job | undefined
+      const ended = async () => {
         const answer = await call(`/v1/images/generations/${id}`, key === undefined ? {} : { key })
-        const job = (await answer.json()) as Job
-        if (answer.status !== 200) throw new Error(`no job: ${answer.status} ${JSON.stringify(job)}`)
-        if (!['queued', 'running'].includes(job.status)) return job
-        if (Date.now() > deadline) {
-          throw new Error(
-            `${JSON.stringify(job)} has not ended\n${processes.map((one) => one.stderr()).join('\n')}`,
-          )
-        }
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        last = (await answer.json()) as Job
+        if (answer.status !== 200) throw new Error(`no job: ${answer.status} ${JSON.stringify(last)}`)
+        return ['queued', 'running'].includes(last.status) ? undefined : last
       }
+      return await until(ended).catch((error) => {
+        const logs = processes.map((one) => one.stderr()).join('\n')
+        throw new Error(`${JSON.stringify(last)} has not ended\n${logs}`, { cause: error })
+      })
     },
     async row(id) {
       const [row] = await database.sql`SELECT * FROM requests WHERE id = ${id}`

@@ -4,23 +4,24 @@ import { expect } from 'vitest'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import type { ImageTestbed } from './image-testbed.ts'
 import { png } from './image-upstream.ts'
+import { until } from './until.ts'
 
 /** What one image of `draw` costs. */
 export const imageNano = 40_000_000n
 
 /** Resolves when none of the jobs runs or waits any more. Rejects with their states after `waitMs` (default 45 s). */
 export async function allEnded(bed: ImageTestbed, ids: readonly string[], waitMs = 45_000): Promise<void> {
-  const deadline = Date.now() + waitMs
-  for (;;) {
-    const open = await bed.database.sql`
+  let open: object[] | undefined
+  const ended = async () => {
+    open = await bed.database.sql`
       SELECT id, state, fence, enqueued_at, not_before, leased_until FROM image_jobs
-      WHERE id = ANY (${ids as string[]}::uuid[]) AND state IN ('queued', 'running')`.catch(() => undefined)
-    if (open?.length === 0) return
-    if (Date.now() > deadline) {
-      throw new Error(`${open?.length} of ${ids.length} jobs have not ended: ${JSON.stringify(open)}`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
+      WHERE id = ANY (${[...ids]}::uuid[]) AND state IN ('queued', 'running')`.catch(() => undefined)
+    return open?.length === 0
   }
+  await until(ended, waitMs).catch((error) => {
+    const states = JSON.stringify(open)
+    throw new Error(`${open?.length} of ${ids.length} jobs have not ended: ${states}`, { cause: error })
+  })
 }
 
 /**

@@ -30,11 +30,12 @@ export interface InProcess {
 export async function startInProcess(
   env: Record<string, string>,
   prepare: (server: Server) => void = () => {},
+  yaml: (upstreamUrl: string) => string = gatewayYaml,
 ): Promise<InProcess> {
   const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
   const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   const file = join(home, 'gateway.yaml')
-  writeFileSync(file, gatewayYaml(upstream.url))
+  writeFileSync(file, yaml(upstream.url))
   const config = readConfig({
     ROLE: 'api',
     PORT: '0',

@@ -54,6 +54,11 @@ export async function startRawUpstream(rules: RawRules): Promise<RawUpstream> {
   }
 }
 
+/** An upstream that is silent for a while before it goes on. */
+export function afterSilence(ms: number, step: () => void): void {
+  setTimeout(step, ms)
+}
+
 function readRequests(socket: Socket, rules: RawRules, requests: RawRequest[]): void {
   let held = Buffer.alloc(0)
   let turn = 0

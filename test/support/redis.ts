@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { until } from './until.ts'
 
 /** A Redis of one test's own, on a port of its own, that keeps its data over `kill9` and `restart`. */
 export interface RedisServer {
@@ -68,17 +68,6 @@ export async function startRedis(options: { password?: string } = {}): Promise<R
   }
 }
 
-/**
- * The backends that a queue is tested on. CI must have both; elsewhere Postgres is enough, because not everybody has
- * a Redis at hand.
- */
-export function queueBackends(): readonly ('postgres' | 'redis')[] {
-  const installed = spawnSync('redis-server', ['--version']).status === 0
-  if (installed || process.env.CI) return ['postgres', 'redis']
-  console.log('Queues are tested on Postgres alone; for Redis: apt-get install redis-server')
-  return ['postgres']
-}
-
 async function answers(child: ChildProcess, url: string): Promise<void> {
   let said = ''
   child.stdout?.on('data', (text) => {
@@ -88,17 +77,14 @@ async function answers(child: ChildProcess, url: string): Promise<void> {
   child.on('error', (error) => {
     failed = `${error.message}; to get it: apt-get install redis-server`
   })
-  const deadline = Date.now() + 20_000
-  for (;;) {
+  await until(async () => {
     if (failed === undefined && child.exitCode !== null) failed = said
     if (failed !== undefined) throw new Error(`redis-server does not run: ${failed}`)
-    try {
-      return await ask(url, (redis) => redis.ping())
-    } catch (error) {
-      if (Date.now() > deadline) throw error
-    }
-    await sleep(20)
-  }
+    return await ask(url, (redis) => redis.ping()).then(
+      () => true,
+      () => false,
+    )
+  })
 }
 
 async function ask(url: string, question: (redis: Redis) => Promise<unknown>): Promise<void> {

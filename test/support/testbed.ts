@@ -1,5 +1,6 @@
 import { type Database, freshDatabase, openDatabase } from './database.ts'
 import { startTollgate, type TollgateProcess } from './tollgate.ts'
+import { until } from './until.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 
 /** A real Tollgate between a real Postgres and a scripted upstream. */
@@ -13,7 +14,7 @@ export interface Testbed {
     body: unknown,
     options?: { key?: string; headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>
-  /** The usage-log row with this id, once it is shipped. Rejects after 10 s. */
+  /** The usage-log row with this id, once it is shipped. Rejects after 30 s. */
   row(id: string | null): Promise<Record<string, unknown>>
   rows(): Promise<Record<string, unknown>[]>
   close(): Promise<void>
@@ -84,15 +85,10 @@ export async function startTestbed(
         body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
         ...(signal === undefined ? {} : { signal }),
       }),
-    async row(id) {
-      const deadline = Date.now() + 10_000
-      for (;;) {
-        const [row] = await database.sql`SELECT * FROM requests WHERE id = ${id}`
-        if (row !== undefined) return row
-        if (Date.now() > deadline) throw new Error(`no row ${id} after 10 s\n${tollgate.stderr()}`)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    },
+    row: (id) =>
+      until(async () => (await database.sql`SELECT * FROM requests WHERE id = ${id}`)[0]).catch((error) => {
+        throw new Error(`no row ${id}\n${tollgate.stderr()}`, { cause: error })
+      }),
     rows,
     async close() {
       await tollgate.stop()

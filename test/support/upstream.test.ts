@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { untilSteady } from './until.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 import { chatStream } from './upstream-plans.ts'
 
@@ -52,12 +52,7 @@ test('a caller that does not read holds the stream back', async () => {
     const leave = new AbortController()
     await call(upstream, {}, leave.signal)
     const [request] = upstream.requests
-    let before = -1
-    while (before !== request?.bytesSent) {
-      before = request?.bytesSent ?? 0
-      await delay(200)
-    }
-    expect(before).toBeGreaterThan(0)
+    expect(await untilSteady(() => request?.bytesSent ?? 0, 200)).toBeGreaterThan(0)
     leave.abort()
     await request?.closed
   })

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from './until.ts'
 import { planByModel } from './upstream-plans.ts'
 
 /** An openai-chat upstream on a real socket that keeps what it saw and answers as scripted. */
@@ -12,7 +13,7 @@ export interface ScriptedUpstream {
   requests: SeenRequest[]
   /** Answer from now on by this rule. Until then: `planByModel`. */
   script(rule: Script): void
-  /** Resolves once `count` requests have arrived whole. Rejects after 10 s. */
+  /** Resolves once `count` requests have arrived whole. Rejects after 30 s. */
   arrived(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -39,23 +40,23 @@ export interface SeenRequest {
 
 export type Script = (request: SeenRequest) => Plan | Promise<Plan>
 
-/** One answer. `headers` replace the defaults of the same name. */
+/** One answer. */
 export type Plan = WholePlan | ChunkedPlan
 
-export interface WholePlan {
+interface AnyPlan {
   /** Default 200. */
   status?: number
+  /** They replace the defaults of the same name. The default content type is JSON of a whole body, else an event stream. */
   headers?: Record<string, string>
-  body: Buffer | string
-  /** Wait before the headers. Default 0. */
+  /** How long the upstream waits before it sends the headers. Default 0. */
   delayMs?: number
 }
 
-export interface ChunkedPlan {
-  /** Default 200. */
-  status?: number
-  /** Default: `text/event-stream`. */
-  headers?: Record<string, string>
+export interface WholePlan extends AnyPlan {
+  body: Buffer | string
+}
+
+export interface ChunkedPlan extends AnyPlan {
   /** Written one by one; a caller that does not read holds the next one back. */
   chunks: Iterable<Step> | AsyncIterable<Step>
   /** end: a proper end of the body; cut: the connection closes without one; reset: TCP RST; stall: silence. */
@@ -90,12 +91,10 @@ export async function startUpstream(
       script = rule
     },
     async arrived(count) {
-      const deadline = Date.now() + 10_000
       const whole = () => requests.filter((request) => request.bodyComplete).length
-      while (whole() < count) {
-        if (Date.now() > deadline) throw new Error(`${whole()} of ${count} requests arrived within 10 s`)
-        await delay(2)
-      }
+      await until(() => whole() >= count).catch((error) => {
+        throw new Error(`${whole()} of ${count} requests arrived`, { cause: error })
+      })
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -185,7 +184,8 @@ function watchClose(request: SeenRequest, response: ServerResponse): Answer {
 async function play(plan: Plan, request: SeenRequest, answer: Answer): Promise<void> {
   const { response, signal } = answer
   try {
-    if ('body' in plan) return await sendWhole(plan, request, answer)
+    if (plan.delayMs) await delay(plan.delayMs, undefined, { signal })
+    if ('body' in plan) return sendWhole(plan, request, answer)
     response.writeHead(plan.status ?? 200, { 'content-type': 'text/event-stream', ...plan.headers })
     response.flushHeaders()
     for await (const step of plan.chunks) {
@@ -200,8 +200,7 @@ async function play(plan: Plan, request: SeenRequest, answer: Answer): Promise<v
   }
 }
 
-async function sendWhole(plan: WholePlan, request: SeenRequest, { response, signal }: Answer): Promise<void> {
-  if (plan.delayMs) await delay(plan.delayMs, undefined, { signal })
+function sendWhole(plan: WholePlan, request: SeenRequest, { response }: Answer): void {
   const body = Buffer.from(plan.body)
   response.writeHead(plan.status ?? 200, {
     'content-type': 'application/json',

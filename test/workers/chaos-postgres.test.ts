@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { breakableBackend } from '../queue/queue-bed.ts'
 import { freeKey, imagesYaml, paidKey, startImageTestbed } from '../support/image-testbed.ts'
 import { allEnded, expectTruth } from '../support/image-truth.ts'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 
 /** In OpenAI's envelope. */
 const away = {

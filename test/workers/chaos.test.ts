@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openQueues } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import type { Queues } from '../../src/queue/queue.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
-import { Random } from '../protocols/random.ts'
+import { amount } from '../support/amount.ts'
 import {
   freeKey,
   type ImageTestbed,
@@ -13,12 +12,12 @@ import {
   startImageTestbed,
 } from '../support/image-testbed.ts'
 import { allEnded, expectAllRemoved, expectTruth, filesOf } from '../support/image-truth.ts'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
+import { Random, seeded } from '../support/random.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
+import { anyMoment } from '../support/until.ts'
 
-/** `npm run chaos` kills as often as a release has to bear; the suite of every day has a few. */
-const workerKills = Number(process.env.WORKER_KILLS ?? 3)
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 2 ** 31)
+const workerKills = amount('WORKER_KILLS', { test: 3, chaos: 100 })
 
 /** Leases are short, so that what a dead worker held is free soon; and no job is given up for its workers' deaths. */
 const env = { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '100', IMAGE_CONCURRENCY: '4', IMAGE_QUEUE_WINDOW: '8' }
@@ -152,8 +151,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
   test(`kill -9 of a worker ${workerKills} times: each job ends once, with one row, one charge and its images`, {
     timeout: 120_000 + workerKills * 10_000,
   }, async () => {
-    onTestFailed(() => console.log(`again with CHAOS_SEED=${seed}`))
-    const random = new Random(seed)
+    const random = seeded(1)
     const workers = await Promise.all([theWorker(), bed.startWorker()])
     onTestFinished(() => void Promise.all(workers.map((one) => one.kill9())))
     worker = undefined
@@ -168,7 +166,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
       // Half of the deaths come while the upstream works, the others at any moment until behind the end.
       if (kill % 2 === 1) {
         bed.upstream.release()
-        await sleep(random.upTo(300))
+        await anyMoment(random, 300)
       }
       const at = random.upTo(1)
       await workers[at]?.kill9()

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freeKey, type ImageTestbed, type Job, paidKey, startImageTestbed } from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
-import { queueBackends } from '../support/redis.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
 
 const path = '/v1/images/generations'

@@ -3,7 +3,9 @@
 -- what these processes hold; NULL: whoever holds it.
 CREATE OR REPLACE FUNCTION settle_money(released uuid[], charged_accounts uuid[], charged_keys uuid[], charged_groups uuid[],
   moments timestamptz[], charges bigint[], holders uuid[] DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+RETURNS void LANGUAGE plpgsql
+-- As in reserve_money.
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   gone uuid[];
   owners uuid[];

@@ -1,10 +1,74 @@
-import type { ImageJob, JobResult } from './job.ts'
+import { z } from 'zod'
+import { type ImageJob, type JobResult, jobStates } from './job.ts'
 
-/** A link to a stored image, absolute, good for a while. */
+const jobResult = z.object({
+  created: z.int().describe('Seconds since the epoch.'),
+  data: z.array(
+    z.object({
+      url: z.url().describe('Good for a while; each reading of the job gives new ones.'),
+      content_type: z.string(),
+      bytes: z.int(),
+      revised_prompt: z.string().optional(),
+    }),
+  ),
+  size: z.string().nullable(),
+  quality: z.string().nullable(),
+  background: z.string().nullable(),
+  output_format: z.string().nullable(),
+  usage: z
+    .object({ input_tokens: z.number(), output_tokens: z.number(), total_tokens: z.number() })
+    .nullable(),
+})
+
+const ms = z.int().nullable()
+const problem = z.object({ kind: z.string(), message: z.string() }).nullable()
+
+/** A job as its client sees it. */
+export const imageJob = z
+  .object({
+    id: z.uuid().describe('The `x-request-id` of the request that asked for it.'),
+    object: z.literal('image.generation'),
+    status: z.enum(jobStates),
+    model: z.string(),
+    n: z.int().describe('Images asked for.'),
+    created_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable(),
+    finished_at: z.iso.datetime().nullable(),
+    position: z
+      .int()
+      .nullable()
+      .describe("The place among the tenant's waiting jobs, 1 being next; null when it does not wait."),
+    attempts: z.array(
+      z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }),
+    ),
+    latency_ms: z.object({ queue: ms, total: ms }),
+    partial_images: z.array(z.object({ index: z.int(), url: z.url() })),
+    result: jobResult.nullable(),
+    error: problem,
+    cost_nano_usd: z.string().nullable().describe('Nano-USD in decimal digits; null where not known.'),
+    webhook: z
+      .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
+      .nullable()
+      .describe('Null where nobody is to be told of the end.'),
+  })
+  .meta({ id: 'ImageJob' })
+
+/** What a webhook is told, once the job has ended. */
+export const imageWebhook = z
+  .object({
+    type: z
+      .templateLiteral(['image.generation.', z.enum(jobStates)])
+      .describe("`image.generation.` and the job's `status`."),
+    timestamp: z.iso.datetime(),
+    data: imageJob,
+  })
+  .meta({ id: 'ImageWebhook' })
+
+/** Makes a link to a stored image: absolute, and good for a while. */
 export type LinkTo = (file: string) => string
 
-/** A job as its client sees it. `position`: its place among the tenant's waiting jobs; null when it does not wait. */
-export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo) {
+/** `position`: its place among the tenant's waiting jobs; null when it does not wait. */
+export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo): z.output<typeof imageJob> {
   return {
     id: job.id,
     object: 'image.generation',
@@ -34,7 +98,7 @@ export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo) 
 }
 
 /** Always with links, whatever the request asked for: a job may be read many times. */
-function resultJson(result: JobResult, linkTo: LinkTo) {
+function resultJson(result: JobResult, linkTo: LinkTo): z.output<typeof jobResult> {
   return {
     created: result.created,
     data: result.images.map(({ file, contentType, bytes, revisedPrompt }) => ({

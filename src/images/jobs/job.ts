@@ -2,7 +2,9 @@ import type { ErrorKind } from '../../canonical/error.ts'
 import type { Price } from '../../catalog/snapshot.ts'
 import type { AttemptRecord, OpenRecord } from '../../ledger/record.ts'
 
-export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+
+export type JobState = (typeof jobStates)[number]
 
 /** One image generation, as its row in `image_jobs` tells it. */
 export interface ImageJob {

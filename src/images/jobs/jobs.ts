@@ -1,9 +1,11 @@
 import type { Sql } from 'postgres'
+import type { z } from 'zod'
 import type { Channel } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
 import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobScope, JobState, Lease } from './job.ts'
+import { keptWebhook, quoteText, readKept } from './kept-json.ts'
 import {
   countBefore,
   countDelivery,
@@ -17,7 +19,7 @@ import {
   setAttempts,
   setPartials,
 } from './queries.ts'
-import { jobOf, quoteText } from './rows.ts'
+import { jobOf } from './rows.ts'
 
 export type { JobScope, Lease }
 
@@ -57,11 +59,7 @@ export interface NewJob {
 }
 
 /** Who is told of a job's end. */
-export interface Webhook {
-  url: string
-  /** Where the links of what it is told lead, without a trailing slash. */
-  origin: string
-}
+export type Webhook = z.output<typeof keptWebhook>
 
 export interface Acceptance {
   verdict: 'accepted' | 'insufficient' | 'full'
@@ -275,7 +273,11 @@ export class ImageJobs {
     const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
     if (found === undefined || found.webhookUrl === null) return undefined
     const { webhookUrl, ...row } = found
-    return { job: jobOf(row), webhook: () => JSON.parse(seal.open(webhookUrl, `${id} webhook`)) }
+    return {
+      job: jobOf(row),
+      webhook: () =>
+        readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+    }
   }
 
   /** One delivery was tried. `againMs`: until the next one. */
@@ -315,6 +317,7 @@ export interface Enqueued {
   priority: number
 }
 
+/** `id priority`, split by hand: a SQL function of ours that answered in another form would have another name. */
 function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0'] = text.split(' ')
   return { id, priority: Number(priority) }

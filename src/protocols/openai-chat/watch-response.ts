@@ -13,10 +13,10 @@ export function watchResponse(body: Buffer): Observation {
   return (isRecord(parsed) ? readParsed(parsed) : undefined) ?? readScanned(body)
 }
 
-/** Up to this size, parsing costs less than scanning. */
+/** Up to this size, parsing costs less than scanning, and no more than a pattern of plain answers (1.4 us at 1.2 KB). */
 const parsedBytesMax = 16 * 1024
 
-/** Undefined where a scan tells more: of what was read before something is out of shape, and how long a message is. */
+/** Undefined for answers of which a scan knows more: without usage, or with a choice that is no object. */
 function readParsed(answer: Json): Observation | undefined {
   const usage = readUsage(answer.usage)
   const choices = answer.choices ?? []

@@ -37,8 +37,7 @@ export class ItemDecoder {
 
   add(item: Members): void {
     const type = item.text('type') ?? impliedType(item)
-    // Ids and states concern items that the vendor keeps. Nothing is lost without them.
-    item.ignore(['id', 'status', 'created_by'])
+    item.ignore(bookkeeping)
     switch (type) {
       case 'message':
         this.#addMessage(item)
@@ -216,6 +215,9 @@ function textsOf(parts: unknown): string {
     .filter((text) => text !== '')
     .join('\n\n')
 }
+
+/** Ids and states concern items that the vendor keeps. Nothing is lost without them. */
+const bookkeeping = ['id', 'status', 'created_by']
 
 const losses = {
   async: 'other formats have no calls that are answered later',

@@ -5,7 +5,7 @@ import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { ItemEncoder } from './encode-items.ts'
 import { encodeTools } from './encode-tools.ts'
-import { encryptedReasoning, nameRules } from './wire.ts'
+import { encryptedReasoning, given, nameRules } from './wire.ts'
 
 /**
  * Encode a request for `POST /v1/responses`.
@@ -173,8 +173,4 @@ function encodeStore(request: ChatRequest, notes: Notes): boolean {
   if (request.store !== undefined) return request.store
   notes.add('defaulted', notes.pathOf('store'), 'false: the Responses format would store the answer')
   return false
-}
-
-function given(name: string, value: unknown): Json {
-  return value === undefined ? {} : { [name]: value }
 }

@@ -7,7 +7,7 @@ import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import { dropped, type Fates, noteMembers, ownDelivery, said, severalCalls } from '../image-notes.ts'
 import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-protocol.ts'
-import { readUsage } from './wire.ts'
+import { given, readUsage } from './wire.ts'
 
 /**
  * Models of `POST /v1/responses` that make images with the vendor's image tool.
@@ -186,8 +186,4 @@ class ResponseStream implements ImageStreamDecoder {
     const output = this.#items.length > 0 ? this.#items : response.output
     return [{ type: 'completed', answer: decodeAnswer({ ...response, output }) }]
   }
-}
-
-function given(name: string, value: unknown): Json {
-  return value === undefined ? {} : { [name]: value }
 }

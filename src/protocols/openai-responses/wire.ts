@@ -65,7 +65,12 @@ export function searchesTools(body: Json): boolean {
   )
 }
 
-/** A whole number that is not negative; 0 for anything else. */
+/** A member to be spread into an object, if it has a value. */
+export function given(name: string, value: unknown): Json {
+  return value === undefined ? {} : { [name]: value }
+}
+
+/** The value if it is a number above 0, rounded down; 0 for anything else. */
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0
 }

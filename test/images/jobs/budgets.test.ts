@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { moneyOf, type Payer } from '../../ledger/money-bed.ts'
 import { type ImageTestbed, imagesYaml, type Job, startImageTestbed } from '../../support/image-testbed.ts'
 import { anOpen } from '../../support/records.ts'
+import { holdsFor } from '../../support/until.ts'
 import { anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
 
 const images = 40_000_000n
@@ -117,8 +117,9 @@ describe('requests for images by a key with a budget', () => {
         ),
       },
     })
-    await sleep(300)
-    expect(await bed.database.sql`SELECT id FROM image_jobs`).toHaveLength(1)
+    await holdsFor(300, async () => {
+      expect(await bed.database.sql`SELECT id FROM image_jobs`).toHaveLength(1)
+    })
     expect((await bed.call(`/v1/images/generations/${first.id}`, { key, method: 'DELETE' })).status).toBe(200)
     expect((await second).status).toBe(202)
   })

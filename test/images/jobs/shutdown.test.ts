@@ -1,18 +1,33 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type ImageTestbed, type Job, startImageTestbed } from '../../support/image-testbed.ts'
-import { queueBackends } from '../../support/redis.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freeKey, type ImageTestbed, type Job, startImageTestbed } from '../../support/image-testbed.ts'
+import { queueBackends } from '../../support/queue-backends.ts'
+import type { TollgateProcess } from '../../support/tollgate.ts'
 
 const patient = { timeout: 30_000, interval: 10 }
 const path = '/v1/images/generations'
 
 describe.each(queueBackends())('processes that are told to end, queue on %s', (backend) => {
   let bed: ImageTestbed
-  afterEach(() => bed?.close())
+  beforeAll(async () => {
+    bed = await startImageTestbed({ backend })
+  })
+  afterAll(() => bed?.close())
+
+  let worker: TollgateProcess | undefined
+  const theWorker = async () => {
+    worker ??= await bed.startWorker()
+    return worker
+  }
+  /** Its exit code. The next `theWorker` is another one. */
+  const endWorker = () => {
+    const ended = worker?.stop()
+    worker = undefined
+    return ended
+  }
 
   test('an API process ends as asked: who waits gets 202 with the job, who follows its last event, who left nothing', async () => {
-    bed = await startImageTestbed({ backend, env: { DRAIN_ON_SHUTDOWN_MS: '300' } })
-    const api = await bed.startApi()
-    const headers = { 'content-type': 'application/json', authorization: 'Bearer free-key-for-images-0001' }
+    const api = await bed.startApi({ DRAIN_ON_SHUTDOWN_MS: '300' })
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${freeKey}` }
     const body = JSON.stringify({ model: 'draw', prompt: 'waits' })
     const waiting = fetch(`${api.url}${path}`, { method: 'POST', headers, body })
     const stream = await fetch(`${api.url}${path}`, {
@@ -35,55 +50,56 @@ describe.each(queueBackends())('processes that are told to end, queue on %s', (b
     expect(await answer.json()).toMatchObject({ id, status: 'queued' })
     expect(await followed).toMatch(/^event: queued\n/)
     expect(await streamed).toContain('event: error')
-    await bed.startWorker()
+    await theWorker()
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
     const ids = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
     for (const one of ids) expect(await bed.ended(one.id)).toMatchObject({ status: 'succeeded' })
+    await endWorker()
   }, 180_000)
 
   test('a follower that has left holds up no shutdown', async () => {
-    bed = await startImageTestbed({ backend, env: { DRAIN_ON_SHUTDOWN_MS: '50000' } })
+    const api = await bed.startApi({ DRAIN_ON_SHUTDOWN_MS: '50000' })
     const gone = new AbortController()
     const id = await bed.submit({ prompt: 'never made' })
-    const answer = await bed.call(`${path}/${id}/events`, { signal: gone.signal })
+    const headers = { authorization: `Bearer ${freeKey}` }
+    const answer = await fetch(`${api.url}${path}/${id}/events`, { headers, signal: gone.signal })
     await answer.body?.getReader().read()
     gone.abort()
     const began = Date.now()
-    expect(await bed.api.stop()).toBe(0)
+    expect(await api.stop()).toBe(0)
     expect(Date.now() - began).toBeLessThan(30_000)
+    await bed.call(`${path}/${id}`, { method: 'DELETE' })
   }, 180_000)
 
   test('a worker ends when its job has ended, which is asked of the upstream once', async () => {
-    bed = await startImageTestbed({ backend })
-    const worker = await bed.startWorker()
+    const ending = await theWorker()
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held at the end' })
     await vi.waitFor(() => expect(bed.upstream.running()).toBe(1), patient)
     const waits = await bed.submit({ prompt: 'comes too late' })
-    const ended = worker.stop()
-    await vi.waitFor(() => expect(worker.stderr() + worker.stdout()).toContain('draining'), patient)
+    const ended = endWorker()
+    await vi.waitFor(() => expect(ending.stderr() + ending.stdout()).toContain('draining'), patient)
     bed.upstream.release()
     expect(await ended).toBe(0)
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
     expect(bed.upstream.count('held at the end')).toBe(1)
-    await bed.startWorker()
+    await theWorker()
     expect(await bed.ended(waits)).toMatchObject({ status: 'succeeded' })
     expect(bed.upstream.count('comes too late')).toBe(1)
   }, 180_000)
 
   test('a job that fails while its worker ends is made by the next one', async () => {
-    bed = await startImageTestbed({ backend })
-    const worker = await bed.startWorker()
+    const ending = await theWorker()
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held fail-first:1' })
     await vi.waitFor(() => expect(bed.upstream.running()).toBe(1), patient)
-    const ended = worker.stop()
-    await vi.waitFor(() => expect(worker.stderr() + worker.stdout()).toContain('draining'), patient)
+    const ended = endWorker()
+    await vi.waitFor(() => expect(ending.stderr() + ending.stdout()).toContain('draining'), patient)
     bed.upstream.release()
     expect(await ended).toBe(0)
     const job = (await (await bed.call(`${path}/${id}`)).json()) as Job
     expect(job).toMatchObject({ status: 'queued', attempts: [{ status: 500 }] })
-    await bed.startWorker()
+    await theWorker()
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
   }, 180_000)
 })

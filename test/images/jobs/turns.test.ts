@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { amount } from '../../support/amount.ts'
 import {
   type ImageTestbed,
   imagesYaml,
@@ -6,10 +7,9 @@ import {
   paidKey,
   startImageTestbed,
 } from '../../support/image-testbed.ts'
-import { queueBackends } from '../../support/redis.ts'
+import { queueBackends } from '../../support/queue-backends.ts'
 
-/** As many as a release has to bear: `npm run chaos`. */
-const manyJobs = Number(process.env.TENANT_JOBS ?? 300)
+const manyJobs = amount('TENANT_JOBS', { test: 100, chaos: 10_000 })
 const patient = { timeout: 30_000, interval: 10 }
 
 describe.each(queueBackends())('whose turn it is, queue on %s', (backend) => {

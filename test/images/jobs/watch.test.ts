@@ -5,6 +5,7 @@ import type { ImageGateway } from '../../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../../src/images/jobs/job.ts'
 import { JobWatch } from '../../../src/images/jobs/watch.ts'
 import { relayLog } from '../../../src/telemetry/relay-log.ts'
+import { untilSteady } from '../../support/until.ts'
 import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
@@ -37,6 +38,8 @@ function aWatch(sweepMs: number, listens = true) {
 }
 
 const hourMs = 3_600_000
+/** Of a watch that sweeps every 5 ms. */
+const twentySweepsMs = 100
 
 test('each change is told by its notification, long before the sweep', async () => {
   const { watch } = aWatch(hourMs)
@@ -81,12 +84,7 @@ test('who has left is told nothing more, and when nobody is left nothing is read
   expect(first?.length).toBe(told)
   leave[1]?.()
   leave[1]?.()
-  // A read that was under way may still be counted; twenty sweeps later no other was.
-  await vi.waitFor(async () => {
-    const { reads } = state
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(state.reads).toBe(reads)
-  }, patient)
+  await untilSteady(() => state.reads, twentySweepsMs)
 })
 
 test('following ends with the job, or with the signal, and leaves no watcher behind', async () => {
@@ -102,11 +100,7 @@ test('following ends with the job, or with the signal, and leaves no watcher beh
   const { lease, job } = claimed(await bed.jobs.claim(id))
   await bed.jobs.finish(lease, 'running', job, anEnding())
   expect((await stays)?.state).toBe('succeeded')
-  await vi.waitFor(async () => {
-    const { reads } = state
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(state.reads).toBe(reads)
-  }, patient)
+  await untilSteady(() => state.reads, twentySweepsMs)
 })
 
 test('a job that is none is waited for until the signal comes', async () => {

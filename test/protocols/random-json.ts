@@ -1,48 +1,4 @@
-/** A repeatable source of random numbers (mulberry32), so that a failing case can be run again. */
-export class Random {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed
-  }
-
-  /** At least 0, below 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  /** A whole number from 0 to `most`, both included. */
-  upTo(most: number): number {
-    return Math.floor(this.next() * (most + 1))
-  }
-
-  pick<T>(items: readonly T[]): T {
-    const item = items[this.upTo(items.length - 1)]
-    if (item === undefined) throw new Error('nothing to pick from')
-    return item
-  }
-
-  shuffle<T>(items: readonly T[]): T[] {
-    return items
-      .map((item) => ({ item, at: this.next() }))
-      .sort((a, b) => a.at - b.at)
-      .map(({ item }) => item)
-  }
-
-  /** Cut bytes in pieces of 1 to `most` bytes. */
-  split(bytes: Buffer, most: number): Buffer[] {
-    const pieces: Buffer[] = []
-    for (let at = 0; at < bytes.length; ) {
-      const end = Math.min(bytes.length, at + 1 + this.upTo(most - 1))
-      pieces.push(bytes.subarray(at, end))
-      at = end
-    }
-    return pieces
-  }
-}
+import type { Random } from '../support/random.ts'
 
 /** JSON text of a random value with random white space, escapes and number forms. */
 export function randomJson(random: Random, depth = 0): string {

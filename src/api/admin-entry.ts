@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { expected } from '../canonical/checked.ts'
+import { nanoFromUsd } from '../catalog/usd.ts'
+
+const noteCharactersMax = 1_000
+
+/** Nano-USD of a decimal with or without a minus; undefined where it is none, or has too many decimals. */
+function nanoOf(text: string): bigint | undefined {
+  const nano = nanoFromUsd(text.replace(/^-/, ''))
+  return nano === undefined || !text.startsWith('-') ? nano : -nano
+}
+
+const amount = z
+  .string(expected('a decimal as a string, such as "5.00"'))
+  .refine(
+    (text) => nanoOf(text) !== undefined,
+    expected('a decimal as a string, with at most 9 decimals, such as "5.00"'),
+  )
+  .transform((text) => nanoOf(text) ?? 0n)
+  .refine((nano) => nano !== 0n, 'expected an amount other than 0')
+
+/** A movement of money by hand, as an operator asks for it. */
+export const entryRequest = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, expected('a UUID'))
+      .transform((id) => id.toLowerCase())
+      .optional()
+      .describe('An entry is booked once for its id. Default: made of the Idempotency-Key.'),
+    kind: z
+      .enum(['top_up', 'adjustment'])
+      .describe('A top-up brings money; an adjustment may take it as well.'),
+    amount_usd: amount.describe('USD, a decimal with at most 9 decimals.'),
+    note: z
+      .string()
+      .refine(
+        (text) => text.length <= noteCharactersMax && isStorable(text),
+        `expected at most ${noteCharactersMax} characters of text`,
+      )
+      .nullish(),
+  })
+  .refine(({ kind, amount_usd }) => kind !== 'top_up' || amount_usd > 0n, {
+    path: ['amount_usd'],
+    error: 'a top-up brings money; take some with an "adjustment"',
+  })
+  .meta({ id: 'EntryRequest' })
+
+/** Postgres keeps no NUL and no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+const usdText = z.string().describe('USD, an exact decimal.')
+const nanoText = z.string().describe('Nano-USD in decimal digits.')
+
+export const tenantBalance = z
+  .object({
+    tenant: z.string(),
+    limited: z
+      .boolean()
+      .describe('Whether requests are admitted by reservation; else they are only recorded.'),
+    balance_usd: usdText,
+    balance_nano_usd: nanoText,
+    held_usd: usdText,
+    held_nano_usd: nanoText.describe('Nano-USD that running requests hold.'),
+  })
+  .meta({ id: 'TenantBalance' })
+
+export const bookedEntry = tenantBalance
+  .extend({
+    entry: z.object({
+      id: z.uuid(),
+      kind: z.enum(['top_up', 'adjustment']),
+      amount_usd: usdText,
+      amount_nano_usd: nanoText,
+      note: z.string().nullable(),
+      created_at: z.iso.datetime(),
+    }),
+  })
+  .meta({ id: 'BookedEntry' })

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import type { ImageTraits } from '../canonical/image.ts'
+import type { Channel, Group, Model, Price } from '../catalog/snapshot.ts'
+import { parseMultiplier } from '../ledger/price.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { imageProtocols, translatable } from '../routing/candidates.ts'
+import { type ModelEndpoint, modelEndpoints } from '../stages/endpoints.ts'
+
+const words = z.array(z.string()).nullable()
+const count = z.int().nullable()
+
+/** Null: whatever the format knows. */
+const imageTraits = z.object({
+  sizes: words,
+  qualities: words,
+  styles: words,
+  backgrounds: words,
+  output_formats: words,
+  images_max: count.describe('Images of one request.'),
+  partial_images_max: count,
+  prompt_characters_max: count,
+})
+
+const usd = z.string().nullable()
+
+const pricing = z
+  .object({
+    input: usd,
+    output: usd,
+    cache_read: usd,
+    cache_write: usd,
+    reasoning: usd,
+    image: usd.describe('Per image.'),
+    images: z
+      .array(z.object({ size: z.string().nullable(), quality: z.string().nullable(), usd }))
+      .describe('Per image of one size or quality; null: of any.'),
+  })
+  .describe('USD per million tokens, as the group pays it: exact decimals; null where not known.')
+
+/** OpenAI's model with more members. https://platform.openai.com/docs/api-reference/models */
+export const model = z
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int().describe('Seconds since the epoch.'),
+    owned_by: z.string(),
+    aliases: z.array(z.string()),
+    endpoints: z.array(z.string()).describe('Where it is known to be served.'),
+    capabilities: z.object({
+      streaming: z.boolean(),
+      images: imageTraits.nullable().describe('What it takes of image requests; null in each: any.'),
+    }),
+    context_length: count,
+    max_output_tokens: count,
+    pricing: pricing.nullable(),
+  })
+  .meta({ id: 'Model' })
+
+export const modelList = z
+  .object({ object: z.literal('list'), data: z.array(model) })
+  .meta({ id: 'ModelList' })
+
+/** `id`: as asked for, because a model may stand for any name that its channels pass through. */
+export function modelJson(of: Model, id: string, group: Group): z.output<typeof model> {
+  const channels = of.offers
+    .map((offer) => offer.channel)
+    .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
+  const endpoints = modelEndpoints.filter((endpoint) => isServedOn(endpoint, of, id, channels))
+  const makesImages = endpoints.some(({ kind }) => kind === 'image')
+  return {
+    id,
+    object: 'model',
+    created: Math.floor(of.createdAt.getTime() / 1000),
+    owned_by: 'tollgate',
+    aliases: [...of.aliases],
+    endpoints: endpoints.map(({ path }) => path),
+    capabilities: {
+      streaming: endpoints.some(({ kind }) => kind === 'text'),
+      images: makesImages && of.images !== undefined ? traitsOf(of.images) : null,
+    },
+    context_length: of.contextLength ?? null,
+    max_output_tokens: of.maxOutputTokens ?? null,
+    pricing: of.price === undefined ? null : pricingOf(of.price, group.priceMultiplier),
+  }
+}
+
+/**
+ * Whether a model is known to be served on an endpoint. We know only the protocols of its channels, not all that they can
+ * do: a request that names it on another endpoint is passed on all the same.
+ */
+function isServedOn(
+  endpoint: ModelEndpoint,
+  model: Model,
+  id: string,
+  channels: readonly Channel[],
+): boolean {
+  switch (endpoint.kind) {
+    case 'text':
+      return speaksAny(channels, translatable) && !isSoldByTheImage(model.price) && !isPlain(id)
+    case 'plain':
+      return speaksAny(channels, [endpoint.protocol]) && endpoint.models.test(id)
+    case 'image': {
+      const others = model.images === undefined ? [] : imageProtocols
+      return speaksAny(channels, [endpoint.protocol, ...others])
+    }
+  }
+}
+
+/** Models that answer with no text, by their name. */
+function isPlain(id: string): boolean {
+  return modelEndpoints.some(
+    (endpoint) => endpoint.kind === 'plain' && endpoint.writes !== true && endpoint.models.test(id),
+  )
+}
+
+function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolName[]): boolean {
+  return channels.some((channel) => protocols.some((name) => channel.protocols[name] !== undefined))
+}
+
+/** Not a chat model, even where its channels speak formats of chats: nobody knows what a chat with it would cost. */
+function isSoldByTheImage(price: Price | undefined): boolean {
+  if (price === undefined || price.input !== undefined || price.output !== undefined) return false
+  return price.image !== undefined || price.imageRates.length > 0
+}
+
+function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {
+  const words = (list: readonly string[] | undefined) => (list === undefined ? null : [...list])
+  return {
+    sizes: words(traits.sizes),
+    qualities: words(traits.qualities),
+    styles: words(traits.styles),
+    backgrounds: words(traits.backgrounds),
+    output_formats: words(traits.outputFormats),
+    images_max: traits.imagesMax ?? null,
+    partial_images_max: traits.partialImagesMax ?? null,
+    prompt_characters_max: traits.promptCharactersMax ?? null,
+  }
+}
+
+/** As the group pays it. */
+function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
+  const usd = (nano: bigint | undefined) => (nano === undefined ? null : usdText(nano, multiplier))
+  return {
+    input: usd(price.input),
+    output: usd(price.output),
+    cache_read: usd(price.cacheRead ?? price.input),
+    cache_write: usd(price.cacheWrite ?? price.input),
+    reasoning: usd(price.reasoning ?? price.output),
+    image: usd(price.image),
+    images: price.imageRates.map(({ size, quality, nano }) => ({
+      size: size ?? null,
+      quality: quality ?? null,
+      usd: usd(nano),
+    })),
+  }
+}
+
+/** With at least two decimals, as people write prices, and more only where they are needed. */
+function usdText(nano: bigint, multiplier: string): string {
+  const { digits, scale } = parseMultiplier(multiplier)
+  const nanoPerUsd = 1_000_000_000n * scale
+  const exact = nano * digits
+  const decimals = String(exact % nanoPerUsd)
+    .padStart(String(nanoPerUsd).length - 1, '0')
+    .replace(/0+$/, '')
+  return `${exact / nanoPerUsd}.${decimals.padEnd(2, '0')}`
+}

@@ -1,0 +1,131 @@
+import type { Json } from '../canonical/json.ts'
+import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
+import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
+import { membersOf, referenceTo } from './json-schemas.ts'
+import { limitHeaderRefs, refsTo } from './openapi-components.ts'
+import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
+
+const withKey = [{ bearer: [] }, { apiKey: [] }]
+const security = { key: withKey, link: [], admin: [{ adminToken: [] }] }
+
+/** An endpoint that models answer. The format is a vendor's: request and answer are left open. */
+export function modelOperation(endpoint: ModelEndpoint): Json {
+  const open = { type: 'object', additionalProperties: true }
+  const streams = endpoint.kind !== 'plain' || endpoint.writes === true
+  return {
+    ...headOf(endpoint),
+    description: formatOf(endpoint),
+    externalDocs: { url: endpoint.reference, description: "The vendor's reference of the format" },
+    security: withKey,
+    parameters: [{ $ref: '#/components/parameters/idempotency-key' }],
+    requestBody: jsonBody({ ...open, properties: { model: { type: 'string' } }, required: ['model'] }),
+    responses: {
+      200: {
+        description: streams ? 'The answer, or its events where `stream` is true.' : 'The answer.',
+        headers: { ...refsTo(['x-request-id']), ...limitHeaderRefs },
+        content: {
+          'application/json': { schema: open },
+          ...(streams ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+        },
+      },
+      ...(endpoint.kind === 'image' ? { 202: accepted } : {}),
+      default: errorOf(endpoint),
+    },
+  }
+}
+
+function formatOf(endpoint: ModelEndpoint): string {
+  switch (endpoint.kind) {
+    case 'text':
+      return "In the vendor's format. A channel that speaks it gets the request unchanged but for the model's name; for any other the request is translated."
+    case 'plain':
+      return "In the vendor's format. The request goes as it came to a channel that speaks that vendor's format of chats."
+    case 'image':
+      return "In the vendor's format. The request becomes a job. The answer comes when the images are made; with `prefer: respond-async`, or after IMAGE_WAIT_MS, it is the job."
+  }
+}
+
+const accepted: Json = {
+  description:
+    'The job goes on. While the database is away, only `id`, `object`, `status` and `model` are known.',
+  headers: { ...refsTo(['x-request-id', 'retry-after']), ...limitHeaderRefs },
+  content: { 'application/json': { schema: { anyOf: [referenceTo(imageJob), { type: 'object' }] } } },
+}
+
+/** What we call: the address that a request for images gives. */
+export const webhooks: Json = {
+  'image.generation': {
+    post: {
+      summary: 'The end of an image job, for the address in `x-tollgate-webhook` of its request',
+      description: 'Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.',
+      externalDocs: { url: 'https://www.standardwebhooks.com' },
+      requestBody: jsonBody(referenceTo(imageWebhook)),
+      responses: {
+        '2XX': { description: 'Taken. Anything else is tried again later.' },
+        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+      },
+    },
+  },
+}
+
+/** An endpoint of our own. */
+export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
+  const { guard, description, method, params, query, body, answer, statuses = [200] } = endpoint
+  const media = endpoint.media ?? 'application/json'
+  const parameters = [
+    ...membersOf(params).map((member) => ({ ...parameterOf(member), in: 'path', required: true })),
+    ...membersOf(query).map((member) => ({ ...parameterOf(member), in: 'query' })),
+    ...(method === 'POST' ? [{ $ref: '#/components/parameters/idempotency-key' }] : []),
+  ]
+  const good = {
+    description: endpoint.summary,
+    headers: { ...refsTo(['x-request-id']), ...(guard === 'key' ? limitHeaderRefs : {}) },
+    content: { [media]: answer === undefined ? {} : { schema: referenceTo(answer) } },
+  }
+  return {
+    ...headOf(endpoint),
+    ...(description === undefined ? {} : { description }),
+    security: security[guard],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: jsonBody(referenceTo(body)) }),
+    responses: {
+      ...Object.fromEntries(statuses.map((status) => [status, good])),
+      default: guard === 'admin' ? errorNamed('OpenaiError') : errorOf(endpoint),
+    },
+  }
+}
+
+function parameterOf({ name, required, schema }: ReturnType<typeof membersOf>[number]): Json {
+  const { description, ...rest } = schema
+  return { name, required, schema: rest, ...(description === undefined ? {} : { description }) }
+}
+
+function jsonBody(schema: Json): Json {
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+function headOf({ method, path, summary }: Endpoint): Json {
+  const [, first = '', second = ''] = path.split('/')
+  return { operationId: operationIdOf(method, path), summary, tags: [first === 'v1' ? second : first] }
+}
+
+/** `GET /v1/usage/requests/{id}` -> `getUsageRequestsById` */
+function operationIdOf(method: string, path: string): string {
+  const words = path
+    .replace(/^\/v1/, '')
+    .replace(/\{(\w+)\}/g, 'by-$1')
+    .split(/[^a-z]+/)
+  return method.toLowerCase() + words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
+}
+
+/** The shape follows the path; where the path has no format, the header `anthropic-version` decides. */
+function errorOf({ path }: Endpoint): Json {
+  const [plain, versioned] = [{}, { 'anthropic-version': '2023-06-01' }].map(
+    (sent) => formatAt(path, sent).protocol === 'anthropic-messages',
+  )
+  return errorNamed(plain === versioned ? (plain ? 'MessagesError' : 'OpenaiError') : 'AnyError')
+}
+
+function errorNamed(name: 'OpenaiError' | 'MessagesError' | 'AnyError'): Json {
+  return { $ref: `#/components/responses/${name}` }
+}

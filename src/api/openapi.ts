@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Json } from '../canonical/json.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import type { ModelEndpoint } from '../stages/endpoints.ts'
+import { idOf, namedSchemas } from './json-schemas.ts'
+import { errorResponses, headers, parameters, securitySchemes } from './openapi-components.ts'
+import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
+import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
+
+/** What the document is made from. */
+export interface Surface {
+  models: readonly ModelEndpoint[]
+  own: readonly (OwnEndpoint | AdminEndpoint)[]
+  /** Where clients reach us; undefined: where the document was fetched. */
+  publicUrl: string | undefined
+}
+
+/** `GET /openapi.json`: for anybody, without a row in the usage log. The document is made when first asked for. */
+export function openapi(surface: Surface, stallMs: number) {
+  let bytes: Buffer | undefined
+  return (_request: IncomingMessage, response: ServerResponse): void => {
+    bytes ??= Buffer.from(JSON.stringify(openapiDocument(surface)))
+    response.writeHead(200, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': bytes.length,
+    })
+    response.end(bytes)
+    if (isWaitedFor(response)) cutWhenStalled(response, stallMs)
+  }
+}
+
+/** Every endpoint in OpenAPI 3.1. https://spec.openapis.org/oas/v3.1.1.html */
+export function openapiDocument({ models, own, publicUrl }: Surface): Json {
+  const paths: Record<string, Json> = {}
+  const add = ({ method, path }: { method: string; path: string }, operation: Json) => {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
+  }
+  for (const endpoint of models) add(endpoint, modelOperation(endpoint))
+  for (const endpoint of own) add(endpoint, ownOperation(endpoint))
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tollgate',
+      version: packageJson.version,
+      description: packageJson.description,
+      license: { name: packageJson.license, identifier: packageJson.license },
+    },
+    ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl.replace(/\/+$/, '') }] }),
+    paths,
+    webhooks,
+    components: {
+      securitySchemes,
+      headers,
+      parameters,
+      responses: errorResponses(),
+      schemas: schemasOf(own),
+    },
+  }
+}
+
+/** Bodies as clients send them, all else as clients get it. */
+function schemasOf(own: Surface['own']): Json {
+  const sent = namedSchemas('input')
+  const bodies = own.flatMap(({ body }) => (body === undefined ? [] : [idOf(body)]))
+  return { ...namedSchemas('output'), ...Object.fromEntries(bodies.map((id) => [id, sent[id]])) }
+}

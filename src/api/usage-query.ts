@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { expected } from '../canonical/checked.ts'
+import { invalid } from '../canonical/field-error.ts'
+import type { Position, RequestFilter } from '../ledger/queries.ts'
+import { id, isId, moment, oneOf, text, wholeNumber } from './parameter.ts'
+
+const model = text.optional().describe('As requested or as served.')
+const times = {
+  from: moment('first moment').optional().describe('Requests from this moment on.'),
+  to: moment('end').optional().describe('Requests before this moment; a day is meant to its end.'),
+}
+
+const statusRange = z
+  .string({ error: 'given more than once' })
+  .regex(/^[1-5](?:\d\d|[xX]{2})$/, expected('a status such as 404 or a class such as 4xx'))
+  .transform((value) => {
+    const [least, most] = ['0', '9'].map((digit) => Number(value.replace(/x/gi, digit)))
+    return { least: least ?? 0, most: most ?? 0 }
+  })
+
+const cursor = z
+  .string({ error: 'given more than once' })
+  .refine((value) => positionAt(value) !== undefined, expected('next_cursor of the page before'))
+  .transform(positionAt)
+
+/** What a client may ask of the list. */
+export const requestQuery = z
+  .strictObject({
+    ...times,
+    model,
+    status: statusRange.optional().describe('A status such as `429`, or a class such as `4xx`.'),
+    outcome: oneOf(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
+    endpoint: text.optional().describe('The path that was called.'),
+    request_id: id("a request's id, as x-request-id has it").optional(),
+    cursor: cursor.optional().describe('`next_cursor` of the page before.'),
+    limit: wholeNumber(1, 200).default(50).describe('Rows on a page.'),
+  })
+  .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
+
+/** What a client may ask of the totals. */
+export const summaryQuery = z
+  .strictObject({
+    from: times.from.describe('Default: 30 days before `to`. At most 92 days before it.'),
+    to: times.to.describe('Default: now. A day is meant to its end.'),
+    model,
+  })
+  .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
+
+/** The filter of a list. */
+export function filterOf(query: z.output<typeof requestQuery>): RequestFilter {
+  const filter: RequestFilter = {}
+  if (query.from !== undefined) filter.from = query.from
+  if (query.to !== undefined) filter.to = query.to
+  if (query.model !== undefined) filter.model = query.model
+  if (query.status !== undefined) filter.statusRange = query.status
+  if (query.outcome !== undefined) filter.outcome = query.outcome
+  if (query.endpoint !== undefined) filter.endpoint = query.endpoint
+  if (query.request_id !== undefined) filter.requestId = query.request_id
+  return filter
+}
+
+const summaryDays = 30
+const summaryDaysMax = 92
+const dayMs = 86_400_000
+
+/** The time of the totals, its end not included. Throws `invalid_request` where it is too long. */
+export function spanOf(query: z.output<typeof summaryQuery>, nowMs: number): { from: Date; to: Date } {
+  const to = query.to ?? new Date(nowMs)
+  const from = query.from ?? new Date(to.getTime() - summaryDays * dayMs)
+  if (!isInOrder({ from, to })) throw invalid('to', 'expected a time after "from"')
+  if (to.getTime() - from.getTime() <= summaryDaysMax * dayMs) return { from, to }
+  throw invalid('from', `expected at most ${summaryDaysMax} days before "to", got "${from.toISOString()}"`)
+}
+
+function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefined }): boolean {
+  return from === undefined || to === undefined || from < to
+}
+
+/** Opaque to clients: where the next page begins. */
+export function cursorFor(row: { created_at: Date; id: string }): string {
+  return Buffer.from(`${row.created_at.toISOString()} ${row.id}`).toString('base64url')
+}
+
+function positionAt(value: string): Position | undefined {
+  const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
+  const createdAt = new Date(time)
+  if (!isId(last) || Number.isNaN(createdAt.getTime())) return undefined
+  return cursorFor({ created_at: createdAt, id: last }) === value ? { createdAt, id: last } : undefined
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { optional } from '../../canonical/checked.ts'
+import { errorKinds } from '../../canonical/error.ts'
+import type { Price } from '../../catalog/snapshot.ts'
+import type { AttemptRecord, OpenRecord } from '../../ledger/record.ts'
+import { protocolNames } from '../../protocols/protocol.ts'
+import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
+
+/**
+ * The JSON text that a job's row keeps. Another release may have written it: a new member has a default, and a word that
+ * this release does not know becomes one that it knows. What is added to and written back is loose: it keeps members that
+ * only a newer release knows.
+ */
+
+const text = z.string()
+const textOrNull = z.string().nullable()
+const wholeOrNull = z.int().nullable()
+const kind = z.enum(errorKinds).catch('internal')
+const protocol = z.enum(protocolNames).nullable().catch(null)
+
+/** JSON has no bigint: digits with an `n` behind them. */
+const nano = z
+  .string()
+  .regex(/^-?\d+n$/)
+  .transform((digits) => BigInt(digits.slice(0, -1)))
+
+const price: z.ZodType<Price> = z.object({
+  id: text,
+  input: optional(nano),
+  cacheRead: optional(nano),
+  cacheWrite: optional(nano),
+  output: optional(nano),
+  reasoning: optional(nano),
+  image: optional(nano),
+  imageRates: z.array(z.object({ size: optional(text), quality: optional(text), nano })),
+})
+
+export const keptQuote: z.ZodType<JobQuote> = z.object({
+  price: optional(price),
+  multiplier: text,
+  size: optional(text),
+  quality: optional(text),
+  count: z.int(),
+  delivery: optional(z.enum(['url', 'b64_json'])),
+  stream: z.boolean(),
+})
+
+export const keptOpened: z.ZodType<OpenRecord> = z.object({
+  id: text,
+  tenantId: textOrNull,
+  keyId: textOrNull,
+  groupId: textOrNull,
+  endpoint: text,
+  clientProtocol: protocol,
+  requestedModel: textOrNull,
+  stream: z.boolean(),
+  clientAddress: textOrNull,
+  userAgent: textOrNull,
+  idempotencyKey: textOrNull,
+  reservedAccountId: textOrNull,
+  capture: z.enum(['none', 'shape', 'content']),
+  body: z.null(),
+})
+
+export const keptAttempts: z.ZodType<AttemptRecord[]> = z.array(
+  z.looseObject({
+    channel: text,
+    upstreamProtocol: protocol,
+    upstreamModel: textOrNull,
+    reason: text,
+    // An older release kept only calls, and did not say so.
+    passedOver: z.boolean().default(false),
+    status: wholeOrNull,
+    error: z.looseObject({ kind, message: text }).nullable(),
+    firstByteMs: z.number().nullable(),
+    totalMs: z.number().nullable(),
+    upstreamRequestId: textOrNull,
+  }),
+)
+
+export const keptPartials: z.ZodType<JobPartial[]> = z.array(z.looseObject({ file: text, index: z.int() }))
+
+export const keptResult: z.ZodType<JobResult> = z.object({
+  created: z.int(),
+  images: z.array(
+    z.object({
+      file: text,
+      contentType: text,
+      bytes: z.int(),
+      revisedPrompt: z.exactOptional(text),
+    }),
+  ),
+  delivery: z.enum(['url', 'b64_json']),
+  size: z.exactOptional(text),
+  quality: z.exactOptional(text),
+  background: z.exactOptional(text),
+  outputFormat: z.exactOptional(text),
+  usage: z.exactOptional(z.object({ inputTokens: z.number(), outputTokens: z.number() })),
+})
+
+export const keptError: z.ZodType<JobError> = z.object({
+  kind,
+  message: text,
+  field: z.exactOptional(text),
+  code: z.exactOptional(text),
+  retryAfterSeconds: z.exactOptional(z.number()),
+})
+
+/** Who is told of a job's end. It is sealed in its row. */
+export const keptWebhook = z.object({
+  url: text,
+  /** Where the links of what it is told lead, without a trailing slash. */
+  origin: text,
+})
+
+/** Throws an Error that names the place, for the log. `what`: what is read, and whose it is. */
+export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
+  const read = schema.safeParse(JSON.parse(json))
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new Error(`the ${what} is not as this release keeps it: ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+/** The JSON text of a quote. */
+export function quoteText(quote: JobQuote): string {
+  return JSON.stringify(quote, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+}

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminEntriesEndpoints } from '../../src/api/admin-entries.ts'
+import { messagesError, openaiError } from '../../src/api/openapi-components.ts'
+import type { AdminEndpoint, OwnEndpoint } from '../../src/api/own-endpoint.ts'
+import { ownEndpoints } from '../../src/api/own-endpoints.ts'
+import { imageJob } from '../../src/images/jobs/job-json.ts'
+import { imageRunner } from '../../workers/generate-image.ts'
+import { png } from '../support/image-upstream.ts'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import type { Plan, SeenRequest } from '../support/upstream.ts'
+
+/** Holds that what a Tollgate answers is what its schemas, and so /openapi.json, say: no member less, and none more. */
+
+const key = 'schema-key-for-tests-0001'
+const adminToken = 'an-admin-token-for-tests'
+const adminHeader = { authorization: `Bearer ${adminToken}` }
+const messages = [{ role: 'user', content: 'Hello' }]
+const versioned = { 'anthropic-version': '2023-06-01' }
+const heldId = 'resp_held_1'
+
+let bed: InProcess
+let endpoints: readonly (OwnEndpoint | AdminEndpoint)[]
+let made: { done: string; waiting: string; chat: string; link: string }
+
+beforeAll(async () => {
+  bed = await startInProcess({ ADMIN_TOKEN: adminToken }, undefined, yaml)
+  const { context } = bed
+  endpoints = [...ownEndpoints(context), ...adminEntriesEndpoints(context)]
+  bed.upstream.script(answerOf)
+  const chat = await ask('POST', '/v1/chat/completions', { model: 'many', messages, seed: 7 })
+  expect(chat.status).toBe(200)
+  expect((await ask('POST', '/v1/responses', { model: 'many', input: 'Hello' })).status).toBe(200)
+  const done = await submit('a door')
+  await imageRunner(context).run(done)
+  const job = imageJob.parse(await (await ask('GET', `/v1/images/generations/${done}`)).json())
+  made = {
+    done,
+    waiting: await submit('a window'),
+    chat: chat.headers.get('x-request-id') ?? '',
+    link: job.result?.data[0]?.url ?? '',
+  }
+})
+afterAll(() => bed?.close())
+
+/** A call of each endpoint, or a few. */
+const calls: Record<string, () => Promise<Response>[]> = {
+  'POST /v1/responses/input_tokens': () => [
+    ask('POST', '/v1/responses/input_tokens', { model: 'many', input: 'Hello' }),
+    ask('POST', '/v1/responses/input_tokens', { model: 'talk', input: 'Hello' }),
+  ],
+  'POST /v1/messages/count_tokens': () => [
+    ask('POST', '/v1/messages/count_tokens', { model: 'many', messages }, versioned),
+    ask('POST', '/v1/messages/count_tokens', { model: 'talk', messages }, versioned),
+  ],
+  'GET /v1/responses/{id}': () => [ask('GET', `/v1/responses/${heldId}`)],
+  'DELETE /v1/responses/{id}': () => [ask('DELETE', `/v1/responses/${heldId}`)],
+  'GET /v1/images/generations': () => [ask('GET', '/v1/images/generations')],
+  'GET /v1/images/generations/{id}': () => [
+    ask('GET', `/v1/images/generations/${made.done}`),
+    ask('GET', `/v1/images/generations/${made.waiting}`),
+  ],
+  'GET /v1/images/generations/{id}/events': () => [ask('GET', `/v1/images/generations/${made.done}/events`)],
+  'GET /v1/images/files/{day}/{name}': () => [fetch(made.link)],
+  'DELETE /v1/images/generations/{id}': () => [ask('DELETE', `/v1/images/generations/${made.waiting}`)],
+  'GET /v1/images/webhook-secret': () => [ask('GET', '/v1/images/webhook-secret')],
+  'POST /v1/translate': () => [
+    ask('POST', '/v1/translate', {
+      from: 'openai-chat',
+      to: 'anthropic-messages',
+      request: { model: 'many', messages, seed: 7 },
+    }),
+  ],
+  'GET /v1/models': () => [ask('GET', '/v1/models'), ask('GET', '/v1/models', undefined, versioned)],
+  'GET /v1/models/{id}': () => [
+    ask('GET', '/v1/models/picture'),
+    ask('GET', '/v1/models/many', undefined, versioned),
+  ],
+  'GET /v1/usage/requests': () => [ask('GET', '/v1/usage/requests')],
+  'GET /v1/usage/requests/{id}': () => [
+    ask('GET', `/v1/usage/requests/${made.chat}`),
+    ask('GET', `/v1/usage/requests/${made.done}`),
+  ],
+  'GET /v1/usage/summary': () => [ask('GET', '/v1/usage/summary')],
+  'GET /v1/usage/budget': () => [ask('GET', '/v1/usage/budget')],
+  'POST /admin/tenants/{name}/entries': () => [
+    ask('POST', '/admin/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
+  ],
+  'GET /admin/tenants/{name}/balance': () => [
+    ask('GET', '/admin/tenants/one/balance', undefined, adminHeader),
+  ],
+}
+
+test('every endpoint of our own is called below', () => {
+  expect(Object.keys(calls).sort()).toEqual(endpoints.map(nameOf).sort())
+})
+
+describe.each(Object.keys(calls))('%s', (name) => {
+  test('answers what its schema says, and nothing more', async () => {
+    const endpoint = endpoints.find((one) => nameOf(one) === name)
+    const { media = 'application/json', answer, statuses = [200] } = endpoint ?? {}
+    for (const call of calls[name]?.() ?? []) {
+      const response = await call
+      const text = await response.text()
+      expect(statuses, text).toContain(response.status)
+      expect(response.headers.get('content-type')).toMatch(new RegExp(`^${media.replace('*', '')}`))
+      for (const json of answer === undefined ? [] : jsonIn(text, media)) {
+        expect(answer?.parse(json)).toEqual(json)
+      }
+    }
+  })
+})
+
+test('errors have the shapes that the document gives them', async () => {
+  const nobody = { authorization: 'Bearer nobody-knows-this-key' }
+  const plain = await (await ask('GET', '/v1/models', undefined, nobody)).json()
+  expect(openaiError.parse(plain)).toEqual(plain)
+  const admin = await (await ask('GET', '/admin/tenants/one/balance')).json()
+  expect(openaiError.parse(admin)).toEqual(admin)
+  const messages = await (await ask('GET', '/v1/models', undefined, { ...nobody, ...versioned })).json()
+  expect(messagesError.parse(messages)).toEqual(messages)
+})
+
+function nameOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path}`
+}
+
+/** The answer, or the data of each event. */
+function jsonIn(text: string, media: string): unknown[] {
+  if (media === 'application/json') return [JSON.parse(text)]
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+}
+
+function ask(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`http://127.0.0.1:${bed.port}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+/** The id of a new job. */
+async function submit(prompt: string): Promise<string> {
+  const path = '/v1/images/generations'
+  const answer = await ask('POST', path, { model: 'picture', prompt }, { prefer: 'respond-async' })
+  const job: unknown = await answer.json()
+  expect(answer.status, JSON.stringify(job)).toBe(202)
+  expect(imageJob.parse(job)).toEqual(job)
+  return imageJob.parse(job).id
+}
+
+function answerOf({ path }: SeenRequest): Plan {
+  if (/count_tokens|input_tokens/.test(path)) return json({ input_tokens: 42 })
+  if (path.endsWith('/images/generations')) {
+    return json({
+      created: 1,
+      data: [{ b64_json: png().toString('base64'), revised_prompt: 'a red door' }],
+      usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+    })
+  }
+  return json(heldAnswer)
+}
+
+const heldAnswer = {
+  id: heldId,
+  object: 'response',
+  status: 'completed',
+  model: 'upstream-many',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
+}
+
+function json(body: object): Plan {
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function yaml(url: string): string {
+  const origin = url.replace(/\/v1$/, '')
+  return `
+models:
+  - { id: many, aliases: [lots], context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: talk, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: picture, price: { image: "0.04", images: [{ size: 512x512, usd: "0.01" }] }, images: { sizes: [512x512, 1024x1024] } }
+channels:
+  - { name: responses, protocols: { openai-responses: ${url} }, api_keys: [""], models: [many], allow_private_address: true }
+  - { name: messages, protocols: { anthropic-messages: ${origin}/m }, api_keys: [""], models: [many], allow_private_address: true, priority: -1 }
+  - { name: chat, protocols: { openai-chat: ${url} }, api_keys: [""], models: [talk], allow_private_address: true }
+  - { name: painter, protocols: { openai-images: ${url} }, api_keys: [""], models: [picture], allow_private_address: true }
+groups:
+  - { name: default, models: ['*'], channels: ['*'], budget: { month: "5.00" } }
+tenants:
+  - name: one
+    balance_usd: "10.00"
+    keys:
+      - { name: one, group: default, secret: ${key}, budget: { total: "3.00" } }
+`
+}

@@ -1,0 +1,116 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { adminEntriesEndpoints } from '../../src/api/admin-entries.ts'
+import { ownEndpoints } from '../../src/api/own-endpoints.ts'
+import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { modelEndpoints } from '../../src/stages/endpoints.ts'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+
+let bed: InProcess
+let closed: InProcess
+let document: Json
+
+beforeAll(async () => {
+  bed = await startInProcess({ ADMIN_TOKEN: 'an-admin-token-for-tests', PUBLIC_URL: 'https://llm.example/' })
+  closed = await startInProcess({})
+  document = await documentOf(bed)
+})
+afterAll(async () => {
+  await bed?.close()
+  await closed?.close()
+})
+
+async function documentOf({ port }: InProcess): Promise<Json> {
+  return (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as Json
+}
+
+/** `GET /v1/models` of every operation. */
+function operationsOf({ paths }: Json): { name: string; operation: Json }[] {
+  return entriesOf(paths).flatMap(([path, item]) =>
+    entriesOf(item).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      operation: isRecord(operation) ? operation : {},
+    })),
+  )
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return Object.entries(isRecord(value) ? value : {})
+}
+
+describe('GET /openapi.json', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    expect(await validator.validate(document)).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+    expect(document).toMatchObject({ info: { version: packageJson.version } })
+  })
+
+  test('refers only to what it has, and has only what is referred to', () => {
+    const references = new Set(
+      [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to),
+    )
+    const has = entriesOf(document.components).flatMap(([kind, named]) =>
+      entriesOf(named).map(([name]) => `#/components/${kind}/${name}`),
+    )
+    const named = has.filter((path) => !path.includes('/securitySchemes/'))
+    expect([...references].sort()).toEqual(named.sort())
+  })
+
+  test('has every endpoint and nothing else, each under a name of its own', () => {
+    const { context } = bed
+    const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEntriesEndpoints(context)]
+    const operations = operationsOf(document)
+    expect(operations.map(({ name }) => name).sort()).toEqual(
+      endpoints.map(({ method, path }) => `${method} ${path}`).sort(),
+    )
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(operations.length)
+  })
+
+  test('links the reference of every format that is a vendor’s', () => {
+    for (const { method, path, reference } of modelEndpoints) {
+      const { operation } = operationsOf(document).find(({ name }) => name === `${method} ${path}`) ?? {}
+      expect(operation).toMatchObject({ externalDocs: { url: reference } })
+    }
+  })
+
+  test('says which parameters there are, with their bounds and defaults', () => {
+    const { operation } =
+      operationsOf(document).find(({ name }) => name === 'GET /v1/images/generations') ?? {}
+    expect(operation?.parameters).toContainEqual({
+      name: 'limit',
+      in: 'query',
+      required: false,
+      description: 'Jobs on a page.',
+      schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+    })
+  })
+
+  test('says who may call: who has a key, a link, or the admin token', () => {
+    const securityOf = (wanted: string) =>
+      operationsOf(document).find(({ name }) => name === wanted)?.operation.security
+    expect(securityOf('POST /v1/messages')).toEqual([{ bearer: [] }, { apiKey: [] }])
+    expect(securityOf('GET /v1/images/files/{day}/{name}')).toEqual([])
+    expect(securityOf('GET /admin/tenants/{name}/balance')).toEqual([{ adminToken: [] }])
+  })
+
+  test('names PUBLIC_URL as the server where it is set', async () => {
+    expect(document.servers).toEqual([{ url: 'https://llm.example' }])
+    expect((await documentOf(closed)).servers).toBeUndefined()
+  })
+
+  test('leaves out what only operators with ADMIN_TOKEN have, where there is none', async () => {
+    const names = operationsOf(await documentOf(closed)).map(({ name }) => name)
+    expect(names).toContain('GET /v1/models')
+    expect(names.filter((name) => name.includes('/admin'))).toEqual([])
+  })
+
+  test('is for anybody, and no row', async () => {
+    const answer = await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(await bed.rows()).toEqual([])
+  })
+})

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RedisServer, startRedis } from '../support/redis.ts'
+import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { body, keys, yaml } from './limited-keys.ts'
+
+let bed: Testbed
+
+describe('two processes on one Redis', () => {
+  let redis: RedisServer
+  let other: TollgateProcess
+  beforeAll(async () => {
+    redis = await startRedis()
+    const env = { REDIS_URL: redis.url, ROLE: 'api', LIMITS_MS: '1000' }
+    bed = await startTestbed({ yaml, env })
+    other = await startTollgate({
+      databaseUrl: bed.databaseUrl,
+      gatewayYaml: yaml(bed.upstream.url),
+      env: { SECRET_KEY: secretKey, ...env },
+    })
+  })
+  afterAll(async () => {
+    redis.resume()
+    await other.stop()
+    await bed.close()
+    await redis.stop()
+  })
+  const ask = (url: string, key: string) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    })
+  const limitsOf = async (url: string) => {
+    const ready = await fetch(`${url}/readyz`)
+    const { limits } = (await ready.json()) as { limits: string }
+    return `${ready.status} ${limits}`
+  }
+
+  test('a thousand requests at once of one key: as many pass as its limit allows, and the upstream sees no more', async () => {
+    const urls = [bed.tollgate.url, other.url]
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    const since = Date.now()
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, turn) => {
+        const response = await ask(turn % 2 === 0 ? bed.tollgate.url : other.url, keys.rapid)
+        await response.arrayBuffer()
+        return response.status
+      }),
+    )
+    // Two a second come back while they are asked.
+    const refilled = Math.floor(((Date.now() - since) * 120) / 60_000)
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThanOrEqual(120)
+    expect(passed).toBeLessThanOrEqual(120 + refilled)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - passed)
+    expect(bed.upstream.requests).toHaveLength(passed)
+    expect(await limitsOf(bed.tollgate.url)).toBe('200 shared')
+  })
+
+  test('Redis frozen: each process goes on with its half, nobody gets a 500 or waits long, and both share again', async () => {
+    const urls = [bed.tollgate.url, other.url]
+    for (const url of urls) expect(await limitsOf(url)).toBe('200 shared')
+    redis.pause()
+    const passed = await Promise.all(
+      urls.map(async (url) => {
+        let passed = 0
+        for (;;) {
+          const since = performance.now()
+          const response = await ask(url, keys.tokens)
+          expect(performance.now() - since).toBeLessThan(4_000)
+          await response.arrayBuffer()
+          if (response.status === 429) return passed
+          expect(response.status).toBe(200)
+          passed++
+        }
+      }),
+    )
+    for (const own of passed) {
+      expect(own).toBeGreaterThanOrEqual(9)
+      expect(own).toBeLessThanOrEqual(12)
+    }
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 local')
+    redis.resume()
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    expect((await ask(other.url, keys.tokens)).status).toBe(200)
+    const log = other.stdout() + other.stderr()
+    expect(log.match(/Redis does not answer in time/g)).toHaveLength(1)
+    expect(log.match(/Redis is back/g)).toHaveLength(1)
+  })
+})

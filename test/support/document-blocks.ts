@@ -1,0 +1,42 @@
+/** A fenced block of a Markdown document. */
+export interface Block {
+  /** As written behind the fence, such as `sh`; empty where nothing is. */
+  language: string
+  text: string
+  /** Of its first line of text. */
+  line: number
+  /** Why no test runs it: from a comment before it, `<!-- not run: REASON -->`, which readers do not see. */
+  notRun: string | undefined
+}
+
+export function blocksIn(markdown: string): Block[] {
+  const lines = markdown.split('\n')
+  const blocks: Block[] = []
+  let notRun: string | undefined
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const fence = /^```(\w*)/.exec(line)
+    if (fence === null) {
+      if (line.trim() !== '') notRun = /^<!-- not run: (.+) -->$/.exec(line)?.[1]
+      continue
+    }
+    const end = lines.indexOf('```', at + 1)
+    if (end === -1) throw new Error(`line ${at + 1}: the block has no end`)
+    blocks.push({
+      language: fence[1] ?? '',
+      text: lines.slice(at + 1, end).join('\n'),
+      line: at + 2,
+      notRun,
+    })
+    notRun = undefined
+    at = end
+  }
+  return blocks
+}
+
+/** What a command prints is shown behind it, laid out for readers: `...` stands for anything, and space does not count. */
+export function matches(shown: string, printed: string): boolean {
+  const parts = shown.split('...').map((part) => part.replace(/\s+/g, ''))
+  const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*?')
+  return new RegExp(`^${pattern}$`).test(printed.replace(/\s+/g, ''))
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { filesThatLoad, type Source } from './sources.ts'
+
+/** Something that not every machine has, and the test files that need it. */
+export interface Extra {
+  name: string
+  /** How to get it. */
+  get: string
+  isHere: boolean
+  /** These files can do nothing without it, and say so in their names. */
+  files: RegExp
+  /** Files that load this module do without it what they can. */
+  optionalBy?: string
+}
+
+/** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
+export function missingExtras(): Extra[] {
+  return process.env.CI ? [] : extras().filter(({ isHere }) => !isHere)
+}
+
+function extras(): Extra[] {
+  return [
+    {
+      name: 'redis-server',
+      get: 'apt-get install redis-server',
+      isHere: runs('redis-server', '--version'),
+      files: /[/-]redis\.test\.ts$/,
+      optionalBy: 'test/support/queue-backends.ts',
+    },
+    {
+      name: 'the right to mount a file system',
+      get: 'run the tests as root, or as a user who may call sudo without a password',
+      isHere: runs('mount', '--version') && (process.getuid?.() === 0 || runs('sudo', '-n', 'true')),
+      files: /[/-]disk\.test\.ts$/,
+    },
+  ]
+}
+
+function runs(program: string, ...words: string[]): boolean {
+  return spawnSync(program, words).status === 0
+}
+
+/** The last lines of a run on a machine that lacks something: which tests did without it, and how to get it. */
+export function adviceOn(extras: readonly Extra[], sources: readonly Source[]): string {
+  return extras.map((extra) => adviceOnOne(extra, sources)).join('\n')
+}
+
+function adviceOnOne({ name, get, files, optionalBy }: Extra, sources: readonly Source[]): string {
+  const tests = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
+  const none = tests.filter((file) => files.test(file))
+  const optional = filesThatLoad(sources, optionalBy === undefined ? [] : [optionalBy])
+  const some = tests.filter((file) => optional.has(file) && !files.test(file))
+  return [
+    `This machine lacks ${name}.`,
+    ...none.map((file) => `  did not run: ${file}`),
+    ...some.map((file) => `  ran without it: ${file}`),
+    `To have these tests: ${get}`,
+  ].join('\n')
+}

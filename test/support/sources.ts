@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** One TypeScript file of this repository. */
+export interface Source {
+  /** Path from the root of the repository. */
+  file: string
+  text: string
+  /** Files and packages that it imports. Files by their path from the root. */
+  imports: string[]
+  /** Those of `imports` that Node loads: all that are not imported for their types alone. */
+  loads: string[]
+}
+
+/** Every file of src, workers, bench and test. */
+export function readSources(): Source[] {
+  return ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .sort()
+      .map((name) => read(join(folder, name))),
+  )
+}
+
+/** The files that load one of `modules`, directly or through other files. */
+export function filesThatLoad(sources: readonly Source[], modules: readonly string[]): Set<string> {
+  const found = new Set(modules)
+  for (let before = -1; before !== found.size; ) {
+    before = found.size
+    for (const { file, loads } of sources) {
+      if (loads.some((name) => found.has(name))) found.add(file)
+    }
+  }
+  return found
+}
+
+function read(file: string): Source {
+  const text = readFileSync(join(root, file), 'utf8')
+  const found = [
+    ...text.matchAll(
+      /(?:(?:^|\n)(?:import|export)\s([^'"`;]*?)from\s|import\s*\(?\s*|new URL\((?='\.))'([^']+)'/g,
+    ),
+  ]
+  const named = found.map(([, words = '', path = '']) => ({
+    path: fromRoot(file, path),
+    isType: isType(words),
+  }))
+  return {
+    file,
+    text,
+    imports: named.map(({ path }) => path),
+    loads: named.filter(({ isType }) => !isType).map(({ path }) => path),
+  }
+}
+
+/** `import type { A } from` and `import { type A, type B } from`: Node erases both. */
+function isType(words: string): boolean {
+  if (words.startsWith('type ')) return true
+  const names = /^\{([^}]*)\}\s*$/
+    .exec(words)?.[1]
+    ?.split(',')
+    .map((name) => name.trim())
+  return names?.filter(Boolean).every((name) => name.startsWith('type ')) ?? false
+}
+
+function fromRoot(file: string, path: string): string {
+  return path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path
+}

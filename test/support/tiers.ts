@@ -1,0 +1,20 @@
+import { filesThatLoad, type Source } from './sources.ts'
+
+/**
+ * The test files of each tier. Nobody lists them: the tier of a file follows from what it loads.
+ *
+ * - fast: nothing that the file loads can start a process or reach Postgres.
+ * - system: all other files. They start Tollgate, Postgres and Redis.
+ *
+ * `npm test` runs both tiers. `npm run chaos` runs the files of both that ask for an `amount`, with the large one.
+ */
+export function tiersOf(sources: readonly Source[]): { fast: string[]; system: string[]; chaos: string[] } {
+  const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
+  const system = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
+  const growing = filesThatLoad(sources, ['test/support/amount.ts'])
+  return {
+    fast: files.filter((file) => !system.has(file)),
+    system: files.filter((file) => system.has(file)),
+    chaos: files.filter((file) => growing.has(file)),
+  }
+}

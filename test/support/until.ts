@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from './random.ts'
+
+const intervalMs = 10
+
+type NotYet = undefined | false
+
+/**
+ * Wait until `isSo` answers anything but undefined or false, and answer that. Throws after `withinMs`, which is long
+ * because only a test that fails waits for it.
+ */
+export async function until<T>(isSo: () => T | Promise<T>, withinMs = 30_000): Promise<Exclude<T, NotYet>> {
+  const deadlineMs = performance.now() + withinMs
+  for (;;) {
+    const answer = await isSo()
+    if (isThere(answer)) return answer
+    if (performance.now() > deadlineMs) throw new Error(`not so within ${withinMs} ms: ${isSo}`)
+    await sleep(intervalMs)
+  }
+}
+
+function isThere<T>(answer: T): answer is Exclude<T, NotYet> {
+  return answer !== undefined && answer !== false
+}
+
+/** Wait until `read` has answered the same for `forMs`, and answer that. Throws after 30 s. */
+export async function untilSteady<T>(read: () => T, forMs: number): Promise<T> {
+  let last = read()
+  let sinceMs = performance.now()
+  await until(() => {
+    const now = read()
+    if (now !== last) sinceMs = performance.now()
+    last = now
+    return performance.now() - sinceMs >= forMs
+  })
+  return last
+}
+
+/** Run `check` again and again for `ms`. Use it to show that something does not happen: `check` throws when it does. */
+export async function holdsFor(ms: number, check: () => unknown): Promise<void> {
+  const endMs = performance.now() + ms
+  do {
+    await check()
+    await sleep(intervalMs)
+  } while (performance.now() < endMs)
+}
+
+/** Wait for a random time, so that what follows comes at any moment of what runs meanwhile. */
+export async function anyMoment(random: Random, mostMs: number): Promise<void> {
+  await sleep(random.upTo(mostMs))
+}

@@ -1,0 +1,90 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksIn, matches } from './support/document-blocks.ts'
+import { DocumentRun } from './support/document-run.ts'
+import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
+import { chat } from './support/upstream-plans.ts'
+
+/** Does what README and tutorials tell a reader to do, in a checkout of its own, and compares what they show. */
+
+const root = resolve(import.meta.dirname, '..')
+const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }).sort()]
+
+/** The only blocks that nobody runs: document, first line, and why. */
+const notRun = [
+  ['docs/tutorials/coding-agent.md', 'npm install -g @anthropic-ai/claude-code', 'needs Claude Code'],
+  ['docs/tutorials/coding-agent.md', 'npm install -g @openai/codex', 'needs Codex'],
+]
+
+let vendor: ScriptedUpstream
+beforeAll(async () => {
+  vendor = await startUpstream()
+  vendor.script((request) => (request.path === '/v1/embeddings' ? embeddings(request) : chat(request)))
+})
+afterAll(() => vendor.close())
+
+describe.each(documents)('%s', (document) => {
+  test('does what it says', { timeout: 180_000 }, async () => {
+    const run = new DocumentRun(vendorOf(vendor))
+    try {
+      for (const block of blocksIn(read(document))) {
+        if (block.notRun !== undefined) continue
+        await run.follow(block).catch((cause: Error) => {
+          throw new Error(`${document}:${block.line}: ${cause.message}`, { cause })
+        })
+      }
+    } finally {
+      await run.end()
+    }
+  })
+})
+
+test('the curl lines that a start prints work as they are', { timeout: 180_000 }, async () => {
+  const run = new DocumentRun()
+  try {
+    await run.follow({ language: 'sh', text: 'npm start' })
+    const printed = run.printed.slice(run.printed.indexOf('curl -N'))
+    await run.follow({ language: 'sh', text: printed })
+    await run.follow({ language: 'text', text: 'data: {...data: [DONE]{"data":[{..."status":200,...' })
+  } finally {
+    await run.end()
+  }
+})
+
+test('only these blocks are not run', () => {
+  const marked = documents.flatMap((document) =>
+    blocksIn(read(document)).flatMap(({ text, notRun }) =>
+      notRun === undefined ? [] : [[document, text.split('\n')[0], notRun]],
+    ),
+  )
+  expect(marked).toEqual(notRun)
+})
+
+test('what is shown must be printed', () => {
+  expect(matches('{ "id": "...", "status": 200 }', '{"id":"abc","status":200}')).toBe(true)
+  expect(matches('{ "id": "...", "status": 200 }', '{"id":"abc","status":404}')).toBe(false)
+  expect(matches('{ "status": 200 }', '{"id":"abc","status":200}')).toBe(false)
+  expect(matches('a.c', 'abc')).toBe(false)
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function embeddings({ body }: SeenRequest): Plan {
+  const { model, input } = JSON.parse(body.toString())
+  const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: [0.5, -0.25] }))
+  const usage = { prompt_tokens: 4, total_tokens: 4 }
+  return { headers: json, body: JSON.stringify({ object: 'list', data, model, usage }) }
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** OpenAI, as far as a document asks it. It is on this machine, which a channel has to allow. */
+function vendorOf({ url }: ScriptedUpstream): ReadonlyMap<string, string> {
+  const protocols = (base: string) => `protocols: { openai-chat: ${base} }`
+  return new Map([
+    [protocols('https://api.openai.com/v1'), `${protocols(url)}\n    allow_private_address: true`],
+  ])
+}

@@ -120,8 +120,8 @@ export async function openContext(
   const routing = startRouting({ database, bounds, log })
 
   const answers = {
-    seal: (answer: Buffer, requestId: string) => keeper.sealAnswer(answer, requestId),
-    open: (sealed: Buffer, requestId: string) => keeper.openAnswer(sealed, requestId),
+    encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
+    decrypt: (encrypted: Buffer, requestId: string) => keeper.decryptAnswer(encrypted, requestId),
   }
   const idempotency = IdempotencyKeys.start({
     database,
@@ -134,9 +134,9 @@ export async function openContext(
   const storage = await openStorage(config, dataDir)
   const jobs = new ImageJobs({
     database,
-    seal: {
-      seal: (text, owner) => keeper.sealJob(text, owner),
-      open: (sealed, owner) => keeper.openJob(sealed, owner),
+    cipher: {
+      encrypt: (text, owner) => keeper.encryptJob(text, owner),
+      decrypt: (encrypted, owner) => keeper.decryptJob(encrypted, owner),
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,

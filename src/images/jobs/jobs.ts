@@ -23,15 +23,15 @@ import { jobOf } from './rows.ts'
 
 export type { JobScope, Lease }
 
-/** Encrypts what is kept for a job only as long as it runs, bound to what it is. */
-export interface Seal {
-  seal(text: string, owner: string): Buffer
-  open(sealed: Buffer, owner: string): string
+/** Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose. */
+export interface JobCipher {
+  encrypt(text: string, owner: string): Buffer
+  decrypt(encrypted: Buffer, owner: string): string
 }
 
 export interface JobsOptions {
   database: Pick<Database, 'jobs' | 'reads' | 'upkeep'>
-  seal: Seal
+  cipher: JobCipher
   /** How long a client waits for Postgres. */
   waitMs: number
   /** A tenant's jobs in the queue at a time. */
@@ -68,7 +68,7 @@ export interface Acceptance {
 
 export type Claim =
   /**
-   * `request` gives the client's body; it throws where that was sealed with another SECRET_KEY. `enqueue`: jobs that may
+   * `request` gives the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that may
    * now be given to the queue.
    */
   | { verdict: 'claimed'; lease: Lease; job: ImageJob; request: () => string; enqueue: Enqueued[] }
@@ -102,7 +102,7 @@ export class ImageJobs {
    * as may. Asked again after a lost answer, it changes nothing. Rejects when Postgres does not answer.
    */
   async accept(job: NewJob): Promise<Acceptance> {
-    const { seal, queueWindow, waitingMax } = this.#options
+    const { cipher, queueWindow, waitingMax } = this.#options
     const { id } = job.opened
     const row = jsonText({
       id,
@@ -115,11 +115,12 @@ export class ImageJobs {
       opened: jsonText({ ...job.opened, body: null }),
       body: job.body,
     })
-    const sealed = seal.seal(job.request, `${id} request`)
-    const webhook = job.webhook === undefined ? null : seal.seal(JSON.stringify(job.webhook), `${id} webhook`)
+    const request = cipher.encrypt(job.request, `${id} request`)
+    const webhook =
+      job.webhook === undefined ? null : cipher.encrypt(JSON.stringify(job.webhook), `${id} webhook`)
     const [answer] = await this.#call(
       (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
-        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
+        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${request}, ${webhook},
           ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
     )
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
@@ -128,7 +129,7 @@ export class ImageJobs {
 
   /** Take a job to run it. */
   async claim(id: string): Promise<Claim> {
-    const { database, seal, queueWindow, leaseMs } = this.#options
+    const { database, cipher, queueWindow, leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<ClaimRow[]>`
         SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
@@ -140,12 +141,12 @@ export class ImageJobs {
     const row = await database.jobs.ask(({ db }) => readJobToRun(db, id))
     // Another worker may have it by now: its fence tells, when this one wants to change something.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
-    const { request: sealed, ...rest } = row
+    const { request: encrypted, ...rest } = row
     return {
       verdict,
       lease: { id, fence: answer.fence ?? 0 },
       job: jobOf(rest),
-      request: () => seal.open(sealed, `${id} request`),
+      request: () => cipher.decrypt(encrypted, `${id} request`),
       enqueue: answer.enqueue.map(enqueuedOf),
     }
   }
@@ -269,14 +270,14 @@ export class ImageJobs {
    * sealed with another SECRET_KEY.
    */
   async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
-    const { database, seal } = this.#options
+    const { database, cipher } = this.#options
     const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
     if (found === undefined || found.webhookUrl === null) return undefined
     const { webhookUrl, ...row } = found
     return {
       job: jobOf(row),
       webhook: () =>
-        readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+        readKept(keptWebhook, cipher.decrypt(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
     }
   }
 

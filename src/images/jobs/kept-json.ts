@@ -106,10 +106,10 @@ export const keptError: z.ZodType<JobError> = z.object({
   retryAfterSeconds: z.exactOptional(z.number()),
 })
 
-/** Who is told of a job's end. It is sealed in its row. */
+/** The webhook of a job. Its row holds it encrypted. */
 export const keptWebhook = z.object({
   url: text,
-  /** Where the links of what it is told lead, without a trailing slash. */
+  /** The origin of the links in its payload, without a slash at the end. */
   origin: text,
 })
 

@@ -17,7 +17,7 @@ import {
 import { imageJobs } from '../../db/schema.ts'
 import type { ImageJob, JobScope, JobState, Lease } from './job.ts'
 
-/** A row of `image_jobs`, without what is sealed. */
+/** A row of `image_jobs`, without its encrypted parts. */
 export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
 
 const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...jobColumns } =
@@ -37,7 +37,7 @@ export async function readJobs(db: TypedQueries, ids: readonly string[]): Promis
     .where(sql`${imageJobs.id} = any (${sql.param(ids)}::uuid[])`)
 }
 
-/** With the sealed request; null where the job has ended. */
+/** With the encrypted request; null when the job has ended. */
 export async function readJobToRun(
   db: TypedQueries,
   id: string,
@@ -133,7 +133,7 @@ export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
   return due.map(({ id }) => id)
 }
 
-/** The job with its sealed webhook, when that is due. */
+/** The job with its encrypted webhook, when that is due. */
 export async function readDueWebhook(
   db: TypedQueries,
   id: string,

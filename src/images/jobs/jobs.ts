@@ -266,8 +266,8 @@ export class ImageJobs {
   }
 
   /**
-   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws where it was
-   * sealed with another SECRET_KEY.
+   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws when
+   * another SECRET_KEY encrypted it.
    */
   async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
     const { database, cipher } = this.#options

@@ -7,9 +7,8 @@ import { protocolNames } from '../../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text that a job's row keeps. Another release may have written it: a new member has a default, and a word that
- * this release does not know becomes one that it knows. What is added to and written back is loose: it keeps members that
- * only a newer release knows.
+ * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
+ * a known one. A schema is loose if we add to its value and write it back: it keeps the members of a newer release.
  */
 
 const text = z.string()
@@ -113,7 +112,7 @@ export const keptWebhook = z.object({
   origin: text,
 })
 
-/** Throws an Error that names the place, for the log. `what`: what is read, and whose it is. */
+/** Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its job. */
 export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
   const read = schema.safeParse(JSON.parse(json))
   if (read.success) return read.data

@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { ensureFirstKey } from '../../src/access/first-run.ts'
 import { keysOf } from '../../src/access/keys.ts'
@@ -9,6 +8,7 @@ import { breakerTable } from '../../src/routing/breaker-table.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 /** Nobody starves another: each purpose has connections of its own. */
@@ -128,12 +128,10 @@ function follow(
   ask: () => Promise<unknown> = () => database.state.ask(({ sql }) => sql`SELECT 1`, { withinMs: 200 }),
 ): () => Promise<void> {
   let stopped = false
-  const following = (async () => {
-    while (!stopped) {
-      await ask().catch(() => {})
-      await sleep(100)
-    }
-  })()
+  const following = until(async () => {
+    await ask().catch(() => {})
+    return stopped
+  }, 120_000)
   return async () => {
     stopped = true
     await following

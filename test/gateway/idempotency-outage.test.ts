@@ -148,7 +148,7 @@ test('a process that ends keeps its last answer', { timeout: 180_000 }, async ()
   })
 })
 
-interface Heard {
+interface KeyedAnswer {
   status: number
   id: string | null
   originalId: string | null
@@ -170,7 +170,7 @@ async function start(
   return tollgate
 }
 
-async function ask({ url }: TollgateProcess, key: string | undefined, model = 'any'): Promise<Heard> {
+async function ask({ url }: TollgateProcess, key: string | undefined, model = 'any'): Promise<KeyedAnswer> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -192,16 +192,16 @@ async function ask({ url }: TollgateProcess, key: string | undefined, model = 'a
 }
 
 /** All answers, up to the first that is neither a 409 nor a 503. */
-async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<Heard[]> {
-  const heard: Heard[] = []
+async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<KeyedAnswer[]> {
+  const answers: KeyedAnswer[] = []
   await until(async () => {
     const answer = await ask(tollgate, key, model)
-    heard.push(answer)
+    answers.push(answer)
     return answer.status !== 409 && answer.status !== 503
   }).catch((error) => {
-    throw new Error(`no answer, at last: ${heard.at(-1)?.text}`, { cause: error })
+    throw new Error(`no answer, at last: ${answers.at(-1)?.text}`, { cause: error })
   })
-  return heard
+  return answers
 }
 
 function rowsWith(key: string) {

@@ -267,16 +267,16 @@ function post(path: string, body: unknown, key = freeKey): Promise<Response> {
 }
 
 test('an upgrade to WebSocket gets 426 in the format of the path, with a row of the key', async () => {
-  const heard = await say(
+  const received = await say(
     bed.tollgate.port,
     `GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nauthorization: Bearer ${freeKey}\r\n\r\n`,
   )
-  expect(statusesOf(heard)).toEqual([426])
-  expect(heard.toLowerCase()).toMatch(/\r\nupgrade: http\/1\.1\r\n/)
-  expect(lastJsonOf(heard)).toMatchObject({
+  expect(statusesOf(received)).toEqual([426])
+  expect(received.toLowerCase()).toMatch(/\r\nupgrade: http\/1\.1\r\n/)
+  expect(lastJsonOf(received)).toMatchObject({
     error: { message: expect.stringContaining('not served over a WebSocket') },
   })
-  expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({
+  expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
     status: 426,
     outcome: 'refused',
     endpoint: '/v1/responses',

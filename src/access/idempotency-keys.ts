@@ -39,9 +39,9 @@ export type Found =
 export interface IdempotencyKeysOptions extends Claimant {
   database: Pick<Database, 'answers' | 'upkeep'>
   answers: {
-    seal(answer: Buffer, requestId: string): Buffer
-    /** Throws when it cannot be opened. */
-    open(sealed: Buffer, requestId: string): Buffer
+    encrypt(answer: Buffer, requestId: string): Buffer
+    /** Throws an Error when it cannot decrypt. */
+    decrypt(encrypted: Buffer, requestId: string): Buffer
   }
   log: Log
 }
@@ -96,7 +96,7 @@ export class IdempotencyKeys {
     if (row === undefined) return { state: 'running' }
     if (row.state !== 'answered') return { state: row.state, requestId: row.request_id }
     try {
-      return { state: 'answered', requestId: row.request_id, answer: readAnswer(row, answers.open) }
+      return { state: 'answered', requestId: row.request_id, answer: readAnswer(row, answers.decrypt) }
     } catch (error) {
       requestLog(this.#options.log, row.request_id).warn(
         {},
@@ -112,7 +112,7 @@ export class IdempotencyKeys {
     const kept = {
       status,
       headers: JSON.stringify(headers),
-      answer: answers.seal(body, request.requestId),
+      answer: answers.encrypt(body, request.requestId),
     }
     return this.#writes.add(
       () => database.answers.ask(({ db }) => keepAnswer(db, instanceId, request, kept)),
@@ -158,13 +158,13 @@ const hourMs = 60 * minuteMs
 
 const away = {
   unavailable:
-    'That a request with an Idempotency-Key runs only once cannot be promised just now: the database does not answer. Try again shortly.',
+    'A request with an Idempotency-Key cannot run just now: the database does not answer, so nothing ensures that it runs only once. Try again shortly.',
 }
 
 function readAnswer(
   { request_id: requestId, status, headers, answer }: ClaimRow,
-  open: IdempotencyKeysOptions['answers']['open'],
+  decrypt: IdempotencyKeysOptions['answers']['decrypt'],
 ): KeptAnswer {
   if (status === null || headers === null || answer === null) throw new Error('a part of it is missing')
-  return { status, headers: JSON.parse(headers), body: open(answer, requestId) }
+  return { status, headers: JSON.parse(headers), body: decrypt(answer, requestId) }
 }

@@ -103,13 +103,13 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
     }
     if (differs(existing, wanted)) await putChannel(tx, wanted)
 
-    const sealed = rows.credentials.filter((row) => row.channelId === id)
+    const stored = rows.credentials.filter((row) => row.channelId === id)
     // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
-    if (!isDeepStrictEqual(openAll(sealed, keeper), channel.credentials)) {
+    if (!isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)) {
       const credentials = channel.credentials.map((credential, ordinal) => ({
         channelId: id,
         ordinal,
-        ...keeper.seal(credential, id),
+        ...keeper.encryptCredential(credential, id),
       }))
       await replaceCredentials(tx, id, credentials)
     }
@@ -124,9 +124,9 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
   }
 }
 
-function openAll(sealed: Rows['credentials'], keeper: SecretKeeper): string[] | undefined {
+function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[] | undefined {
   try {
-    return sealed.map((row) => keeper.open(row, row.channelId))
+    return stored.map((row) => keeper.decryptCredential(row, row.channelId))
   } catch {
     // Encrypted with another SECRET_KEY: the file has the text, so encrypt it again.
     return undefined

@@ -71,8 +71,8 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
   const credentials = Map.groupBy(rows.credentials, (row) => row.channelId)
   return rows.channels.flatMap((row) => {
     try {
-      const sealed = credentials.get(row.id) ?? []
-      if (sealed.length === 0) throw new Error('it has no credential')
+      const stored = credentials.get(row.id) ?? []
+      if (stored.length === 0) throw new Error('it has no credential')
       const channel: Channel = {
         id: row.id,
         name: row.name,
@@ -80,7 +80,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         priority: row.priority,
         weight: row.weight,
         allowPrivateAddress: row.privateAddresses ?? row.allowPrivateAddress,
-        credentials: sealed.map((one) => keeper.open(one, row.id)),
+        credentials: stored.map((one) => keeper.decryptCredential(one, row.id)),
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
       }

@@ -7,9 +7,9 @@ import { protocolNames } from '../../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text that a job's row keeps. Another release may have written it. A member that an older release did not write
- * has a default. A word that only a newer release knows becomes one that this release knows. Loose objects keep members
- * that only a newer release knows: the row of the usage log is made from them, or they are written back.
+ * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
+ * a known one. A schema is loose, and keeps the members of a newer release, where its value is written again: we add to it
+ * and write it back, or make the row of the usage log from it.
  */
 
 const text = z.string()
@@ -106,14 +106,14 @@ export const keptError: z.ZodType<JobError> = z.object({
   retryAfterSeconds: z.exactOptional(z.number()),
 })
 
-/** Who is told of a job's end. It is sealed in its row. */
+/** The webhook of a job. Its row holds it encrypted. */
 export const keptWebhook = z.object({
   url: text,
-  /** Where the links of what it is told lead, without a trailing slash. */
+  /** The origin of the links in its payload, without a slash at the end. */
   origin: text,
 })
 
-/** Throws an Error that names the place, for the log. `what`: what is read, and whose it is. */
+/** Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its job. */
 export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
   const read = schema.safeParse(JSON.parse(json))
   if (read.success) return read.data

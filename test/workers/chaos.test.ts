@@ -17,7 +17,7 @@ import { Random, seeded } from '../support/random.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
 import { anyMoment } from '../support/until.ts'
 
-const workerKills = amount('WORKER_KILLS', { test: 3, chaos: 100 })
+const workerKills = amount('WORKER_KILLS', { test: 2, chaos: 100 })
 
 /** Leases are short, so that what a dead worker held is free soon; and no job is given up for its workers' deaths. */
 const env = { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '100', IMAGE_CONCURRENCY: '4', IMAGE_QUEUE_WINDOW: '8' }

@@ -16,22 +16,22 @@ import { budgetColumns, bytea, limits, managedBy, moment, nano } from './schema-
 export const tenants = pgTable('tenants', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
-  /** Of all its keys together. */
+  /** Bounds of all its keys together. */
   ...limits(),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
 })
 
-/** One per tenant, with the tenant's id. `limited` accounts are admitted by reservation, others only recorded. */
+/** One account for each tenant, with the tenant's id. Requests of a `limited` account need a reservation. */
 export const accounts = pgTable('accounts', {
   id: uuid('id')
     .primaryKey()
     .references(() => tenants.id),
   limited: boolean('limited').notNull(),
-  /** Sum of the account's entries, nano-USD. Negative for unlimited accounts: what they spent. */
+  /** The sum of the account's entries, in nano-USD. An unlimited account goes below zero. */
   balance: nano('balance_nano').notNull().default(sql`0`),
-  /** Sum of the account's reservations, nano-USD. */
+  /** The sum of the account's reservations, in nano-USD. */
   reserved: nano('reserved_nano').notNull().default(sql`0`),
 })
 
@@ -46,15 +46,15 @@ export const groups = pgTable('key_groups', {
     .notNull()
     .default('drain'),
   clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
-  /** Of each of its keys that has none of its own. */
+  /** Bounds of each key that has no bounds of its own. */
   ...limits(),
-  /** Of all its keys together. */
+  /** Bounds of all its keys together. */
   totalRequestsPerMinute: integer('total_requests_per_minute'),
   totalTokensPerMinute: integer('total_tokens_per_minute'),
   totalConcurrency: integer('total_concurrency'),
-  /** Of all its keys together. */
+  /** Budgets of all its keys together. */
   ...budgetColumns(),
-  /** Of queued images: higher first. */
+  /** Queued images with a higher priority come first. */
   imagePriority: smallint('image_priority').notNull().default(0),
   managedBy: managedBy(),
 })
@@ -72,23 +72,23 @@ export const keys = pgTable(
     name: text('name').notNull(),
     /** HMAC-SHA256(pepper, secret). The secret itself is never stored. */
     secretHash: bytea('secret_hash').notNull(),
-    /** First characters of the secret, for people who look for a key. */
+    /** The first characters of the secret, by which people recognise a key. */
     hint: text('hint').notNull(),
     capture: text('capture', { enum: ['none', 'shape', 'content'] })
       .notNull()
       .default('content'),
-    /** Whose rows the key may read from the usage log. */
+    /** The rows of the usage log that the key may read: its tenant's, or only its own. */
     usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
       .notNull()
       .default('tenant'),
-    /** True: what a translation would lose is refused instead. */
+    /** True: a request is refused when its translation would lose something. */
     strict: boolean('strict').notNull().default(false),
-    /** NULL: its group's. */
+    /** NULL: the bounds of its group. */
     ...limits(),
     ...budgetColumns(),
-    /** NULL: whatever the group allows. */
+    /** NULL: all models that the group allows. */
     allowedModels: text('allowed_models').array(),
-    /** NULL: from anywhere. */
+    /** NULL: any address. */
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
     disabledAt: moment('disabled_at'),
@@ -104,7 +104,7 @@ export const keys = pgTable(
   ],
 )
 
-/** One POST each that came with an Idempotency-Key; its answer once there is one. */
+/** A row for each POST with an Idempotency-Key, and its answer once there is one. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -114,12 +114,12 @@ export const idempotencyKeys = pgTable(
     /** SHA-256 of path and body. */
     fingerprint: bytea('fingerprint').notNull(),
     requestId: uuid('request_id').notNull(),
-    /** The process that runs it; NULL once it has an answer. */
+    /** The process that runs the request; NULL once there is an answer. */
     instanceId: uuid('instance_id'),
     status: smallint('status'),
     /** JSON text of the answer's headers. */
     headers: text('headers'),
-    /** Sealed for request_id; NULL while it runs, and where the answer is an image job's. */
+    /** Encrypted for request_id; NULL while the request runs, and where an image job is the answer. */
     answer: bytea('answer'),
     createdAt: moment('created_at').notNull(),
   },

@@ -20,9 +20,9 @@ export const models = pgTable('models', {
   maxOutputTokens: integer('max_output_tokens'),
   /** Other names that clients may call it by. */
   aliases: text('aliases').array().notNull().default(sql`'{}'`),
-  /** Models that answer in its stead, in this order, when none of its channels can. */
+  /** Models that answer when none of its channels can, in this order. */
   fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
-  /** What of image requests it takes; NULL: nothing is said of it. */
+  /** The image requests that it takes; NULL: not known. */
   images: jsonb('images').$type<ImageTraits>(),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
@@ -44,7 +44,7 @@ export const prices = pgTable(
     reasoning: nano('reasoning_nano'),
     /** Nano-USD per image. */
     image: nano('image_nano'),
-    /** Prices of images of one size or quality, which go before `image_nano`. */
+    /** Prices of images of one size or quality. They have precedence over `image_nano`. */
     imageRates: jsonb('image_rates').$type<ImageRateRow[]>(),
     createdAt: moment('created_at').notNull().default(sql`clock_timestamp()`),
   },
@@ -59,9 +59,9 @@ export const channels = pgTable('channels', {
   priority: integer('priority').notNull().default(0),
   weight: integer('weight').notNull().default(1),
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
-  /** CIDR blocks that are allowed beside public addresses; NULL: `allowPrivateAddress` says it for all of them. */
+  /** CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says. */
   privateAddresses: text('private_addresses').array(),
-  /** Most images that all processes together have it make at once, and in a minute; NULL: unbounded. */
+  /** The most images that it makes at once, and in a minute, for all processes together; NULL: unbounded. */
   imageConcurrency: integer('image_concurrency'),
   imagesPerMinute: integer('images_per_minute'),
   disabledAt: moment('disabled_at'),
@@ -76,7 +76,7 @@ export const channelCredentials = pgTable(
       .notNull()
       .references(() => channels.id),
     ordinal: smallint('ordinal').notNull(),
-    /** Names the SECRET_KEY that sealed it. */
+    /** The name of the SECRET_KEY that encrypted it. */
     keyId: text('key_id').notNull(),
     sealed: bytea('sealed').notNull(),
   },
@@ -96,14 +96,14 @@ export const offers = pgTable(
   (t) => [primaryKey({ columns: [t.channelId, t.modelId] })],
 )
 
-/** One row. Raised by triggers, in the transaction of the change: `keys` for any key, `catalog` for all else. */
+/** One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all else. */
 export const revision = pgTable('revision', {
   id: smallint('id').primaryKey().default(1),
   catalog: bigint('catalog', { mode: 'number' }).notNull().default(0),
   keys: bigint('keys', { mode: 'number' }).notNull().default(0),
 })
 
-/** As `models.images` keeps it (canonical/image.ts). */
+/** The form of `models.images` (canonical/image.ts). */
 interface ImageTraits {
   sizes?: readonly string[]
   qualities?: readonly string[]
@@ -115,7 +115,7 @@ interface ImageTraits {
   promptCharactersMax?: number
 }
 
-/** As `prices.image_rates` keeps it: nano-USD as decimal digits. */
+/** The form of `prices.image_rates`: nano-USD as decimal digits. */
 export interface ImageRateRow {
   size?: string
   quality?: string

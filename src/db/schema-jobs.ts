@@ -1,22 +1,22 @@
 import { boolean, index, integer, pgTable, smallint, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment, nano } from './schema-types.ts'
 
-/** Channels that fail, for all processes: as long as a row's moment has not come, others are asked before it. */
+/** Channels that fail, for all processes: nobody calls such a channel before `openUntil` if there is another one. */
 export const channelBreakers = pgTable('channel_breakers', {
   channelId: uuid('channel_id').primaryKey(),
-  /** Times it opened in a row: each doubles how long. */
+  /** How often it has opened in a row. Each time doubles how long it stays open. */
   openings: integer('openings').notNull(),
   openUntil: moment('open_until').notNull(),
-  /** Then one process may try it; whoever does pushes this ahead. */
+  /** From then on one process may try it, which moves this ahead. */
   probeAt: moment('probe_at').notNull(),
-  /** What it failed with last, for people. */
+  /** The last failure, for people. */
   reason: text('reason').notNull(),
   changedAt: moment('changed_at').notNull(),
 })
 
 /**
- * Image generations: the truth of each, whatever the queue says. A job has its request's id, and whoever ends it writes
- * the request's row in the same transaction (finish_image_job).
+ * Image jobs. This table is the truth about a job, the queue only has its id, which is the id of its request.
+ * finish_image_job ends a job and writes the row of its request in one transaction.
  */
 export const imageJobs = pgTable(
   'image_jobs',
@@ -29,24 +29,24 @@ export const imageJobs = pgTable(
     /** Higher first. */
     priority: smallint('priority').notNull(),
     model: text('model').notNull(),
-    /** Sealed for this job's id; NULL once it has ended. */
+    /** Encrypted for this job's id; NULL once it has ended. */
     request: bytea('request'),
     /** JSON text of JobQuote: what it costs, fixed when it was accepted. */
     quote: text('quote').notNull(),
-    /** JSON text of the OpenRecord, its body left out. */
+    /** JSON text of the OpenRecord, without its body. */
     opened: text('opened').notNull(),
-    /** Redacted; NULL where nothing is kept, and once it stands in request_payloads. */
+    /** Redacted; NULL where no body is kept, and once it is in request_payloads. */
     body: text('body'),
     createdAt: moment('created_at').notNull(),
-    /** Given to the queue; NULL: more of its tenant's wait than the queue takes. */
+    /** When it was given to the queue; NULL: it waits outside, because the queue has enough of its tenant. */
     enqueuedAt: moment('enqueued_at'),
-    /** Not to be run before; NULL: at once. */
+    /** It must not run before; NULL: it may run at once. */
     notBefore: moment('not_before'),
     startedAt: moment('started_at'),
     finishedAt: moment('finished_at'),
-    /** Raised by each lease: who holds an older one changes nothing. */
+    /** Each lease raises it: a worker with an older one cannot change the job. */
     fence: integer('fence').notNull().default(0),
-    /** Those that came to nothing, and the one under way: waiting for a channel counts for none. */
+    /** Runs that failed, and the present one. Waiting for a channel is no run. */
     runs: integer('runs').notNull().default(0),
     leasedUntil: moment('leased_until'),
     /** The channel whose turn it has. */
@@ -61,16 +61,16 @@ export const imageJobs = pgTable(
     /** JSON text of JobError. */
     error: text('error'),
     cost: nano('cost_nano'),
-    /** Sealed for this job's id; NULL: nobody is to be told. */
+    /** Encrypted for this job's id; NULL: there is no webhook. */
     webhookUrl: bytea('webhook_url'),
     webhookState: text('webhook_state', { enum: ['pending', 'delivered', 'failed'] }),
     webhookTries: smallint('webhook_tries').notNull().default(0),
-    /** The next delivery is due then. */
+    /** When the next delivery is due. */
     webhookAt: moment('webhook_at'),
   },
   (t) => [
     index('image_jobs_tenant').on(t.tenantId, t.id),
-    // Those of each tenant that wait outside of the queue, in their order, and those that wait within.
+    // The jobs of each tenant that wait outside of the queue, in their order, and those that wait in it.
     index('image_jobs_waiting')
       .on(t.tenantId, t.priority.desc(), t.id)
       .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is null`),
@@ -83,7 +83,7 @@ export const imageJobs = pgTable(
   ],
 )
 
-/** When a channel may begin its next image, where its images per minute are bounded (GCRA). */
+/** When a channel with bounded images per minute may begin its next image (GCRA). */
 export const imageChannelTurns = pgTable('image_channel_turns', {
   channelId: uuid('channel_id').primaryKey(),
   nextAt: moment('next_at').notNull(),

@@ -15,8 +15,8 @@ import {
 import { moment, nano } from './schema-types.ts'
 
 /**
- * The usage log: one row per client call, append-only. In the migration: RANGE partitions by day on created_at,
- * plus a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
+ * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on created_at,
+ * and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
  * What each column means, its bound and who writes it stands in ledger/row.ts.
  */
 export const requests = pgTable(
@@ -61,7 +61,7 @@ export const requests = pgTable(
     userAgent: text('user_agent'),
     upstreamRequestId: text('upstream_request_id'),
     idempotencyKey: text('idempotency_key'),
-    /** More than 1: a flood of unauthenticated calls from one address, folded into this row. */
+    /** More than 1: the row stands for so many refused calls of one caller. */
     folded: integer('folded').notNull().default(1),
     /** Images delivered; NULL: not an image request. */
     images: smallint('images'),
@@ -72,9 +72,9 @@ export const requests = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),
-    // With the key, so that a key that sees only its own rows has those of others passed over within the index.
+    // With the key: for a key that sees only its own rows, the index alone skips the rows of others.
     index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
-    // For the filters of the usage log, each in the list's order; what is usual stays out of the partial ones.
+    // One for each filter of the usage log, in the order of the list. The partial ones leave the usual rows out.
     index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
     index('requests_served_model')
       .on(t.tenantId, t.servedModel, t.createdAt)
@@ -105,7 +105,7 @@ export const requestTags = pgTable(
   (t) => [primaryKey({ columns: [t.tenantId, t.tag, t.createdAt, t.requestId] })],
 )
 
-/** Redacted bodies, apart from the list that people page through. STORAGE EXTERNAL, own partitions and retention. */
+/** Redacted bodies, apart from the rows that people page through. STORAGE EXTERNAL, partitions and retention of its own. */
 export const requestPayloads = pgTable(
   'request_payloads',
   {
@@ -117,7 +117,7 @@ export const requestPayloads = pgTable(
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt] })],
 )
 
-/** Upstream calls made, and candidates passed over, for one request, in order. Partitioned by day as well. */
+/** The upstream calls of a request, and the candidates passed over, in order. Partitioned by day as well. */
 export const attempts = pgTable(
   'attempts',
   {
@@ -147,18 +147,18 @@ export const entries = pgTable('entries', {
   accountId: uuid('account_id').notNull(),
   createdAt: moment('created_at').notNull(),
   kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
-  /** Nano-USD; negative takes from the account. */
+  /** Nano-USD. A negative amount takes from the account. */
   amount: nano('amount_nano').notNull(),
-  /** Why, in the operator's words; NULL for charges and openings. */
+  /** The operator's reason; NULL for charges and openings. */
   note: text('note'),
 })
 
-/** What keys and groups that have budgets spent in one period of them, and what running requests hold of it. */
+/** What a key or a group with a budget has spent in one period, and what running requests hold of it. */
 export const budgetPeriods = pgTable(
   'budget_periods',
   {
     id: uuid('id').primaryKey().default(sql`gen_random_uuid()`),
-    /** A key's or a group's id. */
+    /** Id of a key or a group. */
     ownerId: uuid('owner_id').notNull(),
     period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
     /** Midnight UTC of its first day; the epoch for `total`. */
@@ -177,7 +177,7 @@ export const budgets = pgView('budgets', {
   limit: nano('limit_nano').notNull(),
 }).existing()
 
-/** Money held for running requests of limited accounts. */
+/** Money that is held for a running request. */
 export const reservations = pgTable(
   'reservations',
   {
@@ -185,7 +185,7 @@ export const reservations = pgTable(
     accountId: uuid('account_id').notNull(),
     instanceId: uuid('instance_id').notNull(),
     amount: nano('amount_nano').notNull(),
-    /** Those that hold it too. */
+    /** The budget periods that hold it too. */
     budgetPeriodIds: uuid('budget_period_ids').array().notNull().default(sql`'{}'`),
     createdAt: moment('created_at').notNull(),
   },
@@ -199,7 +199,7 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  /** `lost`: not heard of for a day, and nobody has its journal. */
+  /** `lost`: silent for a day, and nobody has its journal. */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
 })
 
@@ -222,7 +222,7 @@ export const heldAnswers = pgTable(
     /** The upstream's id, such as `resp_...`. */
     answerId: text('answer_id').notNull(),
     channel: text('channel').notNull(),
-    /** Which of the channel's credentials holds it, as a short hash of it; NULL: not known. */
+    /** A short hash of the channel's credential that holds it; NULL: not known. */
     credential: text('credential'),
     createdAt: moment('created_at').notNull(),
   },

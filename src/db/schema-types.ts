@@ -4,17 +4,17 @@ export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const nano = (name: string) => bigint(name, { mode: 'bigint' })
 export const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** Who edits a row: `file` rows are those of gateway.yaml and are disabled when they leave it. */
+/** Who edits a row. `file`: gateway.yaml has it, and it is disabled when it leaves the file. */
 export const managedBy = () => text('managed_by', { enum: ['file', 'admin'] }).notNull()
 
-/** Bounds on how fast something is used; NULL: unbounded. */
+/** Rate limits; NULL: unbounded. */
 export const limits = () => ({
   requestsPerMinute: integer('requests_per_minute'),
   tokensPerMinute: integer('tokens_per_minute'),
   concurrency: integer('concurrency'),
 })
 
-/** Most that may be spent in a day, in a month (UTC) and in all, nano-USD; NULL: unbounded. */
+/** The most that may be spent in a day, in a month (UTC) and in total, in nano-USD; NULL: unbounded. */
 export const budgetColumns = () => ({
   budgetDay: nano('budget_day_nano'),
   budgetMonth: nano('budget_month_nano'),

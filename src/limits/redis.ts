@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inTime, LateError } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
 import {
@@ -94,7 +95,7 @@ class RedisLimits implements Limits {
     this.#closed = true
     clearInterval(this.#timer)
     // Settlements of just now are sent before this command, on the same connection.
-    await inTime(this.#store.leave(this.#processId), this.#options.waitMs).catch(() => {})
+    await inTime(this.#store.leave(this.#processId), this.#options.waitMs, 'Redis').catch(() => {})
     this.#store.close()
   }
 
@@ -103,7 +104,7 @@ class RedisLimits implements Limits {
     const askedAt = performance.now()
     const held = scopes.map((scope) => heldTokens(scope, tokensEstimate))
     const asking = this.#store.take(scopes, held, requestId, leaseMs)
-    const taken = await inTime(asking, waitMs).catch(() => undefined)
+    const taken = await inTime(asking, waitMs, 'Redis').catch(() => undefined)
     if (taken === undefined) {
       this.#miss(askedAt)
       // This process decides now: if Redis grants the request later, we take that back.
@@ -168,7 +169,7 @@ class RedisLimits implements Limits {
     let again = false
     try {
       const asking = this.#store.beat(this.#processId, beatMs * beatsMissedMax)
-      const processes = await inTime(asking, this.#options.waitMs)
+      const processes = await inTime(asking, this.#options.waitMs, 'Redis').catch(undefinedIfLate)
       if (processes === undefined) {
         this.#miss(askedAt)
         await asking
@@ -247,15 +248,9 @@ const missesMax = 3
 /** A timer may fire this much too early. */
 const timerMs = 5
 
-/**
- * Undefined: no answer within `waitMs`. An answer that has arrived by then still counts: this process may have been too
- * busy to read it. Other than `inTime` of db/ and queue/, which reject.
- */
-function inTime<T>(answer: Promise<T>, waitMs: number): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => setImmediate(() => resolve(undefined)), waitMs)
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+/** Of an answer that comes too late; any other error is thrown again. */
+function undefinedIfLate(error: unknown): undefined {
+  if (!(error instanceof LateError)) throw error
 }
 
 function hasPlaces({ limits }: Scope): boolean {

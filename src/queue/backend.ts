@@ -18,19 +18,6 @@ export const bullName = (name: QueueName) => `tollgate-${name}`
 /** BullMQ requires a `connection` option, although `Backend.connect` connects. */
 export const unused = 'unused'
 
-/** Rejects when the work takes longer than `waitMs`. The work itself goes on. */
-export async function inTime<T>(work: Promise<T>, waitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the queue did not answer within ${waitMs} ms`)), waitMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** A log that writes the same message at most once in ten seconds, with the number of lines that it left out. */
 export function quietLog(log: Log): Log {
   const heldBack = new Map<string, { since: number; times: number }>()

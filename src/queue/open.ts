@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq'
+import { inTime } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Backend } from './backend.ts'
-import { bullName, describe, inTime, quietLog, unused } from './backend.ts'
+import { bullName, describe, quietLog, unused } from './backend.ts'
 import { jobOptions, payloadOf } from './payload.ts'
 import { openPostgres } from './postgres.ts'
 import type { JobQueue, QueueName, Queues, QueueWorker } from './queue.ts'
@@ -46,7 +47,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     await backend.close()
   }
   try {
-    await Promise.all(both.map((queue) => inTime(queue.waitUntilReady(), commandMs)))
+    await Promise.all(both.map((queue) => inTime(queue.waitUntilReady(), commandMs, 'the queue')))
   } catch (cause) {
     await close()
     throw new Error(`the queue cannot use its ${backend.name}: ${describe(cause)}`, { cause })
@@ -89,10 +90,14 @@ function jobQueue(queue: ReturnType<typeof openQueue>, commandMs: number): JobQu
       // A batch is expensive on Postgres: it makes two temporary tables.
       const added: Promise<unknown> =
         entries.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk(entries)
-      await inTime(added, commandMs)
+      await inTime(added, commandMs, 'the queue')
     },
     async counts() {
-      const counts = await inTime(queue.getJobCounts('wait', 'prioritized', 'delayed', 'active'), commandMs)
+      const counts = await inTime(
+        queue.getJobCounts('wait', 'prioritized', 'delayed', 'active'),
+        commandMs,
+        'the queue',
+      )
       return {
         waiting: (counts.wait ?? 0) + (counts.prioritized ?? 0),
         delayed: counts.delayed ?? 0,
@@ -104,7 +109,7 @@ function jobQueue(queue: ReturnType<typeof openQueue>, commandMs: number): JobQu
 
 async function closeQueue(queue: ReturnType<typeof openQueue>, commandMs: number): Promise<void> {
   try {
-    await inTime(queue.close(), commandMs)
+    await inTime(queue.close(), commandMs, 'the queue')
   } catch {
     // The backend is away; `backend.close` cuts its connections next.
   }

@@ -1,7 +1,7 @@
 /**
- * What the mock upstream answers, computed the same way by the mock and by the load driver that checks every byte.
- * The model's name chooses: `json` at once, `json-D` after D ms, `paced-NxM` N events M ms apart, `burst-N` N events
- * as fast as they are taken. A `renamed-` in front changes nothing.
+ * The answers of the mock upstream. The mock and the load driver, which checks every byte, compute them in the same way.
+ * The model's name chooses the answer: `json` at once, `json-D` after D ms, `paced-NxM` N events M ms apart, `burst-N` N
+ * events as fast as the client reads. A `renamed-` in front changes nothing.
  */
 export type Answer =
   | { kind: 'json'; delayMs: number }
@@ -28,7 +28,7 @@ export function answerEvents(answer: Answer): number {
   return answer.kind === 'json' ? 0 : answer.events + 2
 }
 
-/** What the model said. */
+/** The text of an answer. */
 export function answerText(answer: Answer): string {
   return answer.kind === 'json' ? prose : token.repeat(answer.events)
 }
@@ -65,12 +65,12 @@ export const jsonAnswer = Buffer.from(
   }),
 )
 
-/** One content event with the moment it was sent, in microseconds of the machine's monotonic clock. */
+/** One content event with the time at which it was sent, in microseconds of the machine's monotonic clock. */
 export function contentEvent(sentUs: number): string {
   return `${eventHead}${String(Math.floor(sentUs)).padStart(16, '0')}${eventTail}`
 }
 
-/** What stands before the sixteen digits of an event's time. */
+/** The text before the sixteen digits of an event's time. */
 export const timeMark = '"system_fingerprint":"t-'
 
 const eventHead = `data: ${JSON.stringify(head).slice(0, -1)},${timeMark}`

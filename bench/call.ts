@@ -4,11 +4,11 @@ import { nowUs, timeMark } from './answers.ts'
 export interface Expected {
   bytes: number
   events: number
-  /** How the last bytes read; undefined for an answer that is not streamed. */
+  /** The last bytes of a stream; undefined for an answer that is not streamed. */
   terminal: string | undefined
 }
 
-/** One call of the load driver: counts what arrives and says what was wrong with it. */
+/** One call of the load driver. Counts the bytes and events of the answer, and finds its fault. */
 export class Call implements Dispatcher.DispatchHandler {
   /** Undefined when the answer was right to the byte. */
   fault: string | undefined
@@ -59,7 +59,7 @@ export class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end(this.#judge())
+    this.#end(this.#findFault())
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -75,14 +75,14 @@ export class Call implements Dispatcher.DispatchHandler {
     }
     if (Call.#window === undefined) return
     Call.#window.events += this.events - before
-    // The first event of a chunk speaks for the chunk. Events of a burst carry the time zero: nothing to measure.
+    // Measures the first event of each chunk. Events of a burst have the time zero: there is nothing to measure.
     const mark = chunk.indexOf(timeMark)
     if (mark === -1) return
     const sentUs = Number(chunk.toString('latin1', mark + timeMark.length, mark + timeMark.length + 16))
     if (sentUs > 0) Call.#window.delaysUs.push(nowUs() - sentUs)
   }
 
-  #judge(): string | undefined {
+  #findFault(): string | undefined {
     if (this.#status !== 200) return `status ${this.#status}`
     if (this.#bytes !== this.#expected.bytes)
       return `${this.#bytes} bytes in place of ${this.#expected.bytes}`
@@ -104,5 +104,5 @@ export class Call implements Dispatcher.DispatchHandler {
 }
 
 const newline = 0x0a
-/** No terminal is longer. */
+/** The longest terminal has fewer bytes. */
 const tailBytes = 32

@@ -1,17 +1,17 @@
 import { type Answer, answerBytes, answerEvents } from './answers.ts'
 
-/** What the load driver's client speaks to a subject. */
+/** The format of the load driver's client. */
 export type ClientProtocol = 'openai-chat' | 'anthropic-messages'
 
 interface Client {
   path: string
-  /** Names and values by turns. */
+  /** Names and values in turn. */
   headers(key: string): string[]
-  /** Size of the answer's body when the mock upstream gave `answer`; undefined where only a look at one can tell. */
+  /** Size of the body for the client when the mock upstream gave `answer`; undefined if only a real answer can show it. */
   bytes(answer: Answer): number | undefined
-  /** Events that end in a blank line; 0 for an answer that is not streamed. */
+  /** Number of events that end in a blank line; 0 for an answer that is not streamed. */
   events(answer: Answer): number
-  /** How every stream ends. */
+  /** The last bytes of every stream. */
   terminal: string
 }
 
@@ -42,7 +42,7 @@ export const clients: Readonly<Record<ClientProtocol, Client>> = {
 
 /**
  * A conversation of the given size, valid in every protocol of `clients`: prose with line breaks and quotes, in
- * messages of at most 5 KB by turns, the user's first and last. The model comes first, where the mock looks for it.
+ * messages of at most 5 KB in turn, the user's first and last. The model comes first, where the mock looks for it.
  */
 export function requestBody(model: string, bytes: number, stream: boolean): string {
   const prose =

@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 
 /**
- * burst: `jobs` submitted as fast as they are taken, over all connections.
- * rate: each at its fixed time, whatever became of those before; what delays one counts as its latency.
+ * burst: submits `jobs` as fast as the gateway accepts them, over all connections.
+ * rate: submits each job at its fixed time, whatever happened to those before. A delay counts as latency.
  */
 export type ImageDrive =
   | { kind: 'burst'; jobs: number }
   | { kind: 'rate'; perSecond: number; durationMs: number }
 
 export interface Submitted {
-  /** Of the jobs that were accepted. */
+  /** The ids of accepted jobs. */
   ids: string[]
-  /** Of the same, until the whole answer was read. */
+  /** The latencies of the same jobs, until the whole answer had come. */
   latenciesMs: number[]
-  /** Why others were not, with counts. */
+  /** The errors of the other requests, with counts. */
   errors: Record<string, number>
   /** Milliseconds since the epoch. */
   firstAt: number
@@ -22,7 +22,7 @@ export interface Submitted {
 
 export const connections = 16
 
-/** Ask for one image each, with `Prefer: respond-async`, the tenants by turns. */
+/** Ask for one image with each request, with `Prefer: respond-async`, for the tenants in turn. */
 export async function submitImages(
   origin: string,
   keys: readonly string[],
@@ -63,7 +63,7 @@ export async function submitImages(
   return submitted
 }
 
-/** Undefined when it was accepted. */
+/** Resolves with undefined when the job was accepted. */
 async function submitOne(
   pool: Pool,
   key: string,
@@ -84,7 +84,7 @@ async function submitOne(
       body: JSON.stringify({ model, prompt: `${prompt} Number ${number}.`, size: '1024x1024' }),
     })
     const text = await body.text()
-    // 200: the job has ended before it was looked at for the answer.
+    // 200: the job had ended when the gateway read it for the answer.
     if (statusCode !== 202 && statusCode !== 200)
       return `submit answered ${statusCode}: ${text.slice(0, 200)}`
     submitted.latenciesMs.push(performance.now() - intendedMs)

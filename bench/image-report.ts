@@ -29,7 +29,7 @@ export function sampleCells(sample: ImageSample): string[] {
   ]
 }
 
-/** An idle second in the same columns. */
+/** The cells of an idle second, in the same columns. */
 export function idleCells(cpu: ImageCpu): string[] {
   return ['', '', '', '', '', ...cpuCells(cpu)]
 }

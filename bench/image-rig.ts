@@ -14,24 +14,24 @@ export interface ImageRigOptions {
   backend: 'postgres' | 'redis'
   workers: number
   tenants: number
-  /** Undefined: the default of the product. */
+  /** Undefined: Tollgate's default. */
   queueWindow: number | undefined
-  /** Have Postgres count what each statement costs; that itself costs. */
+  /** Have Postgres count the cost of each statement. Counting costs time too. */
   countStatements: boolean
 }
 
-/** Tollgate as it makes images: one API process, workers, and what they stand on, all of it new. */
+/** Tollgate for image jobs: one new API process, with workers, Postgres, and Redis if the queue is on it. */
 export interface ImageRig {
   origin: string
-  /** One for each tenant, whose money is limited. */
+  /** One key for each tenant. The money of all tenants is limited. */
   keys: string[]
   sql: postgres.Sql
   postgresVersion: string
-  /** CPU so far. Redis: NaN where there is none. */
+  /** CPU time so far; NaN for Redis if there is none. */
   cpuUs(): ImageCpu
-  /** Calls since the last question. */
+  /** Upstream calls since the last call of this function. */
   upstreamCalls(): Promise<number>
-  /** Never rejects: answers which processes did not end as they should. */
+  /** Never rejects. Resolves with the problems of processes that ended wrongly. */
   stop(): Promise<string[]>
 }
 
@@ -52,9 +52,9 @@ export async function startImageRig(options: ImageRigOptions): Promise<ImageRig>
     if (redis !== undefined) ends.push(() => redis.stop())
     const upstream = startPeer<{ port: number } | { requests: number }>('image-upstream.ts')
     ends.push(() => upstream.stop())
-    const told = await upstream.receive()
+    const reply = await upstream.receive()
     const keys = Array.from({ length: options.tenants }, (_, index) => `bench-key-of-tenant-${index + 1}`)
-    const gatewayYaml = gatewayFile('port' in told ? told.port : 0, keys)
+    const gatewayYaml = gatewayFile('port' in reply ? reply.port : 0, keys)
     const env = {
       NODE_ENV: 'production',
       IMAGE_CONCURRENCY: String(imageConcurrency),
@@ -101,7 +101,7 @@ export async function startImageRig(options: ImageRigOptions): Promise<ImageRig>
 async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => Promise<unknown>)[]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   ends.push(async () => rmSync(dataDir, { recursive: true, force: true }))
-  // Postgres never runs as root: whoever it runs as must be able to enter.
+  // Postgres never runs as root: its own user must be able to enter this directory.
   chmodSync(dataDir, 0o755)
   const embedded = await startEmbedded({
     dataDir,
@@ -125,11 +125,11 @@ async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => P
 
 async function callsOf(upstream: Peer<{ port: number } | { requests: number }>): Promise<number> {
   upstream.send('count')
-  const told = await upstream.receive()
-  return 'requests' in told ? told.requests : Number.NaN
+  const reply = await upstream.receive()
+  return 'requests' in reply ? reply.requests : Number.NaN
 }
 
-/** Models `draw-0` and `draw-200`, for the upstream's milliseconds. Their money is held and charged. */
+/** The models `draw-0` and `draw-200`, named for the upstream's delay in ms. Tollgate holds and charges their price. */
 function gatewayFile(upstreamPort: number, keys: readonly string[]): string {
   const models = ['draw-0', 'draw-200']
   return JSON.stringify({

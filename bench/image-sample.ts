@@ -8,12 +8,12 @@ export interface ImageSample {
   jobs: number
   jobsPerSecond: number
   submit: Spread
-  /** From the row's creation until a worker had it. */
+  /** From the row's creation until a worker claimed the job. */
   queue: Spread
-  /** From there to the end. */
+  /** From the claim to the end. */
   run: Spread
   cpuUsPerJob: ImageCpu
-  /** What makes the figures worthless. */
+  /** The faults that make the figures void. */
   faults: string[]
 }
 
@@ -22,7 +22,7 @@ export interface Spread {
   p99: number
 }
 
-/** Submit, wait for the last end, and look at what the database says. */
+/** Submit jobs, wait until the last one has ended, and read their times from the database. */
 export async function sampleImages(rig: ImageRig, model: string, drive: ImageDrive): Promise<ImageSample> {
   await rig.upstreamCalls()
   const before = rig.cpuUs()
@@ -53,7 +53,7 @@ export async function sampleImages(rig: ImageRig, model: string, drive: ImageDri
   }
 }
 
-/** What the processes burn while there is nothing to do: microseconds of CPU in a second. */
+/** The CPU time of idle processes: microseconds in a second. */
 export async function sampleIdle(rig: ImageRig, durationMs: number): Promise<ImageCpu> {
   const before = rig.cpuUs()
   await sleep(durationMs)
@@ -71,12 +71,12 @@ interface EndedJob {
   ended_at: number
 }
 
-/** The queue still hears of the last jobs when their rows have ended. */
+/** When the rows of the last jobs have ended, the queue still has work to do for them. */
 const settleMs = 500
 const pollMs = 250
 const stuckMs = 60_000
 
-/** Rejects when for a minute none of those that are left has ended. */
+/** Rejects when no job has ended for a minute. */
 async function allEnded({ sql }: ImageRig): Promise<void> {
   let least = Number.POSITIVE_INFINITY
   let leastAt = Date.now()

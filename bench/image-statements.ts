@@ -1,13 +1,14 @@
 import type postgres from 'postgres'
 
-/** Forget what was counted so far. */
+/** Reset the counters of Postgres. */
 export async function resetStatements(sql: postgres.Sql): Promise<void> {
   await sql`SELECT pg_stat_statements_reset()`
 }
 
 /**
- * The statements that took longest since the reset, those inside functions too, whose time is also in what called them.
- * Time is Postgres's own of planning and running, without the commit, whose wait for the disk is told apart.
+ * The statements that took longest since the reset. Statements inside functions are indented, and the time of the calling
+ * statement includes theirs. Time is Postgres's own time for planning and running. It does not include the commit, whose wait
+ * for the disk shows in the last line.
  */
 export async function topStatements(sql: postgres.Sql, jobs: number): Promise<string> {
   const rows = await sql<{ inner: boolean; calls: string; us: number; blocks: number; query: string }[]>`

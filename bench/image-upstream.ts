@@ -1,11 +1,11 @@
-// The upstream of the image bench, in a process of its own: openai-images, one picture of 100 KB as base64, the same
-// each time and made beforehand. The model's name tells after how many milliseconds it comes: `draw-200`. Tells its
-// port to its parent; answers the message 'count' with the number of requests since the last.
+// The upstream of the image bench, in a process of its own: openai-images, one picture of 100 KB as base64, the same each
+// time and made beforehand. The model's name has the delay in ms, such as `draw-200`. Sends its port to its parent, and
+// answers the message 'count' with the number of requests since the last one.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
-/** Bytes that no link and no disk can make fewer, and that are the same in every run. */
+/** Bytes that cannot be compressed, and are the same in every run. */
 const noise = Buffer.alloc(100_000)
 for (let at = 0, seed = 1; at < noise.length; at += 4) {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0

@@ -1,7 +1,7 @@
 // npm run bench:images [-- scenario...] [--jobs 2000] [--workers 2] [--backend postgres|redis|both] [--rounds 1]
 //   [--window 4,8,16,32] [--tenants 1] [--statements]
 // Measures image jobs from their request to their end, on each backend of the queue. Exit code 1: the figures are void.
-// --window: IMAGE_QUEUE_WINDOW, one rig for each. --statements: also what the statements cost Postgres, which costs.
+// --window: IMAGE_QUEUE_WINDOW, one rig for each. --statements: also the cost of each statement; counting it costs too.
 import { spawnSync } from 'node:child_process'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -26,7 +26,7 @@ const { values: options, positionals } = parseArgs({
   },
 })
 
-// The processes that were started end with this one, but only when it exits by itself.
+// Our child processes end when this one exits by itself, but not when a signal kills it.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1))
 
 type Backend = ImageRigOptions['backend']
@@ -38,7 +38,7 @@ const scenarios: readonly { name: string; model: string; drive: ImageDrive }[] =
   { name: 'burst-200ms', model: 'draw-200', drive: { kind: 'burst', jobs } },
   { name: 'low-rate', model: 'draw-0', drive: { kind: 'rate', perSecond: 10, durationMs: 10_000 } },
 ]
-/** First queries, first queue, and the machine code of what runs often. */
+/** Warms up the first queries, the queue, and V8's compiled code. */
 const warmUp = { kind: 'burst', jobs: 100 } as const
 
 const chosen = chosenScenarios()
@@ -66,11 +66,11 @@ process.exitCode = faults.length === 0 ? 0 : 1
 async function runAll(variant: { backend: Backend; queueWindow: number | undefined; round: number }) {
   const { backend, queueWindow, round } = variant
   const name = [backend, queueWindow === undefined ? 'default' : String(queueWindow), String(round)]
-  const say = (fault: string) => {
+  const addFault = (fault: string) => {
     faults.push(`${name.join(' ')}: ${fault}`)
     console.error(faults.at(-1))
   }
-  const add = (scenario: string, cells: string[]) => {
+  const addRow = (scenario: string, cells: string[]) => {
     rows.push([...name, scenario, ...cells])
     console.error(rows.at(-1)?.join('  '))
   }
@@ -84,23 +84,23 @@ async function runAll(variant: { backend: Backend; queueWindow: number | undefin
   try {
     console.error(`${name.join(' ')}: warm-up, Postgres ${rig.postgresVersion}`)
     let accepted = 0
-    const note = (scenario: string, sample: ImageSample) => {
+    const noteSample = (scenario: string, sample: ImageSample) => {
       accepted += sample.jobs
-      for (const fault of sample.faults) say(`${scenario}: ${fault}`)
+      for (const fault of sample.faults) addFault(`${scenario}: ${fault}`)
     }
-    note('warm-up', await sampleImages(rig, 'draw-0', warmUp))
+    noteSample('warm-up', await sampleImages(rig, 'draw-0', warmUp))
     for (const { name: scenario, model, drive } of chosen) {
       if (options.statements) await resetStatements(rig.sql)
       const sample = await sampleImages(rig, model, drive)
-      note(scenario, sample)
-      add(scenario, sampleCells(sample))
+      noteSample(scenario, sample)
+      addRow(scenario, sampleCells(sample))
       if (options.statements)
         console.log(`\n${name.join(' ')}, ${scenario}\n${await topStatements(rig.sql, sample.jobs)}`)
     }
-    add('idle us/s', idleCells(await sampleIdle(rig, idleMs)))
-    for (const fault of await faultsOfLedger(rig, accepted)) say(fault)
+    addRow('idle us/s', idleCells(await sampleIdle(rig, idleMs)))
+    for (const fault of await faultsOfLedger(rig, accepted)) addFault(fault)
   } finally {
-    for (const problem of await rig.stop()) say(problem)
+    for (const problem of await rig.stop()) addFault(problem)
   }
 }
 

@@ -7,9 +7,9 @@ import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
 
 /**
- * What a request's limits cost: `node runtime.cjs bench/limits.ts`. Needs redis-server. For each backend, with one scope and
- * with three, each with all three limits: takes and settles from 32 clients for three seconds, after one to warm up, and
- * what this process's CPU spent on one; then from one client, how long one took.
+ * The cost of a request's limits: `node runtime.cjs bench/limits.ts`. Needs redis-server. Measures each backend with one scope
+ * and with three, each scope with all three limits. 32 clients take and settle for three seconds, after one second of
+ * warm-up; the figure is this process's CPU time for one request. Then one client shows the time for one request.
  */
 const clients = 32
 const warmUpMs = 1_000
@@ -24,7 +24,7 @@ const scopes: Scope[] = (['key', 'group', 'tenant'] as const).map((kind) => ({
 console.log(`takes and settles from ${clients} clients for ${measureMs} ms; then one client`)
 await measure('memory', memoryLimits())
 const redis = await startRedis()
-// Tests want to lose nothing when it is killed; limits in Redis are worth no disk.
+// The Redis of the tests writes to disk. Limits do not need that.
 const admin = new Redis(redis.url)
 await admin.config('SET', 'appendonly', 'no')
 admin.disconnect()
@@ -51,13 +51,13 @@ async function measure(name: string, limits: Limits): Promise<void> {
   }
 }
 
-/** Returns how many were taken and settled. */
+/** Returns the number of requests taken and settled. */
 async function run(limits: Limits, asked: readonly Scope[], clients: number, ms: number): Promise<number> {
   const until = performance.now() + ms
   let done = 0
   const client = async () => {
     while (performance.now() < until) {
-      // What answers at once would keep the others from their turn.
+      // A backend that answers at once would give the other clients no turn.
       if (done % 1_000 === 0) await sleep(0)
       const decision = await limits.take(asked, 10, `request ${done++}`)
       if (!decision.granted) throw new Error(`refused by ${decision.limit}`)

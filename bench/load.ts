@@ -1,7 +1,6 @@
-// The load driver, in a process of its own. For each Task from its parent it says 'start' when the measured window
-// opens, 'end' when it closes, and then tells the LoadResult. Every answer is checked: status, bytes, events, terminal.
-// Where the bytes cannot be known beforehand, one answer ahead of the window is read to its last word, and the others
-// must have as many bytes.
+// The load driver, in a process of its own. For each Task from its parent it sends 'start' when the measured window opens,
+// 'end' when it closes, and then the LoadResult. It checks every answer: status, bytes, events, terminal. If it cannot know
+// the bytes beforehand, it fully checks one answer before the window, and the others must have as many bytes.
 import { type Dispatcher, Pool } from 'undici'
 import { type Answer, answerFor, nowUs } from './answers.ts'
 import { Call, type Expected } from './call.ts'
@@ -22,9 +21,9 @@ export interface Task {
 
 /**
  * closed: `inFlight` calls, each followed at once by the next; for CPU per request.
- * rate: calls start at fixed times whatever the subject does, and latency counts from the intended start, so a
- * stall is seen by every call that it delayed; for latency.
- * hold: `streams` opened over `openMs`, measured for `windowMs` while all of them are open.
+ * rate: calls start at fixed times whatever the subject does. Latency counts from the intended start, so a stall shows in
+ * every call that it delayed; for latency.
+ * hold: opens `streams` over `openMs`, and measures for `windowMs` while all of them are open.
  */
 export type Drive =
   | { kind: 'closed'; inFlight: number; durationMs: number }
@@ -32,9 +31,9 @@ export type Drive =
   | { kind: 'hold'; streams: number; openMs: number; windowMs: number }
 
 export interface LoadResult {
-  /** All calls, the one ahead of the window included. */
+  /** All calls, the one before the window included. */
   sent: number
-  /** Why calls failed, with counts; empty when all were right to the byte. */
+  /** Errors of calls, with counts; empty when all answers were right to the byte. */
   errors: Record<string, number>
   /** Events received in the window. */
   windowEvents: number
@@ -43,7 +42,7 @@ export interface LoadResult {
   eventsLost: number
   latencyP50Us: number
   latencyP99Us: number
-  /** From the upstream's write to our read, in the window. NaN where events carry no time. */
+  /** Time from the upstream's write to our read, in the window; NaN when events carry no time. */
   eventP50Us: number
   eventP99Us: number
 }
@@ -149,7 +148,7 @@ async function openLoop(
   await last
 }
 
-/** Timers are good to a millisecond only: the rest of the wait polls, so that a late start is not our own. */
+/** Timers are exact to a millisecond only. The rest of the wait polls, so that we do not cause a late start. */
 async function until(us: number): Promise<void> {
   const sleepMs = (us - nowUs()) / 1000 - 1.5
   if (sleepMs > 0) await new Promise((resolve) => setTimeout(resolve, sleepMs))

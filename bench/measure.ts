@@ -19,11 +19,11 @@ export interface Rig {
 export async function startRig(usageLog: UsageLog): Promise<Rig> {
   const upstream: Rig['upstream'] = startPeer('mock-upstream.ts')
   const load: Rig['load'] = startPeer('load.ts')
-  const told = await upstream.receive()
+  const reply = await upstream.receive()
   await load.receive()
   return {
     upstream,
-    upstreamPort: 'port' in told ? told.port : 0,
+    upstreamPort: 'port' in reply ? reply.port : 0,
     load,
     usageLog,
     async stop() {
@@ -43,19 +43,19 @@ export interface Sample {
 }
 
 export interface Measurement {
-  /** Rounds in order, the same number for each; `direct` is empty where the scenario does not ask for it. */
+  /** Rounds in order, the same number for each. `direct` is empty unless the scenario asks for it. */
   yardstick: Sample[]
   tollgate: Sample[]
   direct: Sample[]
   yardstickResidentMb: number
   tollgateResidentMb: number
-  /** All calls that a usage log must know of, the warm-up included. */
+  /** All calls that must have a row, those of the warm-up included. */
   loggedCalls: number
 }
 
 const warmUpRounds = 2
 
-/** Interleaved rounds, after `warmUpRounds` that are not counted. */
+/** Measure the subjects by turns, after `warmUpRounds` that do not count. */
 export async function measure(
   rig: Rig,
   scenario: Scenario,

@@ -1,8 +1,8 @@
 import { type Answer, answerText, usage } from './answers.ts'
 
 /**
- * What is wrong with the translation of the mock's `answer` for a Messages client: event by event in their order, the
- * whole text, the stop reason, the usage. Undefined when nothing is.
+ * The first fault in the translation of the mock's `answer` for a Messages client: the order of the events, the text, the
+ * stop reason, the usage. Undefined when all are right.
  */
 export function messagesFault(answer: Answer, body: string): string | undefined {
   try {

@@ -1,5 +1,5 @@
-// The upstream of the bench, in a process of its own: raw and cheap, so that the machine's time goes to the
-// subjects. Tells its port to its parent; answers the message 'count' with the number of requests since the last.
+// The upstream of the bench, in a process of its own: raw and cheap, so that the subjects get the machine's time. Sends its
+// port to its parent, and answers the message 'count' with the number of requests since the last one.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -14,7 +14,7 @@ import {
   usageFrame,
 } from './answers.ts'
 
-/** How a stream ends, as real ones do. */
+/** The end of a stream, as real upstreams send it. */
 const tailWithUsage = Buffer.concat([finishFrame, usageFrame, done])
 const tailWithoutUsage = Buffer.concat([finishFrame, done])
 let requests = 0
@@ -46,7 +46,7 @@ process.on('message', () => {
 })
 process.on('disconnect', () => process.exit(0))
 
-/** The bench's bodies name the model first, and gateways splice its value at most. */
+/** The bench's bodies name the model first, and gateways change at most its value. */
 function modelOf(body: Buffer): string {
   const start = body.indexOf('"model":"') + '"model":"'.length
   return body.toString('latin1', start, body.indexOf(0x22, start))

@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** A process of the bench that we talk to by messages. It ends when we do. */
+/** A process of the bench that exchanges messages with this one. It ends when this one ends. */
 export interface Peer<Reply> {
   pid: number
   send(message: object | string): void
-  /** The next message that was not received yet. Rejects when the process has ended, or after two minutes. */
+  /** The next message. Rejects when the process has ended, or after two minutes. */
   receive(): Promise<Reply>
   stop(): Promise<void>
 }

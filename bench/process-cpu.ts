@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** User and system time of all threads of a process so far, in microseconds; good to 10 ms. */
+/** User and system time of all threads of a process so far, in microseconds, in steps of 10 ms. */
 export function processCpuUs(pid: number): number {
   const stat = readStat(pid)
   return (stat.user + stat.system) * tickUs
 }
 
-/** The same over a whole Postgres: the postmaster, its children, and the children that have ended. */
+/** The same for a whole Postgres: the postmaster, its children, and the children that have ended. */
 export function postgresCpuUs(postmasterPid: number): number {
   const postmaster = readStat(postmasterPid)
   let ticks = postmaster.user + postmaster.system + postmaster.endedChildren
@@ -17,7 +17,7 @@ export function postgresCpuUs(postmasterPid: number): number {
       const stat = readStat(pid)
       if (stat.parentPid === postmasterPid) ticks += stat.user + stat.system
     } catch {
-      // It ended while we were listing; its time is in the postmaster's next reading.
+      // The process ended during the listing. The postmaster's next reading includes its time.
     }
   }
   return ticks * tickUs
@@ -33,7 +33,7 @@ export function peakResidentMb(pid: number): number {
   return Number(kilobytes) / 1024
 }
 
-// Linux tells these times in ticks of 1/100 s to every process, whatever the kernel's own tick is (proc_pid_stat(5)).
+// Linux reports these times in ticks of 1/100 s, whatever the kernel's own tick is (proc_pid_stat(5)).
 const tickUs = 10_000
 
 function readStat(pid: number) {

@@ -6,11 +6,11 @@ import { type Rig, sampleSubject } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 import { startGateway } from './subjects.ts'
 
-/** Where Tollgate's main thread spends its time under one scenario: the top functions by self time, as text. */
+/** The top functions of Tollgate's main thread under one scenario, by self time, as text. */
 export async function profile(rig: Rig, scenario: Scenario, rounds: number): Promise<string> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const { cpuProfile, window } = await record(rig, scenario, rounds)
-    // V8's sampler sometimes falls silent a moment after the start (Node 24.21), mostly on a busy machine.
+    // V8's sampler sometimes stops shortly after the start (Node 24.21), mostly on a busy machine.
     if (cpuProfile.endTime >= window.toUs) return topFunctions(cpuProfile, window)
   }
   throw new Error(`V8's profiler fell silent ${attemptsMax} times before the load ended. Try again.`)
@@ -18,7 +18,7 @@ export async function profile(rig: Rig, scenario: Scenario, rounds: number): Pro
 
 const attemptsMax = 5
 
-/** Microseconds of the clock of both the profiler and nowUs. */
+/** In microseconds of the clock that the profiler and `nowUs` share. */
 interface Window {
   fromUs: number
   toUs: number
@@ -34,7 +34,7 @@ async function record(
   const subject = await startGateway(rig.upstreamPort, rig.usageLog.url, nodeArgs)
   const sample = () => sampleSubject(rig, scenario, subject, scenario.protocol)
   await sample()
-  // Start-up and warm-up are left out.
+  // Leave start-up and warm-up out.
   const fromUs = nowUs()
   for (let round = 0; round < rounds; round++) await sample()
   const toUs = nowUs()
@@ -51,7 +51,7 @@ interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[]
   /** Microseconds of the monotonic clock. */
   startTime: number
-  /** Of the last sample, when sampling stopped early. */
+  /** The time of the last sample if sampling stopped early. */
   endTime: number
   samples: number[]
   /** Microseconds before each sample. */
@@ -59,7 +59,7 @@ interface CpuProfile {
 }
 
 function topFunctions(cpuProfile: CpuProfile, window: Window): string {
-  const nameById = new Map(cpuProfile.nodes.map((node) => [node.id, nameOf(node.callFrame)]))
+  const nameById = new Map(cpuProfile.nodes.map((node) => [node.id, frameName(node.callFrame)]))
   const selfUs = new Map<string, number>()
   let atUs = cpuProfile.startTime
   cpuProfile.samples.forEach((id, index) => {
@@ -75,7 +75,7 @@ function topFunctions(cpuProfile: CpuProfile, window: Window): string {
   return top.map(([name, us]) => `${((100 * us) / busyUs).toFixed(1).padStart(5)} %  ${name}`).join('\n')
 }
 
-function nameOf(frame: { functionName: string; url: string; lineNumber: number }): string {
+function frameName(frame: { functionName: string; url: string; lineNumber: number }): string {
   const name = frame.functionName || '(anonymous)'
   const file = frame.url.replace(/^.*\/(?=(src|node_modules)\/)/, '')
   return file === '' ? name : `${name}  ${file}:${frame.lineNumber + 1}`

@@ -7,10 +7,10 @@ export interface Line {
   scenario: string
   what: string
   yardstick: number | undefined
-  /** What `yardstick` was measured on. */
+  /** The subject of `yardstick`. */
   against: Scenario['yardstick']
   tollgate: number
-  /** Median of the rounds' own ratios: neighbours share the machine's mood. */
+  /** Median of the ratios of each round: measurements close in time share the state of the machine. */
   ratio: number | undefined
   goal: string
   missed: boolean
@@ -89,13 +89,13 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
   return lines
 }
 
-/** Undefined where one of them is not positive: added latency that drowns in the noise has no ratio. */
+/** Undefined when a value is not positive: an added latency below the noise has no ratio. */
 function ratioOf(tollgate: number[], yardstick: number[]): number | undefined {
   if ([...tollgate, ...yardstick].some((value) => !(value > 0))) return undefined
   return median(tollgate.map((value, round) => value / (yardstick[round] ?? Number.NaN)))
 }
 
-/** What makes the figures worthless: calls that failed, lost events, calls that the upstream never saw. */
+/** The faults that make the figures void: failed calls, lost events, calls that did not reach the upstream. */
 export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
   const faults: string[] = []
   for (const name of ['direct', 'yardstick', 'tollgate'] as const) {

@@ -1,7 +1,8 @@
 // npm run bench [-- scenario...] [--rounds N] [--profile] [--null]
-// Measures Tollgate in one run against R (reference.ts), and its translation against its own pass-through. Exit code 1: a goal was missed, or the figures are void.
-// --profile: the top functions of Tollgate under small-c16 or the scenarios named, in place of measuring.
-// --null: each yardstick against a second of its kind, which tells how much of a ratio is noise.
+// Measures Tollgate in one run against R (reference.ts), and its translation against its own pass-through. Exit code 1: it
+// missed a goal, or the figures are void.
+// --profile: print Tollgate's top functions under small-c16, or under the named scenarios, and measure nothing.
+// --null: measure each yardstick against a second one of its kind, to see how much of a ratio is noise.
 import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -40,7 +41,7 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
   let rowsWanted = 0
   for (const scenario of list) {
     console.error(`${scenario.name} ...`)
-    // New processes for each scenario: peak memory and garbage of one do not weigh on the next.
+    // New processes for each scenario, so that peak memory and garbage of one do not affect the next.
     const yardstick = await start(scenario.yardstick)
     const tollgate = await start(options.null ? scenario.yardstick : 'Tollgate')
     const measured = await measure(rig, scenario, { yardstick, tollgate }, rounds)
@@ -93,8 +94,8 @@ function describeRun({ usageLog }: Rig): string {
     `Linux ${release()}, ${cores.length} x ${cores[0]?.model ?? 'unknown CPU'}, shared with load driver, upstream and Postgres.`,
     `Interleaved rounds of two, yardstick and Tollgate: ${rounds} after two of warm-up; medians; ratio = median of the`,
     "rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. R writes no",
-    'usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU is told',
-    'apart. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
+    'usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU has its',
+    'own line. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
     'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own.',
   ].join('\n')
 }

@@ -3,11 +3,11 @@ import type { Drive } from './load.ts'
 
 export interface Scenario {
   name: string
-  /** What the client speaks to Tollgate. The upstream speaks openai-chat: anything else is translated. */
+  /** The format of the client. The upstream speaks openai-chat, so Tollgate translates any other format. */
   protocol: ClientProtocol
   /**
-   * What Tollgate is measured against: R, or a second Tollgate of the same file whose client speaks openai-chat, so
-   * that it passes through. Each in a process of its own: neither pays for the other's garbage or compiled code.
+   * The other subject: R, or a second Tollgate with the same configuration whose client speaks openai-chat, so that it passes
+   * answers through. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
    */
   yardstick: 'R' | 'pass-through'
   /** Chooses the mock upstream's answer, see answers.ts. */
@@ -15,19 +15,19 @@ export interface Scenario {
   bodyBytes: number
   key: 'unlimited' | 'budgeted'
   drive: Drive
-  /** What CPU is divided by. */
+  /** The unit by which CPU time is divided. */
   per: 'request' | 'event'
   /**
-   * How long after the last answer the window stays open, so that what a subject put off (shipping the usage log)
-   * is counted. 0 for the held streams: their window lies in the middle of the load.
+   * The window stays open for so long after the last answer, in order to count deferred work, such as shipping the usage log.
+   * 0 for the held streams: their window lies in the middle of the load.
    */
   settleMs: number
-  /** Also measure the mock upstream without a gateway, to tell the added latency. */
+  /** Also measure the mock upstream without a gateway, in order to compute the added latency. */
   direct: boolean
   goals: Goals
 }
 
-/** A goal that is missed fails the bench. Ratios are to the yardstick, in pairs of neighbouring rounds. */
+/** A missed goal fails the bench. Ratios are to the yardstick, in pairs of neighbouring rounds. */
 export interface Goals {
   cpuRatioMax?: number
   /** Tollgate and Postgres together. */
@@ -71,7 +71,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...request,
     name: 'hold-1000',
-    // As long as opening (1 s), a rest (0.5 s), the window (4 s) and a margin take.
+    // Lasts longer than the opening (1 s), a pause (0.5 s) and the window (4 s) together.
     model: 'paced-60x100',
     bodyBytes: 900,
     drive: { kind: 'hold', streams: 1000, openMs: 1000, windowMs: 4000 },
@@ -91,7 +91,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...request,
-    // The upstream's name differs and usage must be asked for: the body is spliced twice.
+    // The upstream's model name differs, and Tollgate must ask for usage: it splices the body twice.
     name: 'body-200k',
     model: 'burst-8',
     bodyBytes: 200_000,

@@ -2,14 +2,14 @@ import { startTollgate } from '../test/support/tollgate.ts'
 import { startPeer } from './peer.ts'
 import { scenarios } from './scenarios.ts'
 
-/** What is measured: a gateway in a process of its own. */
+/** A measured gateway, in a process of its own. */
 export interface Subject {
   /** Whether each call becomes a row. */
   isLogging: boolean
   pid: number
   origin: string
   keys: Record<'unlimited' | 'budgeted', string>
-  /** Rejects when it did not end as it should. */
+  /** Rejects when the process ended wrongly. */
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
   }
 }
 
-/** The real thing with everything on: keys, limits, usage log with bodies, Postgres. */
+/** Tollgate with everything on: keys, limits, usage log with bodies, Postgres. */
 export async function startGateway(
   upstreamPort: number,
   databaseUrl: string,

@@ -7,18 +7,18 @@ import { startEmbedded } from '../src/db/embedded.ts'
 import { silentLog } from '../src/telemetry/relay-log.ts'
 import { parentPid, postgresCpuUs } from './process-cpu.ts'
 
-/** The database that Tollgate writes its usage log to, as the bench looks at it. */
+/** The database of Tollgate's usage log, as the bench reads it. */
 export interface UsageLog {
   url: string
   version: string
   /** CPU of the whole Postgres so far, in microseconds; NaN when it runs on another machine. */
   cpuUs(): number
-  /** Number of rows, once it is `wanted` or 15 s have passed. */
+  /** The number of rows. Waits up to 15 s until it is `wanted`. */
   rows(wanted: number): Promise<number>
   close(): Promise<void>
 }
 
-/** A new database on the server of `serverUrl`; without one, on an embedded Postgres that is removed afterwards. */
+/** A new database on the server of `serverUrl`, or on an embedded Postgres that `close` removes. */
 export async function openUsageLog(serverUrl: string | undefined): Promise<UsageLog> {
   const server = serverUrl ? { url: serverUrl, stop: async () => {} } : await startTemporary()
   const admin = postgres(server.url, { max: 1 })
@@ -63,7 +63,7 @@ async function startTemporary(): Promise<{ url: string; stop(): Promise<void> }>
   }
 }
 
-/** A backend's parent is the postmaster, if that process id means a process of this machine. */
+/** The postmaster is the parent of a backend, if that backend runs on this machine. */
 function localPostmaster(backendPid: number): number | undefined {
   try {
     return parentPid(backendPid)

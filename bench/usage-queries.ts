@@ -17,15 +17,14 @@ import { relayLog } from '../src/telemetry/relay-log.ts'
 import { percentile } from './percentile.ts'
 
 /**
- * How fast the usage log is read: `node runtime.cjs bench/usage-queries.ts [rows] [--plans]`. Fills a fresh database
- * with the rows (default 1,000,000) of one tenant over 30 days, 5 in 100 of them unusual, and asks through the
- * functions that the API uses. Exits with 1 when a list takes 50 ms or more at p95; those
- * in parentheses are for information.
+ * Measures queries of the usage log: `node runtime.cjs bench/usage-queries.ts [rows] [--plans]`. Fills a fresh database with
+ * the rows (default 1,000,000) of one tenant over 30 days, 5 in 100 of them unusual, and calls the functions that the API
+ * uses. Exits with 1 when a list takes 50 ms or more at p95. Lists in parentheses are for information only.
  */
 async function main(): Promise<void> {
   const rows = Number(process.argv[2] ?? 1_000_000)
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
-  // Postgres never runs as root: whoever it runs as must be able to enter.
+  // Postgres never runs as root: its own user must be able to enter this directory.
   chmodSync(dataDir, 0o755)
   const embedded = await startEmbedded({
     dataDir,
@@ -65,7 +64,7 @@ async function fill(sql: postgres.Sql, rows: number): Promise<void> {
       `create table ${name} partition of requests for values from ('${first}Z') to ('${next}Z')`,
     )
   }
-  // One row every so many milliseconds, ids and times alike; row i is unusual when i divides by 20.
+  // One row every `stepMs`, in ids and in times. Every 20th row is unusual.
   const stepMs = (days * 86_400_000) / rows
   await sql`
     insert into requests (id, created_at, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol,
@@ -87,7 +86,7 @@ async function fill(sql: postgres.Sql, rows: number): Promise<void> {
   console.log(`${rows} rows in ${((performance.now() - began) / 1000).toFixed(0)} s`)
 }
 
-/** Prints a line for each kind of query; answers those lists that took too long. */
+/** Prints a line for each kind of query. Returns the lists that took too long. */
 async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
   const all: Scope = { tenantId, keyId: null }
   const middle = new Date(Date.now() - (days / 2) * 86_400_000)
@@ -118,7 +117,7 @@ async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
     ['request id', all, { requestId: some.id }],
     ['failed, of one model', all, { outcome: 'failed', model: 'model-3' }],
     ['only own key, common', { tenantId, keyId: commonKey }, {}],
-    // Has no index of its own, which would cost every row; the others are passed over within the tenant's.
+    // No index serves this list, because it would cost every row. Postgres reads the tenant's index and skips other keys.
     ['(only own key, one row)', { tenantId, keyId: rareKey }, {}],
     ['(only own key, no row)', { tenantId, keyId: tenantId }, {}],
   ]
@@ -158,7 +157,7 @@ async function measure(
   return p95
 }
 
-/** The plan that Postgres itself logs for the statement as it really runs: told to the client as a notice. */
+/** Prints the plan that Postgres logs for the statement as it really runs. It comes as a notice. */
 async function printPlan(sql: postgres.Sql, ask: () => Promise<unknown>): Promise<void> {
   await sql.unsafe(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
     set auto_explain.log_timing = off; set client_min_messages = log`)

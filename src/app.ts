@@ -15,9 +15,9 @@ import { images } from './images/images.ts'
 import { type ModelEndpoint, modelEndpoints } from './stages/endpoints.ts'
 
 /**
- * The whole HTTP surface: what models answer, our own API, and what is for operators. Text requests by their plain path go
- * straight to their handler: Express's routing would cost a tenth of such a request. Every other spelling of the path, and
- * all else, goes through Express.
+ * The whole HTTP surface: the endpoints of models, our own API, and the operator's pages. A request of a model endpoint goes
+ * straight to its handler, without Express, whose routing would cost a tenth of such a request. Express handles all other
+ * requests, and other spellings of these paths.
  */
 export function makeApp(context: Context) {
   const app = express()
@@ -31,7 +31,7 @@ export function makeApp(context: Context) {
     app.post(endpoint.path, handle)
     direct.set(endpoint.path, handle)
   }
-  // As the Messages vendor's SDK calls it for beta features.
+  // The Messages vendor's SDK calls this path for beta features.
   const messages = direct.get('/v1/messages')
   if (messages !== undefined) direct.set('/v1/messages?beta=true', messages)
 

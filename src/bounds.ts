@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A whole number. */
+/** A variable that holds a whole number. */
 export const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
@@ -10,7 +10,7 @@ export const count = (fallback: number, least = 1, most = Number.MAX_SAFE_INTEGE
     .transform(Number)
     .default(fallback)
 
-/** Beyond 31 bits a timer of Node's fires at once. */
+/** At most 31 bits: with a longer time, a timer of Node fires at once. */
 export const milliseconds = (fallback: number, least = 1, most = 2 ** 31 - 1) => count(fallback, least, most)
 
 const connections = (fallback: number) => count(fallback, 1, 1000)
@@ -24,60 +24,60 @@ const second = 1000
  */
 export const boundSettings = {
   bodyBytesMax: count(32 * MiB, 1024),
-  /** Encoded bodies of requests that run now, decoded, all together. */
+  /** Decoded size of all encoded request bodies of a process together. */
   decodedBytesMax: count(256 * MiB, 1024),
   headerBytesMax: count(64 * 1024, 4096),
   jsonDepthMax: count(128, 8, 2000),
-  /** Keys and values in one body; parsing more would keep everybody waiting. */
+  /** Keys and values in one body: parsing more would block the event loop for too long. */
   jsonValuesMax: count(250_000, 1000, 1_000_000_000),
   sseFrameBytesMax: count(4 * MiB, 1024),
-  /** A whole answer up to this size is held and sent at once; a larger one is streamed through. */
+  /** A whole answer up to this size goes out at once. A larger one is passed on while it arrives. */
   heldAnswerBytesMax: count(64 * 1024),
-  /** A streamed-through answer beyond this is delivered, but its usage is estimated. */
+  /** The client gets a larger answer too, but we estimate its usage. */
   watchedAnswerBytesMax: count(32 * MiB),
   inFlightMax: count(10_000),
   requestReadMs: milliseconds(60 * second),
-  /** Until the headers of a request are whole. */
+  /** Time until the headers of a request have come. */
   headerReadMs: milliseconds(20 * second),
-  /** Open at once, whatever runs on them. */
+  /** Open connections of clients, busy or not. */
   connectionsMax: count(20_000),
   upstreamConnectMs: milliseconds(10 * second),
   upstreamFirstByteMs: milliseconds(600 * second),
   upstreamIdleMs: milliseconds(120 * second),
   upstreamTotalMs: milliseconds(1800 * second),
-  /** A translated stream that is silent for so long gets an event that means nothing. */
+  /** After this silence of the upstream, a translated stream gets an empty event. */
   keepAliveMs: milliseconds(15 * second, 10),
   attemptsMax: count(3, 1, 20),
-  /** A channel that fails so many times in a row, or half of its last calls, is passed over for a while. */
+  /** Failures in a row after which we pass a channel over for a while. Failures of half of its last calls do the same. */
   breakerFailures: count(5, 1, 1000),
-  /** For how long at first; doubled each time, up to the next. */
+  /** How long at first. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: milliseconds(5 * second),
   breakerOpenMsMax: milliseconds(60 * second),
-  /** How long a credential that an upstream refuses is passed over, where the upstream does not say. */
+  /** How long we pass over a credential that an upstream refused, if the upstream names no time. */
   credentialRestMs: milliseconds(30 * second),
-  /** The longest `retry-after` of an upstream that is believed. */
+  /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: milliseconds(600 * second),
-  /** Redis is waited for so long, then limits are this process's own. */
+  /** Longest wait for Redis. Then the process decides about limits alone. */
   limitsMs: milliseconds(50),
-  /** A running request that is not heard of for so long no longer counts as one. */
+  /** A shared request counts as running for this long after its process last renewed it. */
   limitsLeaseMs: milliseconds(30 * second, 200),
-  /** How long a request waits for money that running requests hold. */
+  /** Longest wait of a request for money that running requests hold. */
   budgetWaitMs: milliseconds(5 * second, 0),
-  /** Sent to formats that demand a bound on the output when neither the client nor the model has one. */
+  /** The bound on the output that we send if a format requires one and neither client nor model has one. */
   outputTokensDefault: count(8192, 16),
   drainOnShutdownMs: milliseconds(30 * second, 0),
   keyCacheMax: count(100_000, 1, 10_000_000),
   keyCacheNegativeMs: milliseconds(60 * second),
   revisionPollMs: milliseconds(400, 50, 1000),
   databaseWaitMs: milliseconds(60 * second),
-  /** Connections to Postgres, by what they are for (db/database.ts). */
+  /** Connections to Postgres, by purpose (db/database.ts). */
   moneyConnections: connections(3),
   keysConnections: connections(2),
   stateConnections: connections(2),
   answersConnections: connections(2),
   readsConnections: connections(3),
   jobsConnections: connections(4),
-  /** Postgres ends a query of a tenant that runs for so long. */
+  /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
   admitMs: milliseconds(5 * second),
   captureBytesMax: count(32 * 1024, 0),
@@ -93,36 +93,36 @@ export const boundSettings = {
   payloadRetentionDays: count(30, 1, 36_500),
   partitionsAheadDays: count(7, 1, 60),
   unauthenticatedRowsPerMinute: count(60),
-  /** A client without `Prefer: respond-async` waits so long for its images, then gets the job. */
+  /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */
   imageWaitMs: milliseconds(90 * second, 0),
-  /** Images that one worker process has made at once. */
+  /** Image jobs that one worker process runs at once. */
   imageConcurrency: count(8, 1, 1000),
-  /** A tenant's jobs in the queue at a time; the rest wait outside, so that all tenants get their turns. */
+  /** A tenant's jobs in the queue at a time. Its other jobs wait outside, so that all tenants get their turns. */
   imageQueueWindow: count(4, 1, 1000),
   imageBytesMax: count(64 * MiB, 1024),
-  /** One upstream answer, all its images together. */
+  /** One upstream answer with all its images. */
   imageAnswerBytesMax: count(256 * MiB, 1024),
-  /** A worker that is not heard of for so long has lost its jobs to others. */
+  /** Another worker may take a job this long after its worker last extended the lease. */
   imageLeaseMs: milliseconds(30 * second, 200),
-  /** A job whose workers died, or whose channels failed, so many times fails. */
+  /** Runs of a job that may end by a dead worker or by failed channels. Then the job fails. */
   imageRunsMax: count(5, 1, 100),
-  /** First wait before a job is run again; doubled each time. */
+  /** Pause before a job runs again. It doubles each time. */
   imageBackoffMs: milliseconds(second),
   imageSweepMs: milliseconds(2 * second, 50),
-  /** Stored images are deleted on the day after these hours are over. */
+  /** Images are deleted on the day after they have reached this age. */
   imageRetentionHours: count(24, 1, 100_000),
-  /** A link to an image is good for so long. */
+  /** Lifetime of a link to an image. */
   imageLinkSeconds: count(3600, 1, 100_000_000),
   webhookMs: milliseconds(10 * second),
   webhookTriesMax: count(8, 1, 100),
-  /** First wait before a webhook is tried again; doubled each time. */
+  /** Pause before a webhook is tried again. It doubles each time. */
   webhookBackoffMs: milliseconds(5 * second),
-  /** A client that takes nothing of its answer for so long, or up to twice as long, is cut off. */
+  /** We close a connection whose client has read nothing for this long, at the latest for twice as long. */
   clientStallMs: milliseconds(120 * second),
-  /** A tenant's jobs that have not begun. */
+  /** A tenant's jobs that wait outside of the queue. */
   imageWaitingMax: count(100_000, 1, 10_000_000),
   idempotencyHours: count(24, 1, 100_000),
-  /** A larger answer is not kept for repeats. */
+  /** A larger answer is not kept for repeats of its request. */
   idempotentAnswerBytesMax: count(4 * MiB),
 }
 

@@ -8,7 +8,7 @@ export type { Bounds } from './bounds.ts'
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
-/** Addresses and blocks of them, with commas between; an address is a block of its own. */
+/** CIDR blocks and single addresses, with commas between them. An address becomes a block of its own. */
 const addressBlocks = z.string().transform((text, context) => {
   const parts = text.split(',').map((part) => part.trim())
   return parts.flatMap((part) => {
@@ -21,59 +21,59 @@ const addressBlocks = z.string().transform((text, context) => {
   })
 })
 
-/** Everything the environment decides beside the bounds. It has each under the same name in capitals. */
+/** All settings beside the bounds. The environment has each under the same name in capitals, such as `DATA_DIR`. */
 const settings = {
   host: z.string().default('127.0.0.1'),
   port: count(8787, 0, 65_535),
-  /** Embedded database, journal and, where we may keep one, the generated secret key. */
+  /** Holds the journal, and, without `databaseUrl`, the embedded database and the generated secret key. */
   dataDir: z.string().default('.tollgate'),
-  /** Absent: an embedded Postgres is started below `dataDir`. */
+  /** Absent: the process starts an embedded Postgres below `dataDir`. */
   databaseUrl: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
     .optional(),
   /** Path of gateway.yaml. Absent: the built-in demo channel. */
   gatewayConfig: z.string().optional(),
-  /** 32 bytes or more of key material: encrypts upstream credentials, peppers key hashes. */
+  /** Key material: it encrypts upstream credentials and peppers the hashes of keys. */
   secretKey: z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)').optional(),
   publicUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
-  /** What the process does: answer clients, make images, or both. */
+  /** `api`: answer clients. `worker`: make images. `all`: both. */
   role: oneOf(['api', 'worker', 'all']).default('all'),
-  /** Queues are on this Redis. Absent: they are on Postgres. */
+  /** Redis for the queues and for shared limits. Absent: the queues are on Postgres, and each process has its own limits. */
   redisUrl: z
     .string()
     .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
     .optional(),
-  /** Opens what admins see. Absent: nobody is one. */
+  /** The token of the admin API. Absent: there is no admin API. */
   adminToken: z.string().min(16, 'must have 16 characters or more').optional(),
   /** Whether webhooks may go to loopback and private addresses. */
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
-  /** A bucket for images. Absent: they are files below `dataDir`. */
+  /** A bucket for images. Absent: images are files below `dataDir`. */
   s3Bucket: z.string().optional(),
-  /** Of a service other than Amazon's. */
+  /** The address of an S3 service other than Amazon's. */
   s3Endpoint: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   s3Region: z.string().default('us-east-1'),
-  /** Absent, with the next: whatever the AWS SDK finds by itself, such as the machine's role. */
+  /** Both absent: the AWS SDK looks for credentials itself, such as the machine's role. */
   s3AccessKeyId: z.string().optional(),
   s3SecretAccessKey: z.string().optional(),
-  /** Before every key in the bucket. */
+  /** The prefix of every key in the bucket. */
   s3Prefix: z
     .string()
     .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
     .default('tollgate/'),
-  /** PEM files of a certificate chain and its key: the server then speaks HTTPS. Both or neither. */
+  /** PEM files of a certificate chain and its key, both or neither. With them the server speaks HTTPS. */
   tlsCert: z.string().optional(),
   tlsKey: z.string().optional(),
-  /** CIDR blocks of proxies whose forwarded headers are believed. Absent: nobody's are. */
+  /** CIDR blocks of the proxies whose forwarded headers we believe. Absent: we believe none. */
   trustedProxies: addressBlocks.optional(),
-  /** `allow`: plain HTTP is answered wherever it comes from. */
+  /** `allow`: answer plain HTTP from every address. `loopback`: from this machine only. */
   plainHttp: oneOf(['loopback', 'allow']).default('loopback'),
   /** API processes that share the port. */
   processes: count(1, 1, 256),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
   journalSync: oneOf(['process', 'disk']).default('process'),
-  /** Values of `anthropic-beta` that are kept from upstreams. */
+  /** Values of `anthropic-beta` that we remove before we call an upstream. */
   deniedBetas: z
     .string()
     .regex(/^[\w.-]+(\s*,\s*[\w.-]+)*$/, 'must be values of anthropic-beta, with commas between them')
@@ -81,12 +81,12 @@ const settings = {
     .optional(),
 }
 
-/** Everything the environment decides, read once. */
+/** All settings and bounds of a process, read once from the environment. */
 export type Config = Readonly<z.output<z.ZodObject<typeof settings>>> & { readonly bounds: Bounds }
 
 const shape = z.object({ ...settings, bounds: z.object(boundSettings) })
 
-/** What has to fit together. */
+/** Checks the settings that depend on each other. */
 const config = shape.superRefine((e, context) => {
   const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
   if (e.tlsCert !== undefined && e.tlsKey === undefined) wrong('tlsKey', 'must be set where TLS_CERT is')

@@ -36,29 +36,29 @@ import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
 
-/** What a process holds open: built once, closed once, passed as an argument. */
+/** All that a process holds open. It is built once, closed once, and passed as an argument. */
 export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
-  /** Keys made at this start, whose secrets are shown only now. */
+  /** Keys that this start generated. Nobody can read their secrets later. */
   generatedKeys: GeneratedKey[]
-  /** The queues, opened when first asked for: a process that never queues anything does not load them. */
+  /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
-  /** Settle and ship what is left, then let go of everything. */
+  /** Ship the remaining rows, then close all connections. */
   close(): Promise<void>
 }
 
-/** How often jobs that somebody waits for are looked at, whatever was told of them. */
+/** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
 
-/** How long the end of a process waits for Postgres to take the last rows; the journal keeps what it does not take. */
+/** Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take. */
 const lastShipmentMs = 5_000
 
 /**
- * Open everything a process needs, in the order of need. `environment` is where gateway.yaml looks up `${NAME}`,
- * `keptUrl` the embedded Postgres where another process keeps it.
- * Rejects with an Error for the operator when something cannot be had.
+ * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`. `keptUrl`
+ * is the address of the embedded Postgres if another process keeps it.
+ * Rejects with an Error for the operator when a part cannot be opened.
  */
 export async function openContext(
   config: Config,
@@ -120,8 +120,8 @@ export async function openContext(
   const routing = startRouting({ database, bounds, log })
 
   const answers = {
-    seal: (answer: Buffer, requestId: string) => keeper.sealAnswer(answer, requestId),
-    open: (sealed: Buffer, requestId: string) => keeper.openAnswer(sealed, requestId),
+    encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
+    decrypt: (encrypted: Buffer, requestId: string) => keeper.decryptAnswer(encrypted, requestId),
   }
   const idempotency = IdempotencyKeys.start({
     database,
@@ -134,9 +134,9 @@ export async function openContext(
   const storage = await openStorage(config, dataDir)
   const jobs = new ImageJobs({
     database,
-    seal: {
-      seal: (text, owner) => keeper.sealJob(text, owner),
-      open: (sealed, owner) => keeper.openJob(sealed, owner),
+    cipher: {
+      encrypt: (text, owner) => keeper.encryptJob(text, owner),
+      decrypt: (encrypted, owner) => keeper.decryptJob(encrypted, owner),
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
@@ -207,6 +207,44 @@ export async function openContext(
   }
 }
 
+function readGatewayFile(path: string, environment: Record<string, string | undefined>) {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new Error(`GATEWAY_CONFIG: ${path} cannot be read`, { cause })
+  }
+  return readGatewayYaml(text, { path: basename(path), env: environment })
+}
+
+/** Workers charge no limits, so they do not share them. */
+async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
+  if (redisUrl === undefined || role === 'worker') return memoryLimits()
+  const { openRedisLimits } = await import('./limits/redis.ts')
+  return await openRedisLimits({
+    url: redisUrl,
+    waitMs: bounds.limitsMs,
+    leaseMs: bounds.limitsLeaseMs,
+    log,
+  })
+}
+
+/** Rejects with an Error for the operator when the storage cannot keep images. */
+async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
+  const storage = await makeStorage(config, dataDir)
+  await storage.check()
+  return storage
+}
+
+async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
+  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
+  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
+  // A process that stores images as files never loads the SDK of S3.
+  const { s3Storage } = await import('./images/storage/s3.ts')
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
+  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
+}
+
 async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
   const { openQueues } = await import('./queue/open.ts')
   if (redisUrl === undefined) {
@@ -221,42 +259,4 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     lockMs: bounds.imageLeaseMs,
     log,
   })
-}
-
-/** Workers take nothing from limits: they do not count among those that share them. */
-async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
-  if (redisUrl === undefined || role === 'worker') return memoryLimits()
-  const { openRedisLimits } = await import('./limits/redis.ts')
-  return await openRedisLimits({
-    url: redisUrl,
-    waitMs: bounds.limitsMs,
-    leaseMs: bounds.limitsLeaseMs,
-    log,
-  })
-}
-
-/** Rejects with an Error for the operator when images cannot be kept there. */
-async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const storage = await makeStorage(config, dataDir)
-  await storage.check()
-  return storage
-}
-
-async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
-  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
-  // Processes that keep files never load the SDK.
-  const { s3Storage } = await import('./images/storage/s3.ts')
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
-  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
-}
-
-function readGatewayFile(path: string, environment: Record<string, string | undefined>) {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new Error(`GATEWAY_CONFIG: ${path} cannot be read`, { cause })
-  }
-  return readGatewayYaml(text, { path: basename(path), env: environment })
 }

@@ -5,7 +5,7 @@ export class LateError extends Error {
 
 /**
  * Wait for work, but no longer than `waitMs`: then reject with a LateError that names `who` did not answer. The work
- * itself goes on. An answer that has arrived by then is taken, although this process was too busy to read it.
+ * itself goes on. An answer that has arrived by then counts, even if this process was too busy to read it.
  */
 export function inTime<T>(work: PromiseLike<T>, waitMs: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -13,13 +13,13 @@ import {
 } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
 
-/** Serves in this process, until it is told to end. */
+/** Serves in this process until its end. */
 export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
 
 /**
- * One process serves by itself. Where PROCESSES asks for several, this one starts them and keeps them: they share the
- * port, and the kernel spreads connections. `nodeArgs` are what each is started with. A start that fails ends with
- * exit code 1 and a line that says why.
+ * Serve in this process, or, if PROCESSES is more than 1, start that many processes and restart those that end. They share
+ * the port, and the kernel distributes connections. `nodeArgs` are the arguments of Node for each of them. A failed start
+ * ends with exit code 1 and a line with the reason.
  */
 export async function runProcesses(nodeArgs: readonly string[], serve: Serve): Promise<void> {
   try {
@@ -35,12 +35,12 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
   }
 }
 
-/** What a serving process holds of Postgres, workers and queues included, and what is left for people. */
+/** Connections to Postgres: for each serving process, workers and queues included, and for all other clients together. */
 const connections = { each: 32, others: 68 }
 const restartMs = { least: 100, most: 5_000 }
-/** Who served for so long and dies has not died of how it was started. */
+/** A process that served for so long has not failed at its start: the next restart is quick again. */
 const steadyMs = 30_000
-/** A process ends by itself at its deadline; this is for one that cannot. */
+/** A process ends itself at its deadline. One that does not is killed after this time. */
 const killMs = 30_000
 
 async function supervise(config: Config, nodeArgs: readonly string[]): Promise<never> {
@@ -59,7 +59,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
   const start = (port: number, greets: boolean) =>
     startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
 
-  // One goes before: it migrates, finds the port, and if it cannot serve, none can.
+  // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process can.
   const first = start(config.port, true)
   const port = await first.serves
   const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
@@ -77,8 +77,8 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
 }
 
 /**
- * SO_REUSEPORT lets a program join whoever of the same user has the port: only a listener without it finds that out.
- * Rejects with an Error for the operator.
+ * Check that no other program has the port. SO_REUSEPORT would let us join another program of the same user, so we listen
+ * once without it. Rejects with an Error for the operator.
  */
 async function requirePort({ host, port }: Config): Promise<void> {
   await tryToListen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
@@ -97,67 +97,7 @@ function tryToListen(options: ListenOptions): Promise<void> {
   })
 }
 
-/** A process that the supervisor has started. */
-interface Kept {
-  /** Undefined: it could not be started. */
-  child: ChildProcess | undefined
-  /** Its port once it serves; undefined when it ended before. */
-  serves: Promise<number | undefined>
-  /** True: with exit code 0. */
-  ended: Promise<boolean>
-}
-
-/** A process that cannot be started, for want of memory or files, is one that has ended: others serve on. */
-function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>, log: Log): Kept {
-  const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
-  let child: ChildProcess
-  try {
-    const entry = join(import.meta.dirname, 'server.ts')
-    child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    })
-  } catch (cause) {
-    notStarted(cause)
-    return { child: undefined, serves: Promise.resolve(undefined), ended: Promise.resolve(false) }
-  }
-  const ended = new Promise<boolean>((resolve) => {
-    child.once('exit', (code) => resolve(code === 0))
-    child.on('error', (cause) => {
-      // It could not be sent its orders, and ends for want of them.
-      if (child.pid !== undefined) return
-      notStarted(cause)
-      resolve(false)
-    })
-  })
-  const serves = new Promise<number | undefined>((resolve) => {
-    child.once('message', (message) => resolve((message as Serves).port))
-    void ended.then(() => resolve(undefined))
-  })
-  // One that was not started has no channel.
-  child.send?.(orders, () => {})
-  const kept = { child, serves, ended }
-  running.add(kept)
-  void ended.then(() => running.delete(kept))
-  return kept
-}
-
-/** Where a process ends another is started, until all are to end. Answers whether the last one ended well. */
-async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
-  let waitMs = restartMs.least
-  for (let kept = first; ; kept = again()) {
-    const startedAt = performance.now()
-    const well = await kept.ended
-    if (ending.aborted) return well || (await kept.serves) === undefined
-    if (performance.now() - startedAt > steadyMs) waitMs = restartMs.least
-    const { pid, exitCode, signalCode } = kept.child ?? {}
-    log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
-    await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
-    if (ending.aborted) return true
-    waitMs = Math.min(waitMs * 2, restartMs.most)
-  }
-}
-
-/** Aborted once this process was told to end, which it has passed on. */
+/** A signal that aborts when this process gets SIGTERM or SIGINT, which it also sends to the others. */
 function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): AbortSignal {
   const ending = new AbortController()
   const kill = () => {
@@ -175,4 +115,64 @@ function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): Abo
     })
   }
   return ending.signal
+}
+
+/** A process that the supervisor has started. */
+interface Kept {
+  /** Undefined: the start failed. */
+  child: ChildProcess | undefined
+  /** Resolves with its port when it serves, or with undefined when it ends before. */
+  serves: Promise<number | undefined>
+  /** Resolves with true for exit code 0. */
+  ended: Promise<boolean>
+}
+
+/** Start a process. A failed start, such as without memory or files, counts as a process that has ended: the others go on. */
+function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>, log: Log): Kept {
+  const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
+  let child: ChildProcess
+  try {
+    const entry = join(import.meta.dirname, 'server.ts')
+    child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    })
+  } catch (cause) {
+    notStarted(cause)
+    return { child: undefined, serves: Promise.resolve(undefined), ended: Promise.resolve(false) }
+  }
+  const ended = new Promise<boolean>((resolve) => {
+    child.once('exit', (code) => resolve(code === 0))
+    child.on('error', (cause) => {
+      // We could not send its orders. Without them the process ends itself.
+      if (child.pid !== undefined) return
+      notStarted(cause)
+      resolve(false)
+    })
+  })
+  const serves = new Promise<number | undefined>((resolve) => {
+    child.once('message', (message) => resolve((message as Serves).port))
+    void ended.then(() => resolve(undefined))
+  })
+  // A process whose start failed has no channel.
+  child.send?.(orders, () => {})
+  const kept = { child, serves, ended }
+  running.add(kept)
+  void ended.then(() => running.delete(kept))
+  return kept
+}
+
+/** Start another process whenever one ends, until `ending`. Resolves with whether the last one ended with exit code 0. */
+async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
+  let waitMs = restartMs.least
+  for (let kept = first; ; kept = again()) {
+    const startedAt = performance.now()
+    const well = await kept.ended
+    if (ending.aborted) return well || (await kept.serves) === undefined
+    if (performance.now() - startedAt > steadyMs) waitMs = restartMs.least
+    const { pid, exitCode, signalCode } = kept.child ?? {}
+    log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
+    await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
+    if (ending.aborted) return true
+    waitMs = Math.min(waitMs * 2, restartMs.most)
+  }
 }

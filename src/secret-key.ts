@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is derived from SECRET_KEY. The key itself is not kept, and each purpose has a key of its own. */
+/** Derives one key for each purpose from SECRET_KEY, and does not keep SECRET_KEY itself. */
 export class SecretKeeper {
-  /** Names the SECRET_KEY: 8 hex digits that do not reveal it. */
+  /** Identifies the SECRET_KEY: 8 hex digits that do not reveal it. */
   readonly keyId: string
   /** Keys the hashes of client keys. */
   readonly pepper: Buffer
-  /** Keys the hashes that stand for redacted strings. */
+  /** Keys the hashes in the placeholders of redacted strings. */
   readonly redactionKey: Buffer
-  /** Signs seals of reasoning that travel through clients. */
+  /** Signs the envelopes in which reasoning signatures travel through clients. */
   readonly envelopeKey: Buffer
   /** Signs links to images. */
   readonly linkKey: Buffer
@@ -34,48 +34,48 @@ export class SecretKeeper {
     this.#jobKey = derive('image job', 32)
   }
 
-  /** Encrypt an upstream credential so that it opens for this channel only: nonce | tag | ciphertext. */
-  seal(credential: string, channelId: string): SealedCredential {
-    return { keyId: this.keyId, sealed: sealFor(channelId, Buffer.from(credential), this.#credentialKey) }
+  /** Encrypt an upstream credential, bound to its channel. The form is nonce | tag | ciphertext. */
+  encryptCredential(credential: string, channelId: string): EncryptedCredential {
+    return { keyId: this.keyId, sealed: encryptFor(channelId, Buffer.from(credential), this.#credentialKey) }
   }
 
-  /** Throws an Error when it was sealed with another SECRET_KEY, for another channel, or was changed. */
-  open({ keyId, sealed }: SealedCredential, channelId: string): string {
+  /** Throws an Error for another SECRET_KEY, for another channel, and for changed bytes. */
+  decryptCredential({ keyId, sealed }: EncryptedCredential, channelId: string): string {
     if (keyId !== this.keyId) {
       throw new Error(
         `the credential was sealed with SECRET_KEY ${keyId}, but this is SECRET_KEY ${this.keyId}`,
       )
     }
     try {
-      return openFor(channelId, sealed, this.#credentialKey).toString('utf8')
+      return decryptFor(channelId, sealed, this.#credentialKey).toString('utf8')
     } catch (cause) {
       throw new Error('the credential is damaged or belongs to another channel', { cause })
     }
   }
 
-  /** Encrypt what is kept of a job so that it opens for this owner only. */
-  sealJob(text: string, owner: string): Buffer {
-    return sealFor(owner, Buffer.from(text), this.#jobKey)
+  /** Encrypt a part of a job, bound to `owner`. */
+  encryptJob(text: string, owner: string): Buffer {
+    return encryptFor(owner, Buffer.from(text), this.#jobKey)
   }
 
-  /** Throws an Error when it was sealed with another SECRET_KEY, for another owner, or was changed. */
-  openJob(sealed: Buffer, owner: string): string {
+  /** Throws an Error for another SECRET_KEY, for another owner, and for changed bytes. */
+  decryptJob(encrypted: Buffer, owner: string): string {
     try {
-      return openFor(owner, sealed, this.#jobKey).toString('utf8')
+      return decryptFor(owner, encrypted, this.#jobKey).toString('utf8')
     } catch (cause) {
       throw new Error('the job is damaged, or sealed with another SECRET_KEY', { cause })
     }
   }
 
-  /** Encrypt an answer so that it opens for this request only. */
-  sealAnswer(answer: Buffer, requestId: string): Buffer {
-    return sealFor(requestId, answer, this.#answerKey)
+  /** Encrypt an answer, bound to its request. */
+  encryptAnswer(answer: Buffer, requestId: string): Buffer {
+    return encryptFor(requestId, answer, this.#answerKey)
   }
 
-  /** Throws an Error when it was sealed with another SECRET_KEY, for another request, or was changed. */
-  openAnswer(sealed: Buffer, requestId: string): Buffer {
+  /** Throws an Error for another SECRET_KEY, for another request, and for changed bytes. */
+  decryptAnswer(encrypted: Buffer, requestId: string): Buffer {
     try {
-      return openFor(requestId, sealed, this.#answerKey)
+      return decryptFor(requestId, encrypted, this.#answerKey)
     } catch (cause) {
       throw new Error('the answer is damaged, of another request, or sealed with another SECRET_KEY', {
         cause,
@@ -84,8 +84,8 @@ export class SecretKeeper {
   }
 }
 
-export interface SealedCredential {
-  /** Names the SECRET_KEY that sealed it. */
+export interface EncryptedCredential {
+  /** Identifies the SECRET_KEY that encrypted it. */
   keyId: string
   sealed: Buffer
 }
@@ -93,7 +93,7 @@ export interface SealedCredential {
 const nonceBytes = 12
 const tagBytes = 16
 
-function sealFor(owner: string, plain: Buffer, key: Buffer): Buffer {
+function encryptFor(owner: string, plain: Buffer, key: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(Buffer.from(owner))
@@ -101,17 +101,18 @@ function sealFor(owner: string, plain: Buffer, key: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
 }
 
-function openFor(owner: string, sealed: Buffer, key: Buffer): Buffer {
-  const nonce = sealed.subarray(0, nonceBytes)
+function decryptFor(owner: string, encrypted: Buffer, key: Buffer): Buffer {
+  const nonce = encrypted.subarray(0, nonceBytes)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
   decipher.setAAD(Buffer.from(owner))
-  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
-  return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()])
+  decipher.setAuthTag(encrypted.subarray(nonceBytes, nonceBytes + tagBytes))
+  return Buffer.concat([decipher.update(encrypted.subarray(nonceBytes + tagBytes)), decipher.final()])
 }
 
 /**
- * The SECRET_KEY given, or the one kept in `<dataDir>/secret.key`, made at the first start. One is only made for
- * the embedded database, which lives beside it: lost together, kept together. Throws an Error otherwise.
+ * The given SECRET_KEY, or the one in `<dataDir>/secret.key`, which the first start generates. Only a process with the
+ * embedded database generates one: the key then lives in the same directory as the data that it encrypts. Otherwise throws
+ * an Error for the operator.
  */
 export function resolveSecretKey(options: {
   secretKey: string | undefined
@@ -142,7 +143,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** A link appears whole or not at all and only once, so that of two processes that start together one wins. */
+/** Creates the file by a hard link, which is atomic: if two processes start together, one of them wins. */
 function makeOnce(path: string): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)

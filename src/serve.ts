@@ -15,8 +15,8 @@ const endMs = 25_000
 export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
 
 /**
- * A process: config, context, then what its role is: the app, listening until it drains; workers; or both. Resolves
- * once it serves; rejects with an Error for the operator. `supervisor`: it is one of several that share the port.
+ * Run a process: read its config, open its context, then serve the app, run the workers, or both, by its role. Resolves when
+ * it serves; rejects with an Error for the operator. `supervisor`: the process is one of several that share the port.
  */
 export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor): Promise<void> {
   const { config, environment } = configFromEnvironment()
@@ -27,7 +27,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     process.exit(1)
   }
   const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
-  // Before this process says that it serves: whoever hears that may send a signal at once.
+  // Before this process reports that it serves: the supervisor may send a signal at once.
   const ends: End[] = []
   onSignal((reason) => void end(context, ends, reason), supervisor)
   const work = async () => {
@@ -48,7 +48,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   })
   const { host } = config
   await listen(server, { host, port: supervisor?.port ?? config.port, reusePort: supervisor !== undefined })
-  // A process that cannot have its port takes no job.
+  // The workers start last: a process without its port must take no job.
   if (config.role === 'all') await work()
   const { port } = server.address() as AddressInfo
   log.info({ host, port }, 'listening')
@@ -67,8 +67,8 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
   supervisor?.onGone(() => endOnce('the supervisor has ended'))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      // A second signal means now. A terminal and a service manager reach every process, and the supervisor passes on
-      // what it got: there, a second one is the first, and only the supervisor hurries.
+      // A second signal means: end at once. A terminal signals every process, and the supervisor sends the signal again. So a
+      // process with a supervisor may get the first signal twice, and ignores the second one.
       if (ending && supervisor === undefined) process.exit(1)
       endOnce(signal)
     })
@@ -78,12 +78,12 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
-  // The process ends even when something hangs on the way out: others adopt its journal and take its jobs.
+  // End even if a step hangs: other processes adopt the journal and take the jobs.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()
   context.log.info({}, 'ended')
-  // Everything is written and closed: what a library may still hold open is of no use to anybody.
+  // All is written and closed, but a library may still hold something open.
   process.exit(0)
 }
 
@@ -93,7 +93,7 @@ function newKeysOf({ generatedKeys }: Context): string[] {
   )
 }
 
-/** What a person needs to make the first call. */
+/** The lines that show the operator how to make the first call. */
 function greetingOf(context: Context, port: number): string[] {
   const { host, publicUrl, tlsCert } = context.config
   const scheme = tlsCert === undefined ? 'http' : 'https'

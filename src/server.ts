@@ -3,36 +3,37 @@ import { join } from 'node:path'
 import { execArgv } from 'node:process'
 
 /**
- * Flags that V8 takes only when a process starts. Chunks of streams and bodies live outside of its heap and die young,
- * but are given back only when the young generation is collected: let it grow to its default of 32 MB and up, and V8
- * collects the whole heap instead, several times a second. Collections this small are not worth helper threads.
+ * Flags that V8 reads only when a process starts. Chunks of streams and bodies live outside of V8's heap and die young, but
+ * their memory is free only after a collection of the young generation. With a young generation of the default size, 32 MB
+ * and more, V8 collects the whole heap instead, several times a second. Such small collections need no helper threads.
  */
 const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
 /**
- * Below the packages, where nobody else may write. A process that finds its code here, this file and that of its threads
- * included, never loads the TypeScript compiler: 30 MB less. So it must know the place before it reads this file.
+ * The cache of compiled code, below the packages, where nobody else may write. A process that finds all its code here never
+ * loads the TypeScript compiler, which saves 30 MB. This file is part of that code, so the environment must name the cache
+ * before the process reads it.
  */
 const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 
-/** Every serving process is started with these, given or not. */
-const isTold = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
-const nodeArgs = isTold ? execArgv : [...heapFlags, ...execArgv]
+/** True when this process was started with our flags, or with the operator's. */
+const hasHeapFlags = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))
+const nodeArgs = hasHeapFlags ? execArgv : [...heapFlags, ...execArgv]
 
-/** Start anew as the same process, however it was started. Not when the flags are told, nor under `--watch`. */
-function startAnew(): void {
+/** Replace this process by one with our flags, unless it has them or runs under `--watch`. */
+function restartWithFlags(): void {
   // Windows has no execve. A parent that holds a channel to us would lose it.
-  if (isTold || process.platform === 'win32' || process.channel) return
+  if (hasHeapFlags || process.platform === 'win32' || process.channel) return
   process.execve?.(process.execPath, [process.execPath, ...nodeArgs, ...process.argv.slice(1)], {
     NODE_COMPILE_CACHE: compiledCode,
     ...process.env,
   })
 }
 
-startAnew()
+restartWithFlags()
 enableCompileCache(compiledCode)
 const { runProcesses } = await import('./processes.ts')
-// The one place where src knows of the workers: a process that does not run them does not load them.
+// Only here does src import the workers: a process that does not run them does not load them.
 await runProcesses(nodeArgs, async (supervisor) => {
   const { serve } = await import('./serve.ts')
   await serve(async (context) => (await import('../workers/main.ts')).startWorkers(context), supervisor)

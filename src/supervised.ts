@@ -1,32 +1,32 @@
 /**
- * Between the supervisor and the processes that it keeps: a channel of Node's, which ends when either ends, however it
- * ends. https://nodejs.org/api/child_process.html#child-process-event-disconnect
+ * The supervisor and its processes talk over Node's IPC channel. It closes when either process ends, even by SIGKILL.
+ * https://nodejs.org/api/child_process.html#child-process-event-disconnect
  */
 
-/** What a process is told once, as it starts. */
+/** The message that a process gets once, at its start. */
 export interface Orders {
-  /** To be shared with the others. 0: the first process takes any. */
+  /** The port that all processes share. 0: the first process takes a free one. */
   port: number
-  /** The embedded Postgres that the supervisor keeps. Never an argument nor in an environment: it has the password. */
+  /** The address of the embedded Postgres. It has the password, so it is never an argument, nor in the environment. */
   embeddedUrl: string | undefined
-  /** The first process tells the operator how to call us; those after it only what nobody else can. */
+  /** True for the first process: it prints how to call us. The others print only the keys that they generated. */
   greets: boolean
 }
 
-/** What a process tells once it serves. */
+/** The message that a process sends when it serves. */
 export interface Serves {
-  /** 0 for a process that only works. */
+  /** 0 for a process that only runs workers. */
   port: number
 }
 
-/** The supervisor, as a process that it keeps sees it. */
+/** The supervisor, as one of its processes sees it. */
 export interface Supervisor extends Orders {
   serves(port: number): void
-  /** It has died, or has let go of us: nobody else would end this process. */
+  /** Calls `end` when the supervisor has died or closed the channel: nobody else would end this process. */
   onGone(end: () => void): void
 }
 
-/** The argument that says that a process has a supervisor: other programs open channels too. */
+/** The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open one too. */
 export const supervisedArgument = '--supervised'
 
 /** Undefined: this process has no supervisor. Rejects when it had one that has died. */

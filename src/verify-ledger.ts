@@ -6,7 +6,7 @@ import { waitForDatabase } from './db/migrate.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { silentLog } from './telemetry/relay-log.ts'
 
-/** `npm run ledger:verify`: says of each rule of the ledger whether it holds; exits 1 when one does not. */
+/** `npm run ledger:verify` prints for each rule of the ledger whether it holds, and exits with 1 when one does not. */
 async function main(): Promise<void> {
   const { config } = configFromEnvironment()
   const embedded =

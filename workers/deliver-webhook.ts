@@ -24,8 +24,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
     if (due === undefined) return
     const { webhookTriesMax, webhookBackoffMs } = gateway.bounds
     const webhook = opened(due.webhook)
-    const problem =
-      webhook === undefined ? sealedElsewhere : await deliver(gateway, options, due.job, webhook)
+    const problem = webhook === undefined ? otherSecretKey : await deliver(gateway, options, due.job, webhook)
     const tries = due.job.webhookTries + 1
     if (problem === undefined) return await jobs.noteWebhook(id, 'delivered', 0).then(() => undefined)
     const givesUp = tries >= webhookTriesMax || problem.final
@@ -39,7 +38,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   }
 }
 
-const sealedElsewhere = { message: 'its address was sealed with another SECRET_KEY', final: true }
+const otherSecretKey = { message: 'its address was sealed with another SECRET_KEY', final: true }
 
 function opened(webhook: () => Webhook): Webhook | undefined {
   try {

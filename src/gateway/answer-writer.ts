@@ -37,13 +37,9 @@ export class SafeWriter {
 
 /** For example, JSON that is nested too deep for JSON.stringify. */
 function unwritable(cause: unknown): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    'The upstream answered with something that cannot be translated.',
-    {
-      cause,
-    },
-  )
+  return new GatewayError('upstream_error', 'The answer of the upstream cannot be translated.', {
+    cause,
+  })
 }
 
 /** Writes the answer when it is whole. */

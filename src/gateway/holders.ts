@@ -43,7 +43,7 @@ export async function findHolder(
   } catch (cause) {
     throw new GatewayError(
       'unavailable',
-      'Where that answer is held cannot be looked up just now. Try again.',
+      'The database does not answer, so the channel of that earlier answer is not known just now. Try again.',
       {
         cause,
         retryAfterSeconds: 5,

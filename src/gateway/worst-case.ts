@@ -28,7 +28,7 @@ export function worstCaseOf(
   if (facts.hidesCost !== undefined) {
     throw new GatewayError(
       'permission_denied',
-      `${facts.hidesCost}: this key has a spending limit, and what an answer costs that is made in the background is not seen here. Leave "${facts.hidesCost}" out.`,
+      `${facts.hidesCost}: this key has a spending limit, and this gateway cannot see the cost of an answer that is made in the background. Leave "${facts.hidesCost}" out.`,
       { field: facts.hidesCost },
     )
   }

@@ -172,7 +172,7 @@ function tooLarge(bytesMax: number): GatewayError {
 function tooManyDecoded(bytesMax: number): GatewayError {
   return new GatewayError(
     'unavailable',
-    `The encoded bodies of running requests take all of the ${bytesMax} bytes that there are for them decoded. Try again, or send the body unencoded.`,
+    `The decoded bodies of running requests use all ${bytesMax} bytes that they may use. Try again, or send the body unencoded.`,
     { retryAfterSeconds: 1 },
   )
 }

@@ -42,7 +42,10 @@ export class ExtractedImages {
       case 'extracted': {
         const stored = this.#stored.get(source.index)
         if (stored === undefined) {
-          throw new GatewayError('upstream_error', 'The upstream cut an image off.')
+          throw new GatewayError(
+            'upstream_error',
+            'The answer of the upstream ended in the middle of an image.',
+          )
         }
         if ('error' in stored) throw stored.error
         return stored

@@ -99,7 +99,7 @@ async function handleLeft(
 function stillRunning(id: string): GatewayError {
   return new GatewayError(
     'unavailable',
-    `This gateway process is shutting down; the images are made all the same. GET /v1/images/generations/${id} has them.`,
+    `This gateway process is shutting down; the images will still be made. GET /v1/images/generations/${id} has them.`,
     { retryAfterSeconds: askAgainSeconds },
   )
 }

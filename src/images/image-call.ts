@@ -75,7 +75,8 @@ export class ImageCall implements Listener {
     if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { events: new EventDataReader(), decoder }
-    else upstream.abort(upstreamError('The upstream streams, which it was not asked for.'))
+    else
+      upstream.abort(upstreamError('The upstream streams its answer although we did not ask for a stream.'))
   }
 
   data(upstream: UpstreamCall, chunk: Buffer): void {

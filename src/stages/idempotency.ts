@@ -49,7 +49,7 @@ export async function answeredBefore(
   } catch (cause) {
     throw new GatewayError(
       'unavailable',
-      'That a request with an Idempotency-Key runs only once cannot be promised just now: the database does not answer. Try again shortly.',
+      'A request with an Idempotency-Key cannot run just now: the database does not answer, so nothing ensures that it runs only once. Try again shortly.',
       { cause, retryAfterSeconds: 2 },
     )
   }

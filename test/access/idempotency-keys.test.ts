@@ -246,8 +246,8 @@ async function aProcess(
     instanceDeadMs: options.deadMs ?? 10_000,
     idempotencyHours: 24,
     answers: {
-      seal: (body, requestId) => keeper.sealAnswer(body, requestId),
-      open: (sealed, requestId) => keeper.openAnswer(sealed, requestId),
+      encrypt: (body, requestId) => keeper.encryptAnswer(body, requestId),
+      decrypt: (encrypted, requestId) => keeper.decryptAnswer(encrypted, requestId),
     },
     log: silentLog,
   })

@@ -48,27 +48,34 @@ describe('a generated key', () => {
 describe('a credential', () => {
   const keeper = new SecretKeeper('a secret key for tests, long enough')
 
-  test.each(['', 'sk-1', 'ü'.repeat(4000)])('opens to what was sealed: %.10s', (credential) => {
-    const sealed = keeper.seal(credential, 'channel-1')
-    expect(keeper.open(sealed, 'channel-1')).toBe(credential)
-    expect(keeper.seal(credential, 'channel-1').sealed).not.toEqual(sealed.sealed)
-  })
+  test.each(['', 'sk-1', 'ü'.repeat(4000)])(
+    'decrypts to the text that was encrypted: %.10s',
+    (credential) => {
+      const encrypted = keeper.encryptCredential(credential, 'channel-1')
+      expect(keeper.decryptCredential(encrypted, 'channel-1')).toBe(credential)
+      expect(keeper.encryptCredential(credential, 'channel-1').sealed).not.toEqual(encrypted.sealed)
+    },
+  )
 
-  test('does not open for another channel or when any byte was changed', () => {
-    const { keyId, sealed } = keeper.seal('sk-1', 'channel-1')
-    expect(() => keeper.open({ keyId, sealed }, 'channel-2')).toThrow('belongs to another channel')
+  test('does not decrypt for another channel, nor with any byte changed', () => {
+    const { keyId, sealed } = keeper.encryptCredential('sk-1', 'channel-1')
+    expect(() => keeper.decryptCredential({ keyId, sealed }, 'channel-2')).toThrow(
+      'belongs to another channel',
+    )
     for (let index = 0; index < sealed.length; index++) {
       const changed = Buffer.from(sealed)
       changed[index] = (changed[index] ?? 0) ^ 1
-      expect(() => keeper.open({ keyId, sealed: changed }, 'channel-1')).toThrow('damaged')
+      expect(() => keeper.decryptCredential({ keyId, sealed: changed }, 'channel-1')).toThrow('damaged')
     }
-    expect(() => keeper.open({ keyId, sealed: sealed.subarray(0, 20) }, 'channel-1')).toThrow('damaged')
+    expect(() => keeper.decryptCredential({ keyId, sealed: sealed.subarray(0, 20) }, 'channel-1')).toThrow(
+      'damaged',
+    )
   })
 
-  test('sealed with another SECRET_KEY is refused by an error that names both', () => {
+  test('encrypted with another SECRET_KEY is refused by an error that names both', () => {
     const other = new SecretKeeper('another secret key, also long enough')
     expect(keeper.keyId).toMatch(/^[0-9a-f]{8}$/)
-    expect(() => other.open(keeper.seal('sk-1', 'c'), 'c')).toThrow(
+    expect(() => other.decryptCredential(keeper.encryptCredential('sk-1', 'c'), 'c')).toThrow(
       new RegExp(`${keeper.keyId}.*${other.keyId}`),
     )
   })

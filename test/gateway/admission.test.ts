@@ -44,7 +44,7 @@ test('500 requests at once of a tenant with one dollar never spend more than one
     await database.sql`SELECT coalesce(-sum(amount_nano), 0) AS nano FROM entries WHERE kind = 'charge'`
   expect(BigInt(spent?.nano)).toBe(BigInt(served) * 23_500_000n)
   expect(BigInt(spent?.nano)).toBeLessThanOrEqual(oneDollar)
-  // One after the other, the money that is left can be spent to its last possible request.
+  // Requests one after the other can spend the rest, until one request costs more than the rest.
   while ((await chat({ model: 'main', max_tokens: 10, messages }, { key: paidKey })).status === 200);
   const [left] = await database.sql`SELECT balance_nano, reserved_nano FROM accounts WHERE limited`
   expect(BigInt(left?.balance_nano)).toBeGreaterThanOrEqual(0n)
@@ -54,7 +54,7 @@ test('500 requests at once of a tenant with one dollar never spend more than one
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
 })
 
-test('what cannot be bounded is refused to a limited key, by name, and allowed to others', async () => {
+test('a request of unbounded cost is refused to a limited key, with the reason, and allowed to other keys', async () => {
   bed = await startTestbed()
   const limited = await bed.chat({ model: 'no-price', messages }, { key: paidKey })
   expect(limited.status).toBe(403)
@@ -64,7 +64,7 @@ test('what cannot be bounded is refused to a limited key, by name, and allowed t
   expect((await bed.chat({ model: 'no-price', messages })).status).toBe(200)
 })
 
-test(`while Postgres is away for ${outageMs} ms, keys without a hard budget see no error and all their rows come; budgeted ones get 503 and Retry-After`, {
+test(`while Postgres is away for ${outageMs} ms, keys without a hard budget get no error and all their rows; budgeted keys get 503 and Retry-After`, {
   timeout: outageMs + 180_000,
 }, async () => {
   const directory = temporaryDirectory()
@@ -124,7 +124,7 @@ test(`while Postgres is away for ${outageMs} ms, keys without a hard budget see 
   await second.stop()
 })
 
-test('SIGTERM lets streams finish, ends those beyond the deadline with an error in the stream, writes every row and exits 0', async () => {
+test('SIGTERM lets streams finish, ends the remaining ones at the deadline with an error in the stream, writes every row and exits with 0', async () => {
   bed = await startTestbed({ env: { DRAIN_ON_SHUTDOWN_MS: '1500' } })
   const { upstream, chat, tollgate, row } = bed
   upstream.script((request) =>

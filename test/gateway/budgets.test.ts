@@ -8,7 +8,7 @@ import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
-/** Worst case: its bytes as tokens, and ten of output; it then costs 23,500,000 nano-USD. */
+/** Its worst case is its bytes as tokens and ten tokens of output. It costs 23,500,000 nano-USD. */
 const body = { model: 'main', max_tokens: 10, messages }
 const costNano = 23_500_000n
 
@@ -24,7 +24,7 @@ const keys = {
   mate: 'team-budget-key-for-tests2',
 }
 
-/** One for each test, since what one spends is missing in the next. */
+/** One key for each test, because a test spends the money of its key. */
 const twiceBounded = (['waiting', 'late', 'leaving', 'spent', 'killed'] as const).map(
   (name) =>
     `      - { name: ${name}, group: team, secret: ${keys[name]}, budget: { day: "0.15", month: "1.00" } }\n`,
@@ -65,7 +65,7 @@ async function ask(url: string, key: string): Promise<Answered> {
   return { status: response.status, message: said.error?.message ?? '' }
 }
 
-/** Of a refusal: what the request may cost, and what was left. */
+/** The amounts in a refusal: the most that the request could cost, and what was left. */
 function amountsIn(message: string): { wanted: number; left: number } {
   const [, wanted, left] = /could cost up to \$([\d.]+), and \$([\d.]+) is left of/.exec(message) ?? []
   return { wanted: Number(wanted), left: Number(left) }
@@ -83,7 +83,7 @@ describe('two processes on one Postgres', () => {
     const options = {
       databaseUrl: fresh.url,
       gatewayYaml: yaml(upstream.url),
-      // Nobody is refused for waiting too long, however slow the machine is.
+      // Long enough that no request waits in vain, even on a slow machine.
       env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', BUDGET_WAIT_MS: '240000', ADMIT_MS: '60000' },
     }
     processes = [await startTollgate(options), await startTollgate(options)]
@@ -131,7 +131,7 @@ describe('two processes on one Postgres', () => {
   ]
 
   test.each(cases)(
-    '$count requests at once never pass $what, and spend all of it that a request can be had for',
+    '$count requests at once never exceed $what, and spend it down to less than the cost of one request',
     {
       timeout: 300_000,
     },
@@ -148,7 +148,7 @@ describe('two processes on one Postgres', () => {
       expect(upstream.requests).toHaveLength(served)
       const spent = BigInt(served) * costNano
       expect(spent).toBeLessThanOrEqual(limitNano)
-      // Nobody is refused while there is money: of each refusal, what was left had not been enough.
+      // No request is refused while there is money: in each refusal, the rest is less than the cost.
       expect(refused.filter(({ status }) => status !== 402)).toEqual([])
       for (const { message } of refused) {
         const { wanted, left } = amountsIn(message)
@@ -166,7 +166,7 @@ describe('two processes on one Postgres', () => {
   )
 })
 
-/** What the upstream is asked is answered once `release` is called. Of the tests before nothing is held any more. */
+/** The upstream answers when `release` is called. Waits until requests of earlier tests hold no money. */
 async function withhold(bed: Testbed) {
   await expect.poll(() => heldRows(bed)).toBe(0)
   const { promise: gate, resolve: release } = Promise.withResolvers<void>()
@@ -185,7 +185,7 @@ describe('one process that waits long for money', () => {
   })
   afterAll(() => patient.close())
 
-  test('a request that would do once others have ended waits for them, and is served', async () => {
+  test('a request waits for money that running requests hold, and is served when they end', async () => {
     const { bed, release, ask } = await withhold(patient)
     const first = ask(keys.waiting)
     await bed.upstream.arrived(1)
@@ -201,7 +201,7 @@ describe('one process that waits long for money', () => {
     expect(status).toBe(200)
   })
 
-  test('a client that leaves while it waits has its row, and nothing is held for it', async () => {
+  test('a client that leaves while its request waits has a row, and the request holds no money', async () => {
     const { bed, release, ask } = await withhold(patient)
     const first = ask(keys.leaving)
     await bed.upstream.arrived(1)
@@ -231,7 +231,7 @@ describe('one process that does not wait long', () => {
   })
   afterAll(() => hasty.close())
 
-  test('one that waited as long as it may gets 429 with retry-after, and is told what running requests hold', async () => {
+  test('a request that has waited for the longest time gets 429 with retry-after, which names the money that running requests hold', async () => {
     const { bed, release, ask } = await withhold(hasty)
     const first = ask(keys.late)
     await bed.upstream.arrived(1)
@@ -251,7 +251,7 @@ describe('one process that does not wait long', () => {
     expect((await first).status).toBe(200)
   })
 
-  test('a 402 says which budget, what is left of it and when it resets', async () => {
+  test('a 402 names the budget, the rest of it and the time of its reset', async () => {
     const { bed, release } = await withhold(hasty)
     release()
     const spend = async () => {
@@ -277,7 +277,7 @@ describe('one process that does not wait long', () => {
     expect(BigInt(row?.spent_nano)).toBe(BigInt(Math.round((0.15 - left) * 1e9)))
   })
 
-  test('what a killed process held is released by the next one', async () => {
+  test('the next process releases the money that a killed process held', async () => {
     const { bed, ask } = await withhold(hasty)
     void ask(keys.killed).catch(() => {})
     await bed.upstream.arrived(1)

@@ -28,7 +28,7 @@ beforeEach(() => {
 
 const hello = [{ role: 'user' as const, content: 'Hello' }]
 
-test('the official SDK gets a whole answer, and the row says what it used and cost', async () => {
+test('the official SDK gets a whole answer, and the row has its usage and cost', async () => {
   const { data, request_id } = await openai.chat.completions
     .create({ model: 'main', messages: hello })
     .withResponse()
@@ -88,7 +88,7 @@ test('a client that asks for the usage frame gets it', async () => {
   expect(usage).toEqual(usageTold)
 })
 
-test('request bytes reach the upstream untouched when nothing has to change, unknown fields and odd spacing included', async () => {
+test('request bytes reach the upstream unchanged when nothing has to change, unknown fields and odd spacing included', async () => {
   const body = Buffer.from(
     ' {"messages" : [ {"role":"user","content":"h\\u00e9 \\ud83d\\ude00 \u2603","x-new":{"deep":[1e400,-0,1.0]}} ],\n\t"model":"any/model:x" , "unknown_field":[{}],' +
       '"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false},"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],' +
@@ -99,7 +99,7 @@ test('request bytes reach the upstream untouched when nothing has to change, unk
   expect(bed.upstream.requests[0]?.body.equals(body)).toBe(true)
 })
 
-test('answer bytes reach the client untouched at every split of the stream, multi-byte characters and CRLF included', async () => {
+test('answer bytes reach the client unchanged at every split of the stream, multi-byte characters and CRLF included', async () => {
   const text =
     `: comment\n\n${frame({ id: 'x', choices: [{ index: 0, delta: { role: 'assistant', content: '\u2603\ud83d\ude00' } }], extra: { a: [] } })}` +
     `event: odd\r\ndata: {"id":"x","choices":[{"index":0,"delta":{"content":"b"}}]}\r\n\r\n` +
@@ -142,7 +142,7 @@ test('a recorded answer and a recorded stream pass byte for byte', async () => {
   })
 })
 
-test('an answer larger than what is held passes whole, with its usage', async () => {
+test('an answer larger than the held size passes whole, with its usage', async () => {
   const answer = chatAnswer({ content: 'y'.repeat(3_000_000) })
   bed.upstream.script(() => answer)
   const response = await bed.chat({ model: 'main', messages: hello })
@@ -164,7 +164,7 @@ const refusals: [
     { status: 401, code: 'invalid_api_key', says: /not known here/, kind: 'unauthenticated' },
   ],
   [
-    'a model that is not there',
+    'an unknown model',
     () => bed.chat({ model: '', messages: hello }),
     { status: 400, code: null, says: /model/, kind: 'invalid_request' },
   ],
@@ -237,7 +237,7 @@ test.for(refusals)('%s gets an error that says what to change, and a row', async
   expect(bed.upstream.requests).toHaveLength(0)
 })
 
-test('an unknown model is refused by name where no channel takes any name', async () => {
+test('an unknown model is refused by name if no channel accepts all names', async () => {
   const own = await startTestbed({
     yaml: (url) => `
 models: [ { id: main } ]
@@ -259,7 +259,7 @@ tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] 
   }
 })
 
-test("an upstream's own refusal of the request reaches the client as it came", async () => {
+test("an upstream's own refusal of the request reaches the client unchanged", async () => {
   const refusal = errorAnswer(400, {
     message: 'max_tokens is too large',
     type: 'invalid_request_error',
@@ -281,7 +281,7 @@ test("an upstream's own refusal of the request reaches the client as it came", a
 })
 
 test.for(['application/json', 'text/plain'])(
-  "an upstream's code reaches the client also when a secret was cut from its message (%s)",
+  "an upstream's error code reaches the client, even when its message had a secret (%s)",
   async (contentType) => {
     const refusal = errorAnswer(400, {
       message: 'upstream-credential-0001 allows 8192 tokens',
@@ -316,7 +316,7 @@ test.for([
   })
 })
 
-test('a client that stops reading stops the upstream', async () => {
+test('a client that stops reading pauses the upstream', async () => {
   const chunk = Buffer.from(frame({ choices: [{ index: 0, delta: { content: 'z'.repeat(60_000) } }] }))
   bed.upstream.script((request) => ({
     ...chatStream(request),

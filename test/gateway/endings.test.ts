@@ -19,7 +19,7 @@ beforeEach(() => {
 const messages = [{ role: 'user', content: 'Hello' }]
 const never = new Promise<void>(() => {})
 
-/** The row that came last, once it is there: for clients that left before they could see an id. */
+/** The newest row, when it has come: for clients that left before they could see an id. */
 async function onlyRow(model: string): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model}`
   await expect.poll(async () => (await read()).length, { timeout: 10_000 }).toBe(1)
@@ -32,24 +32,21 @@ test.for([
   ['cut', { stream_end: 'upstream_cut', usage_source: 'estimated' }],
   ['reset', { stream_end: 'upstream_cut', usage_source: 'estimated' }],
   ['stall', { stream_end: 'timeout', usage_source: 'estimated' }],
-] as const)(
-  'a stream that ends by %s gives the client an error in the stream and one row',
-  async ([model, expected]) => {
-    const response = await bed.chat({ model, messages, stream: true })
-    const text = await response.text()
-    expect(response.status).toBe(200)
-    expect(text).toContain('token-6')
-    const frames = text.trim().split('\n\n')
-    const last = JSON.parse(frames.at(-1)?.replace(/^data: /, '') ?? '')
-    expect(last.error).toMatchObject({ message: expect.any(String), type: expect.any(String) })
-    expect(text).not.toContain('[DONE]')
-    const row = await bed.row(response.headers.get('x-request-id'))
-    expect(row).toMatchObject({ status: 200, outcome: 'failed', ...expected })
-    expect(Number(row.output_tokens)).toBeGreaterThanOrEqual(7)
-  },
-)
+] as const)('a stream that ends by %s has an error in the stream and one row', async ([model, expected]) => {
+  const response = await bed.chat({ model, messages, stream: true })
+  const text = await response.text()
+  expect(response.status).toBe(200)
+  expect(text).toContain('token-6')
+  const frames = text.trim().split('\n\n')
+  const last = JSON.parse(frames.at(-1)?.replace(/^data: /, '') ?? '')
+  expect(last.error).toMatchObject({ message: expect.any(String), type: expect.any(String) })
+  expect(text).not.toContain('[DONE]')
+  const row = await bed.row(response.headers.get('x-request-id'))
+  expect(row).toMatchObject({ status: 200, outcome: 'failed', ...expected })
+  expect(Number(row.output_tokens)).toBeGreaterThanOrEqual(7)
+})
 
-test('an error frame in the stream is forwarded as it came and makes the row a failure', async () => {
+test('an error frame in the stream is forwarded unchanged, and the row is a failure', async () => {
   const response = await bed.chat({ model: 'error-frame', messages, stream: true })
   expect(await response.text()).toContain('The server had an error.')
   expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
@@ -59,7 +56,7 @@ test('an error frame in the stream is forwarded as it came and makes the row a f
 })
 
 test.for([true, false])(
-  'an upstream that never tells usage is estimated, and marked so (stream %s)',
+  'without usage from the upstream, the row has an estimate, and is marked so (stream %s)',
   async (stream) => {
     const response = await bed.chat({ model: 'no-usage', messages, stream })
     await response.text()
@@ -107,7 +104,7 @@ tenants: [ { name: t, keys: [ { name: k, group: default, secret: ${freeKey} } ] 
   }
 })
 
-test('a client that leaves before the first byte is drained: the row has the usage of the answer it did not read', async () => {
+test('when a client leaves before the first byte, the upstream is read to its end: the row has the usage of that answer', async () => {
   let begin = () => {}
   const begun = new Promise<void>((resolve) => {
     begin = resolve
@@ -134,7 +131,7 @@ test('a client that leaves before the first byte is drained: the row has the usa
   })
 })
 
-test('a client that leaves mid-stream is drained by its group, to the usage at the end', async () => {
+test('when a client leaves mid-stream and its group says drain, the upstream is read to the usage at its end', async () => {
   bed.upstream.script((request) => chatStream(request, { tokens: 30, paceMs: 20 }))
   await leaveAfter('token-2', 'leave-mid')
   expect(await onlyRow('leave-mid')).toMatchObject({
@@ -147,7 +144,7 @@ test('a client that leaves mid-stream is drained by its group, to the usage at t
   expect(bed.upstream.requests[0]?.closedEarly).toBe(false)
 })
 
-test('a client that leaves mid-stream ends the upstream call where its group says abort, and pays an estimate', async () => {
+test('when a client leaves mid-stream and its group says abort, the upstream call ends, and the client pays an estimate', async () => {
   bed.upstream.script((request) => chatStream(request, { tokens: 10_000, paceMs: 20 }))
   await leaveAfter('token-2', 'leave-abort', abortKey)
   expect(await onlyRow('leave-abort')).toMatchObject({
@@ -198,7 +195,7 @@ test('a client that leaves after the last token, before the end, has one row wit
   })
 })
 
-test('a client that leaves while a whole answer is awaited is drained too', async () => {
+test('when a client leaves before a whole answer has come, the upstream is read to its end, too', async () => {
   bed.upstream.script(() => ({ ...chatAnswer(), delayMs: 300 }))
   const leaving = new AbortController()
   const asked = bed.chat({ model: 'leave-whole', messages }, { signal: leaving.signal }).catch(() => 'left')
@@ -245,7 +242,7 @@ async function leaveAfter(text: string, model: string, key = freeKey): Promise<v
   await noticed()
 }
 
-/** What the gateway answers after a client left, it answers knowing that the client is gone. */
+/** Waits until the gateway knows that the client has left. */
 async function noticed(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await (await fetch(`${bed.tollgate.url}/healthz`)).text()
 }

@@ -17,7 +17,7 @@ interface Started {
   baseURL: string
 }
 
-/** What `npm start` runs, with nothing set but a free port and a place for its data. */
+/** Starts what `npm start` starts, with only a free port and a data directory set. */
 function start(): Promise<Started> {
   const child = spawn(process.execPath, ['runtime.cjs', 'src/server.ts'], {
     cwd: repository,

@@ -24,7 +24,7 @@ afterEach(async () => {
   await drop()
 })
 
-test('after kill -9 the next request with the key runs, once its process is known to be dead', {
+test('after kill -9 the next request with the key runs, when the process is known to be dead', {
   timeout: 180_000,
 }, async () => {
   const dataDir = temporaryDirectory()
@@ -39,7 +39,7 @@ test('after kill -9 the next request with the key runs, once its process is know
   expect(await cut).toBe('cut')
 
   upstream.script(planByModel)
-  // It adopts the journal that is beside its own.
+  // The new process adopts the journal beside its own.
   const second = await start({ dataDir })
   const answers = await untilAnswered(second, key)
   expect(answers.at(-1)).toMatchObject({ status: 200, replayed: null })
@@ -50,7 +50,7 @@ test('after kill -9 the next request with the key runs, once its process is know
   expect(outcomesOfAll).toMatchObject({ orphaned: 1, succeeded: 2 })
 })
 
-test('the key of a process of elsewhere is taken once its heartbeat is old, by one of all that ask', {
+test('when the heartbeat of a process on another machine is old, one of the waiting requests takes its key', {
   timeout: 180_000,
 }, async () => {
   const first = await start()
@@ -64,7 +64,7 @@ test('the key of a process of elsewhere is taken once its heartbeat is old, by o
   await cut
   expect((await ask(second, key)).status).toBe(409)
   await database.sql`UPDATE instances SET heartbeat_at = now() - interval '1 hour' WHERE pid = ${first.pid}`
-  // Postgres has been there for long enough that a living process could have told.
+  // Postgres has been back for long enough that a living process would have renewed its heartbeat.
   await expect
     .poll(
       async () => (await database.sql`SELECT now() - pg_postmaster_start_time() > interval '8 s' AS old`)[0],
@@ -86,7 +86,7 @@ test('the key of a process of elsewhere is taken once its heartbeat is old, by o
   expect(upstream.requests).toHaveLength(2)
 })
 
-test('while Postgres is away a keyed request is a 503 with Retry-After; what was answered meanwhile is told once it is back', {
+test('while Postgres is away a keyed request is a 503 with Retry-After; when it is back, repeats get the answers of the meantime', {
   timeout: 180_000,
 }, async () => {
   const directory = temporaryDirectory()
@@ -135,7 +135,7 @@ test('while Postgres is away a keyed request is a 503 with Retry-After; what was
   expect(await tollgate.stop()).toBe(0)
 })
 
-test('a process that ends keeps the answer it gave last', { timeout: 180_000 }, async () => {
+test('a process that ends keeps its last answer', { timeout: 180_000 }, async () => {
   const first = await start()
   const key = randomUUID()
   const answered = await ask(first, key)
@@ -148,7 +148,7 @@ test('a process that ends keeps the answer it gave last', { timeout: 180_000 }, 
   })
 })
 
-interface Heard {
+interface KeyedAnswer {
   status: number
   id: string | null
   originalId: string | null
@@ -170,7 +170,7 @@ async function start(
   return tollgate
 }
 
-async function ask({ url }: TollgateProcess, key: string | undefined, model = 'any'): Promise<Heard> {
+async function ask({ url }: TollgateProcess, key: string | undefined, model = 'any'): Promise<KeyedAnswer> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -191,17 +191,17 @@ async function ask({ url }: TollgateProcess, key: string | undefined, model = 'a
   }
 }
 
-/** All that was heard, the last of it neither a 409 nor a 503. */
-async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<Heard[]> {
-  const heard: Heard[] = []
+/** All answers, up to the first that is neither a 409 nor a 503. */
+async function untilAnswered(tollgate: TollgateProcess, key: string, model?: string): Promise<KeyedAnswer[]> {
+  const answers: KeyedAnswer[] = []
   await until(async () => {
     const answer = await ask(tollgate, key, model)
-    heard.push(answer)
+    answers.push(answer)
     return answer.status !== 409 && answer.status !== 503
   }).catch((error) => {
-    throw new Error(`no answer, at last: ${heard.at(-1)?.text}`, { cause: error })
+    throw new Error(`no answer, at last: ${answers.at(-1)?.text}`, { cause: error })
   })
-  return heard
+  return answers
 }
 
 function rowsWith(key: string) {
@@ -209,7 +209,7 @@ function rowsWith(key: string) {
     SELECT status, outcome FROM requests WHERE idempotency_key = ${key}`
 }
 
-/** How the requests with a key ended, once they have so many rows. */
+/** The outcomes of the requests with a key, when they have so many rows. */
 async function outcomes(key: string, count: number): Promise<Record<string, number>> {
   await expect.poll(async () => (await rowsWith(key)).length).toBe(count)
   const counts: Record<string, number> = {}

@@ -25,10 +25,10 @@ beforeEach(() => {
   bed.upstream.script(planByModel)
 })
 
-describe.each([false, true])('of a repeat, with stream %s,', (stream) => {
+describe.each([false, true])('a repeat, stream %s,', (stream) => {
   const body = { model: 'priced', max_tokens: 10, messages, stream, stream_options: undefined }
 
-  test('the answer is the first one byte for byte, in a request of its own that costs nothing', async () => {
+  test('gets the first answer byte for byte, as a request of its own that costs nothing', async () => {
     const key = randomUUID()
     const [first, firstBytes] = await ask(key, body, paidKey)
     const spent = await spentBy('paid')
@@ -60,7 +60,7 @@ describe.each([false, true])('of a repeat, with stream %s,', (stream) => {
     expect(account).toEqual({ reserved_nano: '0' })
   })
 
-  test('sent twice at once, one goes upstream and the other waits by the SDK’s own retries', async () => {
+  test('that comes during the first request waits by the SDK’s own retries, and only the first goes upstream', async () => {
     const client = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: freeKey })
     const { released, release } = gate()
     bed.upstream.script(async (request) => {
@@ -84,7 +84,7 @@ describe.each([false, true])('of a repeat, with stream %s,', (stream) => {
   })
 })
 
-test('while the first one runs, every other is a 409 with Retry-After, and each has one row', async () => {
+test('while the first request runs, every repeat is a 409 with Retry-After, and each has one row', async () => {
   const { released, release } = gate()
   bed.upstream.script(async () => {
     await released
@@ -105,7 +105,7 @@ test('while the first one runs, every other is a 409 with Retry-After, and each 
   expect(await rowsOf(key)).toHaveLength(20)
 })
 
-test('the same key with another body, or at another path, is a 422, also once the first one has ended', async () => {
+test('the same key with another body, or at another path, is a 422, also after the end of the first request', async () => {
   const key = randomUUID()
   const { released, release } = gate()
   bed.upstream.script(async () => {
@@ -148,7 +148,7 @@ test.each([
   expect(bed.upstream.requests).toHaveLength(2)
 })
 
-test('a request that was refused before it went anywhere has used up no key', async () => {
+test('a request that was refused before it went upstream does not use its key up', async () => {
   const key = randomUUID()
   const body = { model: 'main', max_tokens: 10_000_000, messages }
   const [refused] = await ask(key, body, paidKey)
@@ -157,7 +157,7 @@ test('a request that was refused before it went anywhere has used up no key', as
   expect(again.status).toBe(200)
 })
 
-test('after a client that left in the middle of a stream, the next one runs', async () => {
+test('after a client that left in the middle of a stream, the next request with the key runs', async () => {
   const key = randomUUID()
   const body = { model: 'leaving', messages, stream: true }
   bed.upstream.script((request) => chatStream(request, { tokens: 10_000, paceMs: 20 }))
@@ -176,7 +176,7 @@ test('after a client that left in the middle of a stream, the next one runs', as
 })
 
 test.each([false, true])(
-  'an answer beyond the bound is not kept: the next one runs (stream %s)',
+  'an answer beyond the bound is not kept: the next request with the key runs (stream %s)',
   async (stream) => {
     const key = randomUUID()
     const body = { model: 'any', messages, stream }
@@ -202,7 +202,7 @@ test('the same header of another API key is another request', async () => {
   expect(bed.upstream.requests).toHaveLength(2)
 })
 
-test('a repeat does not count against the limits of its key, and a request over them has used up no key', async () => {
+test('a repeat does not count against the limits of its key, and a request over them does not use its key up', async () => {
   const key = randomUUID()
   const [first] = await ask(key, undefined, onceKey)
   expect(first.status).toBe(200)
@@ -251,7 +251,7 @@ test.each([
   ])
 })
 
-test('nothing that an answer says can be read in any table', async () => {
+test('no table holds the plain text of an answer', async () => {
   const planted = 'Quetzalcoatlus-northropi-was-here'
   bed.upstream.script(() => chatAnswer({ content: planted }))
   const key = randomUUID()
@@ -275,12 +275,12 @@ test('nothing that an answer says can be read in any table', async () => {
   }
 })
 
-test('an answer that is gone although its request succeeded is a 422 that names it, and nothing runs', async () => {
+test('a lost answer of a successful request is a 422 that names the request, and nothing runs', async () => {
   const key = randomUUID()
   const [first] = await ask(key)
   await repeat(key)
   await bed.row(idOf(first))
-  // As a process leaves it that dies between the answer's last byte and the table.
+  // A process that dies between the last byte of the answer and the table leaves such a row.
   const instance = randomUUID()
   await bed.database.sql`
     INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES (${instance}, 'h', 1, now(), now(), 'adopted')`
@@ -299,25 +299,25 @@ test('an answer that is gone although its request succeeded is a 422 that names 
   expect(bed.upstream.requests).toHaveLength(1)
 })
 
-type Heard = [response: Response, body: Buffer]
+type KeyedAnswer = [response: Response, body: Buffer]
 
-function ask(key: string, body: object = { model: 'any', messages }, apiKey = freeKey): Promise<Heard> {
+function ask(key: string, body: object = { model: 'any', messages }, apiKey = freeKey): Promise<KeyedAnswer> {
   return post('/v1/chat/completions', key, body, apiKey)
 }
 
-/** Once the first one's answer is kept: a moment after its last byte. */
-function repeat(...asked: Parameters<typeof ask>): Promise<Heard> {
+/** Repeats when the first answer is kept, which is a moment after its last byte. */
+function repeat(...asked: Parameters<typeof ask>): Promise<KeyedAnswer> {
   return notRunning(() => ask(...asked))
 }
 
-function notRunning(again: () => Promise<Heard>): Promise<Heard> {
+function notRunning(again: () => Promise<KeyedAnswer>): Promise<KeyedAnswer> {
   return until(async () => {
-    const heard = await again()
-    return heard[0].status === 409 ? undefined : heard
+    const answer = await again()
+    return answer[0].status === 409 ? undefined : answer
   })
 }
 
-async function post(path: string, key: string, body: object, apiKey = freeKey): Promise<Heard> {
+async function post(path: string, key: string, body: object, apiKey = freeKey): Promise<KeyedAnswer> {
   const response = await fetch(`${bed.tollgate.url}${path}`, {
     method: 'POST',
     headers: {
@@ -346,7 +346,7 @@ async function spentBy(tenant: string): Promise<unknown> {
   return account?.balance_nano
 }
 
-/** What came of all but so many, which are still running. */
+/** The results of all but `running` requests, which still run. */
 async function settledBut<T>(asked: Promise<T>[], running: number): Promise<T[]> {
   const settled: T[] = []
   await new Promise<void>((resolve, reject) => {

@@ -62,7 +62,7 @@ describe.each(paths)('a request to %s', (path) => {
 })
 
 test.each(['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/images/generations'])(
-  'a request to %s in which a member that counts comes twice, or in other letters, is one 400 with its row',
+  'a request to %s with a repeated member, or one in other letters, is one 400 with its row',
   async (path) => {
     const text = JSON.stringify(requests[path]).slice(1, -1)
     const twice = [
@@ -148,7 +148,7 @@ describe.each<[string, Plan]>([
         await answer.text().catch(() => '')
         const row = await bed.row(answer.headers.get('x-request-id'))
         expect(row.error_kind).not.toBe('internal')
-        // The same client's format, asked of a channel that speaks another.
+        // The client's format, on a channel that speaks another one.
         if (path !== '/v1/chat/completions' && path !== '/v1/messages' && path !== '/v1/responses') continue
         const translated = await post(
           path,

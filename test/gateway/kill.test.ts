@@ -16,13 +16,13 @@ import { anyMoment, until } from '../support/until.ts'
 const gatewayKills = amount('GATEWAY_KILLS', { test: 1, chaos: 16 })
 const postgresKills = amount('POSTGRES_KILLS', { test: 1, chaos: 4 })
 
-/** How Tollgate runs: how many are started, in which data directories, and how many processes each is. */
+/** An installation: the number of Tollgates, their data directories, and the processes of each. */
 interface Installation {
   name: string
-  /** By number, from 0. What has the same one shares journal directory and embedded Postgres. */
+  /** Numbers from 0. Tollgates with the same number share the journal directory and the embedded Postgres. */
   directories: number[]
   processes: number
-  /** In directory 0, started by Tollgate; or one of its own, that is no process's to keep. */
+  /** `embedded`: Tollgate starts it in directory 0. Otherwise the test starts one of its own. */
   postgres: 'embedded' | 'own'
 }
 
@@ -73,16 +73,16 @@ test.for(installations)(
       await load.more(20)
       await anyMoment(random, 400)
       if (victim === 'postgres') {
-        // The one that was killed before may not have a successor yet.
+        // The successor of an earlier killed process may not run yet.
         await expect.poll(() => killed(postmasterOf(postgresHome)), { timeout: 30_000 }).toBe(true)
       } else if (processes > 1 && turn % 3 !== 0) {
-        // The supervisor starts another by itself.
+        // The supervisor restarts it.
         const [member = 0] = random.shuffle(running[0]?.members() ?? [])
         killed(member)
       } else {
         const index = turn % running.length
         await running[index]?.kill9()
-        // The others go on, and adopt what it left, before it is there again.
+        // The others go on, and adopt its journal before it starts again.
         load.aim(running.filter((_, other) => other !== index))
         if (running.length > 1) await load.more(20)
         const again = await start(directories[index] ?? 0)
@@ -94,11 +94,11 @@ test.for(installations)(
     await load.stop()
     expect(await Promise.all(running.map((tollgate) => tollgate.stop()))).toEqual(running.map(() => 0))
 
-    // One more start and stop: what the last ones left must need no hand.
+    // One more start and stop must ship the rest without help.
     const last = await Promise.all(directories.map(start))
     const database = openDatabase(own?.url ?? databaseUrlOf(postgresHome))
     try {
-      // A process that died before Postgres knew of it left its journal all the same: count the journals.
+      // Count the journals: a process that died before Postgres knew it has left a journal too.
       const journals = () => homes.flatMap((home) => listJournals(join(home, 'journal'))).length
       await expect.poll(journals, { timeout: 60_000 }).toBe(directories.length * processes)
       const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
@@ -112,7 +112,7 @@ test.for(installations)(
       expect(seen.length).toBeGreaterThan(gatewayKills * 20)
       expect(seen.filter((marker) => byMarker.get(marker)?.length !== 1)).toEqual([])
       expect([...byMarker.values()].filter((outcomes) => outcomes.length !== 1)).toEqual([])
-      // Every answer that a client read whole has a row that says so.
+      // Every answer that a client read to its end has a successful row.
       expect(load.answered.filter((marker) => byMarker.get(marker)?.[0] !== 'succeeded')).toEqual([])
       const { findings } = await verifyLedger(database.sql)
       expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
@@ -127,7 +127,7 @@ test.for(installations)(
   },
 )
 
-/** Clients that call on and on, streamed and not, limited money and not, and expect nothing of a gateway that dies. */
+/** Clients that call without pause, streamed and not, with limited money and without, and accept any failure. */
 function startLoad(random: Random) {
   let urls: string[] = []
   let running = true
@@ -155,7 +155,7 @@ function startLoad(random: Random) {
         const text = await response.text()
         if (response.status === 200 && (!stream || text.includes('[DONE]'))) answered.push(marker)
       } catch {
-        // Nobody listens there yet: let others run before the next call.
+        // The port is closed. Let other work run before the next call.
         await anyMoment(random, 20)
       }
       calls += 1
@@ -164,7 +164,7 @@ function startLoad(random: Random) {
   const clients = Array.from({ length: 12 }, (_, name) => client(name))
   return {
     answered,
-    /** Calls go to these in turn. None: to whom they went before. */
+    /** The Tollgates to call in turn. An empty list changes nothing. */
     aim(running: readonly TollgateProcess[]) {
       if (running.length > 0) urls = running.map(({ url }) => url)
     },
@@ -184,7 +184,7 @@ function startLoad(random: Random) {
 /** False when there is no such process. */
 function killed(pid: number): boolean {
   try {
-    // While its file is being written, the number may be missing; 0 would be this process and its group.
+    // The pid may be missing while the file is being written. A pid of 0 would mean this process and its group.
     return pid > 0 && process.kill(pid, 'SIGKILL')
   } catch {
     return false

@@ -1,7 +1,7 @@
 export const messages = [{ role: 'user' as const, content: 'Hello' }]
 export const body = { model: 'main', messages }
 
-/** By what is limited, or what they are for. */
+/** Named by their limit, or by their purpose. */
 export const keys = {
   own: 'own-key-for-tests-00001',
   first: 'first-key-for-tests-001',

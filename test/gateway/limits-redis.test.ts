@@ -48,7 +48,7 @@ describe('two processes on one Redis', () => {
         return response.status
       }),
     )
-    // Two a second come back while they are asked.
+    // The limit refills two requests a second during the test.
     const refilled = Math.floor(((Date.now() - since) * 120) / 60_000)
     const passed = statuses.filter((status) => status === 200).length
     expect(passed).toBeGreaterThanOrEqual(120)
@@ -58,7 +58,7 @@ describe('two processes on one Redis', () => {
     expect(await limitsOf(bed.tollgate.url)).toBe('200 shared')
   })
 
-  test('Redis frozen: each process goes on with its half, nobody gets a 500 or waits long, and both share again', async () => {
+  test('while Redis is frozen each process goes on with half of the limit, no request gets a 500 or waits long; later both share it again', async () => {
     const urls = [bed.tollgate.url, other.url]
     for (const url of urls) expect(await limitsOf(url)).toBe('200 shared')
     redis.pause()

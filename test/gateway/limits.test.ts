@@ -19,7 +19,7 @@ function openai(key: string, maxRetries = 0): OpenAI {
   return new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: key, maxRetries })
 }
 
-/** Asks until it is refused. */
+/** Sends requests until one is refused. */
 async function exhaust(ask: () => Promise<Response>): Promise<Response> {
   for (;;) {
     const response = await ask()
@@ -38,7 +38,7 @@ describe('one process', () => {
     bed.upstream.requests.length = 0
   })
 
-  test("a key with limits of its own has these and not its group's; the refusal says whose limit, which and how long", async () => {
+  test("a key's own limits replace those of its group; the refusal says whose limit it is, which one and how long to wait", async () => {
     for (let i = 0; i < 2; i++) expect((await bed.chat(body, { key: keys.own })).status).toBe(200)
     const refused = await bed.chat(body, { key: keys.own })
     const { headers } = refused
@@ -58,7 +58,7 @@ describe('one process', () => {
     expect(bed.upstream.requests).toHaveLength(2)
   })
 
-  test("keys of a group share its total, keys of a tenant share the tenant's, and headers tell of what is scarcest", async () => {
+  test("keys of a group share its total, keys of a tenant share the tenant's, and headers show the scarcest limit", async () => {
     const answer = await bed.chat(body, { key: keys.first })
     expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('3')
     expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('2')
@@ -74,12 +74,12 @@ describe('one process', () => {
     expect(await refusalOf(await bed.chat(body, { key: keys.first }))).toContain("this key's group together")
   })
 
-  test('tokens are held by the estimate and charged by what was used; a refused request charges nothing, a failed one its request', async () => {
+  test('tokens are held by estimate and charged by usage; a refused request charges nothing, a failed one charges one request', async () => {
     const ask = (more = {}) => bed.chat({ ...body, ...more }, { key: keys.tokens })
     const left = (response: Response, what: string) =>
       Number(response.headers.get(`x-ratelimit-remaining-${what}`))
     expect(left(await ask({ max_completion_tokens: 900 }), 'tokens')).toBeLessThan(100)
-    // 18 were used of 900 and some.
+    // 18 tokens of about 900 were used.
     const refused = await ask({ max_completion_tokens: 985 })
     expect(await refusalOf(refused)).toContain('used up the 1000 tokens per minute')
     expect(left(refused, 'tokens')).toBeGreaterThan(980 - 1)
@@ -95,7 +95,7 @@ describe('one process', () => {
     expect(left(next, 'requests')).toBe(17)
   })
 
-  test('a running answer has its place until it ends or its client leaves', async () => {
+  test('a running answer counts until it ends or its client leaves', async () => {
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
       end = resolve
@@ -124,9 +124,9 @@ describe('one process', () => {
     await expect.poll(async () => (await bed.chat(body, { key })).status, { timeout: 60_000 }).toBe(200)
   })
 
-  test("OpenAI's SDK raises RateLimitError, reads how long, and its own retry succeeds", async () => {
+  test("OpenAI's SDK raises RateLimitError, reads the time to wait, and its own retry succeeds", async () => {
     let error: unknown
-    // Every half second there is room for one: a slow machine may have to begin again.
+    // There is room for one request every half second: on a slow machine the test may have to begin again.
     while (!(error instanceof OpenAI.RateLimitError)) {
       await exhaust(() => bed.chat(body, { key: keys.rapid }))
       error = await openai(keys.rapid)
@@ -165,7 +165,7 @@ describe('one process', () => {
     expect(error.headers.get('anthropic-ratelimit-requests-remaining')).toBe('0')
   })
 
-  test('without Redis the limits are said to be local', async () => {
+  test('without Redis, /readyz reports local limits', async () => {
     const ready = await fetch(`${bed.tollgate.url}/readyz`)
     expect(await ready.json()).toMatchObject({ status: 'ready', limits: 'local' })
   })

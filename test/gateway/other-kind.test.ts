@@ -6,7 +6,7 @@ import { clientSide } from '../../src/protocols/index.ts'
 import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 
-/** Upstreams of the client's own format that stream unasked, or do not though they were asked. */
+/** Upstreams of the client's own format that stream unasked, or do not stream although we asked. */
 
 let bed: Testbed
 beforeAll(async () => {
@@ -81,7 +81,7 @@ function post({ path, body }: Pick<Client, 'path'> & { body: object }, stream: b
 }
 
 test.each(clients)(
-  '$path: an answer that comes whole is streamed to who asked for a stream',
+  '$path: a client that asked for a stream gets one, even when the answer comes whole',
   async (client) => {
     const answer = clientSide(client.protocol).encodeResponse(said, contextOf(client))
     bed.upstream.script(() => ({ body: JSON.stringify(answer) }))
@@ -95,17 +95,20 @@ test.each(clients)(
   },
 )
 
-test.each(clients)('$path: an answer that is streamed unasked comes whole', async (client) => {
-  const encoder = clientSide(client.protocol).encodeStream(contextOf(client))
-  const chunks = said.map((event) => encoder.push(event)).filter((text) => text !== '')
-  bed.upstream.script(() => ({ chunks, ending: 'end' }))
-  const response = await post(client, false)
-  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
-  const text = JSON.stringify(await response.json())
-  expect(text).toContain('Hello back')
-  expect(text).toContain('Oslo')
-  await expectRow(response)
-})
+test.each(clients)(
+  '$path: a client that asked for no stream gets a whole answer, even when the upstream streams',
+  async (client) => {
+    const encoder = clientSide(client.protocol).encodeStream(contextOf(client))
+    const chunks = said.map((event) => encoder.push(event)).filter((text) => text !== '')
+    bed.upstream.script(() => ({ chunks, ending: 'end' }))
+    const response = await post(client, false)
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+    const text = JSON.stringify(await response.json())
+    expect(text).toContain('Hello back')
+    expect(text).toContain('Oslo')
+    await expectRow(response)
+  },
+)
 
 test.each(clients)('$path: a stream that breaks before it was whole is an error', async (client) => {
   const encoder = clientSide(client.protocol).encodeStream(contextOf(client))
@@ -116,7 +119,7 @@ test.each(clients)('$path: a stream that breaks before it was whole is an error'
   expect(JSON.stringify(await response.json())).toContain('upstream')
 })
 
-test('/v1/responses: an answer that is written anew keeps the id under which its upstream holds it', async () => {
+test('/v1/responses: a rewritten answer keeps the id under which its upstream keeps it', async () => {
   const [, client] = clients
   const answer = { ...clientSide(client.protocol).encodeResponse(said, contextOf(client)), id: 'resp_theirs' }
   bed.upstream.script(() => ({ body: JSON.stringify(answer) }))
@@ -128,7 +131,7 @@ test('/v1/responses: an answer that is written anew keeps the id under which its
   expect(await next.json()).toMatchObject({ id: 'resp_next' })
 })
 
-test('/v1/messages: a signature that is written anew is the upstream’s own, and goes back to it', async () => {
+test('/v1/messages: a rewritten answer has the upstream’s own signature, which goes back to it', async () => {
   const [, , client] = clients
   const thought = { type: 'thinking', thinking: 'Hm.', signature: 'REALSIG' }
   const use = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
@@ -142,7 +145,7 @@ test('/v1/messages: a signature that is written anew is the upstream’s own, an
   expect(response.headers.get('x-tollgate-translation')).toContain('emulated=stream')
 })
 
-test('/v1/chat/completions: an answer of more than can be written anew passes as it came', async () => {
+test('/v1/chat/completions: an answer that a rewrite would lose parts of passes unchanged', async () => {
   const [client] = clients
   const answer = clientSide(client.protocol).encodeResponse(said, contextOf(client))
   const body = JSON.stringify({ ...answer, of_tomorrow: 1 })

@@ -6,7 +6,7 @@ import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 
-/** The vendors' own clients run tool loops through every pair of formats; the strict vendor is each of the vendors. */
+/** The vendors' own clients run tool loops through every pair of formats. The strict vendor plays all vendors. */
 
 const upstreams = {
   'via-chat': 'openai-chat',
@@ -19,15 +19,15 @@ type Model = keyof typeof upstreams
 interface Client {
   loop: Loop
   protocol: string
-  /** Its words for an answer that calls tools, and for one that ends. */
+  /** Its finish reasons for an answer with tool calls, and for the last answer. */
   finish: [string, string]
   showsReasoning: boolean
-  /** How many thoughts the vendor knows again at the end, of the two that came with the calls. */
+  /** Of the two thoughts that came with the calls, the number that the vendor recognises at the end. */
   recalled: Record<Model, 0 | 2>
 }
 
 const all = { 'via-chat': 2, 'via-responses': 2, 'via-messages': 2, 'via-gemini': 2 } as const
-/** The SDK keeps no reasoning, or its text alone, with which only one of the vendors can do something. */
+/** The SDK keeps no reasoning, or only its text, which only one of the vendors can use. */
 const none = { 'via-chat': 0, 'via-responses': 0, 'via-messages': 0, 'via-gemini': 0 } as const
 
 const clients: Record<string, Client> = {
@@ -118,7 +118,7 @@ describe.each(Object.entries(clients))('%s', (_name, client) => {
         expect(inputTokens).toBeGreaterThan(0)
         expect(outputTokens).toBeGreaterThan(0)
       }
-      // The vendor of Messages goes on thinking behind results only where it gets its own thoughts back.
+      // The Messages vendor continues to think after tool results only if it gets its own thoughts back.
       const thinksOn = model !== 'via-messages' || client.recalled[model] > 0
       if (client.showsReasoning) {
         expect(turns[0]?.reasoning).toContain(imageWords)

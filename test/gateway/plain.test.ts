@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
 import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
 
-/** Endpoints that are only passed on: the client's bytes go up, the upstream's bytes come down, and one row says so. */
+/** Pass-through endpoints: the upstream gets the client's bytes, the client gets the upstream's bytes, and there is one row. */
 
 const yaml = (upstreamUrl: string) => `
 models:
@@ -49,7 +49,7 @@ beforeEach(() => {
   bed.upstream.requests.length = 0
 })
 
-/** Bytes of requests and answers as they were on the wire, by an official client. */
+/** The bytes that an official client sent and received. */
 function client(apiKey = freeKey) {
   const wire = { sent: Buffer.alloc(0), got: Buffer.alloc(0), id: '' }
   const openai = new OpenAI({
@@ -80,7 +80,7 @@ describe.each(['float', 'base64'] as const)('embeddings as %s', (format) => {
   const embedding =
     format === 'float' ? floats : Buffer.from(new Float32Array(floats).buffer).toString('base64')
 
-  test('pass unchanged but for the name of the model, and are one true row', async () => {
+  test('pass unchanged except for the name of the model, and have one true row', async () => {
     const bytes = answer({
       object: 'list',
       data: [{ object: 'embedding', index: 0, embedding }],
@@ -115,14 +115,14 @@ describe.each(['float', 'base64'] as const)('embeddings as %s', (format) => {
       output_tokens: 0,
       usage_source: 'upstream',
       stream_end: 'complete',
-      // 8 tokens at 1000 USD a million.
+      // 8 tokens at 1000 USD per million.
       cost_nano: '8000000',
       attempt_count: 1,
     })
   })
 })
 
-test('moderations pass unchanged, and are one row', async () => {
+test('moderations pass unchanged, and have one row', async () => {
   const bytes = answer({ id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: false }] })
   const { openai, wire } = client()
   const { results } = await openai.moderations.create({
@@ -161,7 +161,7 @@ test('completions pass whole', async () => {
   })
 })
 
-test('completions stream, with usage asked for and kept from a client that did not ask', async () => {
+test('completions stream; the gateway asks for usage, and hides it from a client that did not ask', async () => {
   const piece = (text: string, reason: string | null) =>
     `data: ${JSON.stringify({ id: 'cmpl-1', model: 'gpt-instruct', choices: [{ index: 0, text, finish_reason: reason }] })}\n\n`
   const told = `data: ${JSON.stringify({ id: 'cmpl-1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}\n\n`
@@ -187,7 +187,7 @@ test('completions stream, with usage asked for and kept from a client that did n
   expect(row.first_token_ms).not.toBeNull()
 })
 
-test('what is missing or of the wrong kind is refused by name, with a row', async () => {
+test('a missing field, or one of the wrong type, is refused by name, with a row', async () => {
   for (const [path, body, field] of [
     ['embeddings', { model: 'text-embedding-main' }, 'input'],
     ['embeddings', { model: 'text-embedding-main', input: 5 }, 'input'],
@@ -216,7 +216,7 @@ test('are never translated: a model whose channels speak another format is refus
   })
 })
 
-test('a key that may not use the model, and one beyond its limit, are told as chats are', async () => {
+test('a key that may not use the model, and a key beyond its limit, get the same errors as for a chat', async () => {
   const body = { model: 'text-embedding-main', input: 'x' }
   expect((await post('embeddings', body, narrowKey)).status).toBe(403)
   answer({ data: [], usage })
@@ -226,7 +226,7 @@ test('a key that may not use the model, and one beyond its limit, are told as ch
   expect(late.headers.get('retry-after')).not.toBeNull()
 })
 
-test('an embedding is held at the price of its input alone, and one that the money does not allow is never sent', async () => {
+test('an embedding holds the price of its input only, and is never sent if the money does not suffice', async () => {
   answer({ data: [], usage })
   const small = await post('embeddings', { model: 'text-embedding-main', input: '12345' }, paidKey)
   expect(small.status).toBe(200)
@@ -235,7 +235,7 @@ test('an embedding is held at the price of its input alone, and one that the mon
   expect(bed.upstream.requests.length).toBe(1)
 })
 
-test('each prompt of a completion is held for: two cost twice as much as one', async () => {
+test('a completion holds money for each of its prompts: two cost twice as much as one', async () => {
   const prompt = ['a', 'b', 'c'].map((letter) => letter.repeat(5))
   const held = (body: unknown) => post('completions', body, paidKey).then((response) => response.text())
   const one = await held({ model: 'gpt-instruct', prompt: 'a', max_tokens: 200_000 })
@@ -244,7 +244,7 @@ test('each prompt of a completion is held for: two cost twice as much as one', a
   expect(three).toContain('could cost up to $2.40')
 })
 
-test('GET /v1/models says which models are known to be asked there', async () => {
+test('GET /v1/models lists the models that are known to answer there', async () => {
   const response = await fetch(`${bed.tollgate.url}/v1/models`, {
     headers: { authorization: `Bearer ${freeKey}` },
   })
@@ -266,17 +266,17 @@ function post(path: string, body: unknown, key = freeKey): Promise<Response> {
   })
 }
 
-test('an upgrade to WebSocket is answered 426 in the format of the path, with a row of the key', async () => {
-  const heard = await say(
+test('an upgrade to WebSocket gets 426 in the format of the path, with a row of the key', async () => {
+  const received = await say(
     bed.tollgate.port,
     `GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nauthorization: Bearer ${freeKey}\r\n\r\n`,
   )
-  expect(statusesOf(heard)).toEqual([426])
-  expect(heard.toLowerCase()).toMatch(/\r\nupgrade: http\/1\.1\r\n/)
-  expect(lastJsonOf(heard)).toMatchObject({
+  expect(statusesOf(received)).toEqual([426])
+  expect(received.toLowerCase()).toMatch(/\r\nupgrade: http\/1\.1\r\n/)
+  expect(lastJsonOf(received)).toMatchObject({
     error: { message: expect.stringContaining('not served over a WebSocket') },
   })
-  expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({
+  expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
     status: 426,
     outcome: 'refused',
     endpoint: '/v1/responses',

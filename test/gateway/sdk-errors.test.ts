@@ -47,13 +47,13 @@ function raisedBy({ protocol }: FailingClient, kind: ErrorKind): { status: numbe
   return { status, name }
 }
 
-/** What an error inside a stream looks like: the Responses format has an event of its own for it. */
+/** The form of an error inside a stream. The Responses format has an event of its own for it. */
 function raisedInside({ protocol }: FailingClient): { status: undefined; name: string } {
   return { status: undefined, name: protocol === 'openai-responses' ? 'response.failed' : 'APIError' }
 }
 
 describe.each(failingClients.map((client) => [client.protocol, client] as const))(
-  '%s, as it is written',
+  '%s, errors of our encoder',
   (_, client) => {
     let origin = ''
     const server = createServer((request, response) => void writeError(client, request, response))
@@ -75,7 +75,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       const inside = await client.ask(at, { model: kind, stream: true })
       expect(inside).toMatchObject({ ...same, ...raisedInside(client), text: 'Hello' })
 
-      // As it is sent where the stream is not of our own making.
+      // The gateway sends this form into a stream that passes through.
       const foreign = await client.ask(at, { model: kind, stream: true, headers: { 'x-foreign': 'true' } })
       expect(foreign).toMatchObject({ ...same, status: undefined, name: 'APIError', text: 'Hello' })
     })
@@ -83,11 +83,11 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
 )
 
 describe.each(failingClients.map((client) => [client.protocol, client] as const))(
-  '%s, of a real gateway',
+  '%s, errors of a real gateway',
   (_, client) => {
     const ask = (asked: Parameters<FailingClient['ask']>[1], apiKey = keys.free) =>
       client.ask({ origin: bed.tollgate.url, apiKey }, asked)
-    /** A channel that speaks another format than this client. */
+    /** A channel with another format than this client's. */
     const model = client.protocol === 'openai-chat' ? 'via-messages' : 'via-chat'
 
     const keyed = { 'idempotency-key': `key-of-${client.protocol}` }
@@ -234,7 +234,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       await expectRow(failure, kind)
     })
 
-    test('what a channel of the same format says passes as it is, and what it owes is said for it', async () => {
+    test('the errors of a channel of the same format pass unchanged, and the gateway adds a missing one', async () => {
       bed.upstream.script(() => errorAnswer(400, { message: 'In its own words.' }))
       const refused = await ask({ model: 'native' })
       expect(refused).toMatchObject({
@@ -264,11 +264,11 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
   },
 )
 
-/** Their ids and texts are known beforehand. */
+/** The ids and texts of these errors are fixed. */
 const writtenId = '019ab000-0000-7000-8000-000000000001'
 const messageOf = (kind: ErrorKind) => `All about ${kind}, "quoted".`
 
-/** Answers the SDK with the error that the model names, in whichever way it asks for. */
+/** Answers the SDK with the error that the model names, in the stream or before it. */
 async function writeError(
   { protocol }: FailingClient,
   request: IncomingMessage,
@@ -323,7 +323,7 @@ const keys = {
   poor: 'poor-key-for-tests-0001',
 }
 const inFlightMax = 3
-/** The words by which each vendor's refusal is known. */
+/** The words of each vendor's refusals. */
 const filtered = { code: 'content_filter', message: 'Output blocked by content filtering policy' }
 
 let bed: Testbed
@@ -344,7 +344,7 @@ beforeEach(() => {
   bed.upstream.requests.length = 0
 })
 
-/** The row bears the id that the SDK showed. */
+/** Finds the row by the id that the SDK showed. */
 async function expectRow({ requestId, status }: Awaited<ReturnType<FailingClient['ask']>>, kind: ErrorKind) {
   expect(await bed.row(requestId ?? null)).toMatchObject({
     error_kind: kind,
@@ -352,7 +352,7 @@ async function expectRow({ requestId, status }: Awaited<ReturnType<FailingClient
   })
 }
 
-/** Asks twice; the first one waits for the upstream until the second has its answer. */
+/** Sends two requests. The upstream answers the first one only when the second has its answer. */
 async function whileFirstRuns<T>(ask: (turn: 'first' | 'second') => Promise<T>): Promise<T> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -372,7 +372,7 @@ async function whileFirstRuns<T>(ask: (turn: 'first' | 'second') => Promise<T>):
   }
 }
 
-/** Runs something while so many requests wait for the upstream's answer. */
+/** Runs `run` while so many requests wait for the upstream's answer. */
 async function whileHeld<T>(count: number, key: string, run: () => Promise<T>): Promise<T> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

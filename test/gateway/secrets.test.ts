@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { errorAnswer } from '../support/upstream-plans.ts'
 
-/** Secrets of many kinds. None is real; each has a part that is found nowhere else. */
+/** Secrets of many kinds. None is real, and each has a part that occurs nowhere else. */
 const planted = [
   'sk-proj-Zx81kQpV0rT3yUq9LmNc42HbWdEf7GjK5aSoP6iX',
   'sk-ant-api03-Vq72LmKx0PzR8tYwN4bHcJ6dFgS1aE9uQoI3nM5kT7vB2yXr',

@@ -5,7 +5,7 @@ import { freeKey, secretKey, startTestbed, type Testbed } from '../support/testb
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/upstream-plans.ts'
 
-/** What the gateway does around a translation. What becomes of each field is the business of test/protocols. */
+/** The gateway's work around a translation. test/protocols tests the translation of each field. */
 
 const strictKey = 'strict-key-for-tests-01'
 const poorKey = 'poor-tenants-key-000001'
@@ -117,7 +117,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {},
   })
 const versioned = { 'anthropic-version': '2023-06-01' }
 
-test('the row of a translated request names both formats, the notes with their reasons, and what it cost', async () => {
+test('the row of a translated request has both formats, the notes with their reasons, and the cost', async () => {
   const response = await post('/v1/chat/completions', { model: 'via-messages', messages: hello, seed: 7 })
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({
@@ -155,7 +155,7 @@ test('the row of a translated request names both formats, the notes with their r
   })
 })
 
-test('strict, by header or by key, refuses by name what would be dropped, and calls nobody', async () => {
+test('strict, by header or by key, refuses a field that would be dropped, names it, and calls no upstream', async () => {
   const body = { model: 'via-messages', messages: hello, seed: 7 }
   for (const asked of [
     post('/v1/chat/completions', body, { 'x-tollgate-strict': 'true' }),
@@ -184,7 +184,7 @@ test('within a priority the channel that speaks the format comes first, whatever
   expect(response.headers.get('x-tollgate-translation')).toContain('anthropic-messages')
 })
 
-test('a translated answer that fails before its first content is tried on the next channel', async () => {
+test('when a translated answer fails before its first content, the next channel is called', async () => {
   const overloaded = 'data: {"error":{"message":"Overloaded","type":"overloaded_error"}}\n\n'
   bed.upstream.script((request) =>
     request.path.startsWith('/spare/') ? chatStream(request) : { chunks: [overloaded], ending: 'end' },
@@ -199,7 +199,7 @@ test('a translated answer that fails before its first content is tried on the ne
   ])
 })
 
-test('with no channel left such an error has a status of its own, in the format of the client', async () => {
+test('when no channel is left, such an error has its own status, in the format of the client', async () => {
   bed.upstream.script(() => ({
     chunks: ['data: {"error":{"message":"Overloaded","type":"overloaded_error"}}\n\n'],
     ending: 'end',
@@ -209,7 +209,7 @@ test('with no channel left such an error has a status of its own, in the format 
   ).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } })
 })
 
-test('an upstream that breaks after content ends the stream with an error of the format, and the row tells', async () => {
+test('when an upstream breaks off after content, the stream ends with an error in its format, and the row has the error', async () => {
   bed.upstream.script((request) => chatStream(request, { done: false, ending: 'cut' }))
   const response = await post(
     '/v1/messages',
@@ -227,7 +227,7 @@ test('an upstream that breaks after content ends the stream with an error of the
   })
 })
 
-test('a client that asked for no stream gets none, and one that did gets one, whatever the upstream sends', async () => {
+test('a client gets a stream if it asked for one, and a whole answer otherwise, whatever the upstream sends', async () => {
   bed.upstream.script((request) => chatStream({ ...request, includeUsage: true }))
   const whole = await anthropic.messages.create({ model: 'via-chat', max_tokens: 10, messages: hello })
   expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' })
@@ -238,7 +238,7 @@ test('a client that asked for no stream gets none, and one that did gets one, wh
   expect(await bed.row(stream.request_id ?? null)).toMatchObject({ outcome: 'succeeded', stream: true })
 })
 
-test('a translated stream whose upstream is silent gets pings, in place', async () => {
+test('a translated stream gets pings while its upstream is silent', async () => {
   bed.upstream.script(async (request) => {
     const plan = chatStream(request)
     if (!('chunks' in plan)) return plan
@@ -256,7 +256,7 @@ test('a translated stream whose upstream is silent gets pings, in place', async 
   expect(events.at(-1)).toBe('message_stop')
 })
 
-test('the Messages format wants a version it knows, and says which', async () => {
+test('the Messages format requires a known version, and names the known ones', async () => {
   for (const headers of [{}, { 'anthropic-version': '2020-01-01' }]) {
     const response = await post(
       '/v1/messages',
@@ -272,7 +272,7 @@ test('the Messages format wants a version it knows, and says which', async () =>
   }
 })
 
-test('a native channel gets version and beta headers byte for byte, and neither credential of the client', async () => {
+test('a native channel gets version and beta headers byte for byte, and no credential of the client', async () => {
   const beta = 'claude-code-20250219,  interleaved-thinking-2025-05-14'
   const response = await post(
     '/v1/messages?beta=true',
@@ -290,7 +290,7 @@ test('a native channel gets version and beta headers byte for byte, and neither 
   expect(seen?.headers.authorization).toBeUndefined()
 })
 
-test('beta features that the operator denies are taken out, and nothing else of the header', async () => {
+test('the gateway removes the beta features that the operator denies, and nothing else of the header', async () => {
   const send = (beta: string) =>
     post(
       '/v1/messages',
@@ -305,7 +305,7 @@ test('beta features that the operator denies are taken out, and nothing else of 
   ])
 })
 
-test('reasoning that another channel sealed stays behind when a conversation comes to a native one', async () => {
+test('a native channel does not get the reasoning that another channel signed', async () => {
   const answer = (content: unknown) => [
     { role: 'user', content: 'Hello' },
     { role: 'assistant', content },
@@ -326,7 +326,7 @@ test('reasoning that another channel sealed stays behind when a conversation com
   )
 })
 
-test("an upstream's refusal reaches a client of another format in its own words and form", async () => {
+test("a client of another format gets an upstream's refusal with the upstream's message, in the client's format", async () => {
   const text = 'messages.1.role: Input should be "user" or "assistant"'
   bed.upstream.script(() =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: text } }, 400),
@@ -336,7 +336,7 @@ test("an upstream's refusal reaches a client of another format in its own words 
   expect(await response.json()).toMatchObject({ error: { message: text, type: 'invalid_request_error' } })
 })
 
-test('tokens are counted by the channel where one can, else estimated, and the answer says which', async () => {
+test('a channel counts the tokens if it can, otherwise the gateway estimates them, and the answer says which', async () => {
   const count = (model: string) => anthropic.messages.countTokens({ model, messages: hello }).withResponse()
   const asked = await count('claude-native')
   expect(asked.data.input_tokens).toBe(42)
@@ -352,7 +352,7 @@ test('tokens are counted by the channel where one can, else estimated, and the a
   })
 })
 
-test('an answer that an upstream holds is continued, fetched and deleted there, and is nobody else’s', async () => {
+test('an answer that an upstream keeps is continued, fetched and deleted there, by its own tenant only', async () => {
   const first = await openai.responses.create({ model: 'via-responses', input: 'Hello' })
   expect(first.id).toBe('resp_held_1')
   await openai.responses.create({ model: 'via-responses', input: 'More', previous_response_id: first.id })
@@ -372,13 +372,13 @@ test('an answer that an upstream holds is continued, fetched and deleted there, 
   await expect(openai.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 })
 })
 
-test('where it would have to be translated, an earlier answer is refused by name', async () => {
+test('an earlier answer is refused by name if its request would need a translation', async () => {
   await expect(
     openai.responses.create({ model: 'via-chat', input: 'More', previous_response_id: 'resp_held_1' }),
   ).rejects.toMatchObject({ status: 400, param: 'previous_response_id' })
 })
 
-test('where a format takes no bound as small as the client’s, the larger one is reserved', async () => {
+test('if a format takes no output bound as small as the client’s, the larger one is reserved', async () => {
   // A token costs a dollar, and the Responses format takes no bound below 16.
   const bound = { model: 'dear', max_completion_tokens: 5, messages: hello }
   expect((await post('/v1/chat/completions', bound, {}, poorKey)).status).toBe(402)
@@ -386,7 +386,7 @@ test('where a format takes no bound as small as the client’s, the larger one i
   expect((await post('/v1/responses', native, {}, poorKey)).status).toBe(200)
 })
 
-test('a dry run shows path, body and notes, calls nobody and has its row', async () => {
+test('a dry run shows path, body and notes, calls no upstream, and has a row', async () => {
   const response = await post('/v1/translate', {
     from: 'openai-chat',
     to: 'anthropic-messages',
@@ -408,7 +408,7 @@ test('a dry run shows path, body and notes, calls nobody and has its row', async
   expect(await wrong.json()).toMatchObject({ error: { param: 'from' } })
 })
 
-test('a wrong path that looks like a format is answered in that format', async () => {
+test('a wrong path that looks like a path of a format gets an error in that format', async () => {
   const response = await post('/v1/v1/messages', { model: 'via-chat' }, versioned)
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({

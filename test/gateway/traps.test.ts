@@ -5,7 +5,7 @@ import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 import { chat, chatAnswer } from '../support/upstream-plans.ts'
 
-/** Where gateways are known to go wrong around a translation: headers, credentials, clients that leave, bounds. */
+/** Known faults of gateways around a translation: headers, credentials, clients that leave, bounds. */
 
 const abortKey = 'abort-key-for-tests-001'
 const watchedAnswerBytesMax = 200_000
@@ -73,7 +73,7 @@ test.each(clients)('$path, translated: no header of the client reaches the upstr
   expect(text).not.toContain('the-client-has-two-keys')
 })
 
-test('of two credentials the Bearer counts, also when the other one would be good', async () => {
+test('of two credentials the Bearer token counts, even when only the other one is good', async () => {
   const [client] = clients
   const good = await post(client, {}, { headers: { 'x-api-key': 'no-such-key-at-all-000' } })
   expect(good.status).toBe(200)
@@ -116,7 +116,7 @@ test.each(
     ),
   ),
 )(
-  '$path, translated, stream $stream: a client that leaves $when takes the upstream call with it',
+  '$path, translated, stream $stream: when the client leaves $when, the upstream call ends',
   async (asked) => {
     const never = new Promise<never>(() => {})
     bed.upstream.script(async (seen): Promise<Plan> => {
@@ -141,16 +141,19 @@ test.each(
   },
 )
 
-test.each(clients)('$path, translated: a cut is one error and one call of the upstream', async (client) => {
-  bed.upstream.script((seen) => begun(seen, [], 'cut'))
-  const text = await (await post(client, { stream: true })).text()
-  expect(text.match(/connection to the upstream broke/g)).toHaveLength(1)
-  expect(text).not.toMatch(/message_stop|response\.completed|"finish_reason":"/)
-  expect(bed.upstream.requests).toHaveLength(1)
-})
+test.each(clients)(
+  '$path, translated: a broken connection is one error and one call of the upstream',
+  async (client) => {
+    bed.upstream.script((seen) => begun(seen, [], 'cut'))
+    const text = await (await post(client, { stream: true })).text()
+    expect(text.match(/connection to the upstream broke/g)).toHaveLength(1)
+    expect(text).not.toMatch(/message_stop|response\.completed|"finish_reason":"/)
+    expect(bed.upstream.requests).toHaveLength(1)
+  },
+)
 
 test.each(['/v1/messages', '/v1/responses'] as const)(
-  '%s: members that nobody knows reach a channel of the format as they came',
+  '%s: unknown members reach a channel of the format unchanged',
   async (path) => {
     const native = { '/v1/messages': messagesAnswer, '/v1/responses': responsesAnswer }
     bed.upstream.script(() => ({ body: JSON.stringify(native[path]) }))
@@ -167,7 +170,7 @@ test.each(['/v1/messages', '/v1/responses'] as const)(
   },
 )
 
-test('the discovery of Claude Code gets one page, no redirect, by the version header alone', async () => {
+test('the model discovery of Claude Code gets one page without a redirect, by the version header alone', async () => {
   const ask = (headers: Record<string, string>) =>
     fetch(`${bed.tollgate.url}/v1/models?limit=1000`, {
       headers: { authorization: `Bearer ${freeKey}`, ...headers },
@@ -186,16 +189,19 @@ test('the discovery of Claude Code gets one page, no redirect, by the version he
   })
 })
 
-test.each(clients)('$path, translated: an event without an end is given up at the bound', async (client) => {
-  const endless = function* () {
-    yield 'data: {"choices":[{"delta":{"content":"'
-    for (;;) yield 'x'.repeat(5000)
-  }
-  bed.upstream.script(() => ({ chunks: endless(), ending: 'end' }))
-  const response = await post(client, { stream: true })
-  expect(await response.text()).toContain('more than 20000 bytes')
-  await bed.upstream.requests[0]?.closed
-})
+test.each(clients)(
+  '$path, translated: the gateway gives an event without an end up at the bound',
+  async (client) => {
+    const endless = function* () {
+      yield 'data: {"choices":[{"delta":{"content":"'
+      for (;;) yield 'x'.repeat(5000)
+    }
+    bed.upstream.script(() => ({ chunks: endless(), ending: 'end' }))
+    const response = await post(client, { stream: true })
+    expect(await response.text()).toContain('more than 20000 bytes')
+    await bed.upstream.requests[0]?.closed
+  },
+)
 
 test.each(clients)('$path, translated: a whole answer beyond the bound is an error', async (client) => {
   bed.upstream.script(() => chatAnswer({ content: 'x'.repeat(2 * watchedAnswerBytesMax) }))
@@ -207,7 +213,7 @@ test.each(clients)('$path, translated: a whole answer beyond the bound is an err
 })
 
 test.each(clients)(
-  '$path, translated: a stream without an end gets an error at the bound, and the upstream is let go',
+  '$path, translated: a stream without an end gets an error at the bound, and the upstream call ends',
   async (client) => {
     const endless = function* (beginning: Iterable<unknown>) {
       const words = [...beginning].map(String)
@@ -222,7 +228,7 @@ test.each(clients)(
   },
 )
 
-test('/v1/responses, translated: what is held until it is whole has a bound, too', async () => {
+test('/v1/responses, translated: bytes that are held until an item is whole have a bound, too', async () => {
   const call = (piece: string) =>
     `data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"patch","arguments":"${piece}"}}]}}]}\n\n`
   const endless = function* () {

@@ -3,7 +3,7 @@ import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed
 import type { Plan } from '../support/upstream.ts'
 import { chat } from '../support/upstream-plans.ts'
 
-/** What a request could make endless: our work on its JSON, and an upstream's work that goes on behind its answer. */
+/** Work without a bound: ours on the JSON of a request, and an upstream's that goes on after its answer. */
 
 const valuesMax = 5_000
 
@@ -82,7 +82,7 @@ test.each(['queued', 'in_progress'])(
   },
 )
 
-test('an answer in the background too large to be held is at an unknown cost as well', async () => {
+test('an answer in the background that is too large to hold has an unknown cost as well', async () => {
   const large = { ...queued, id: 'resp_large', instructions: 'x'.repeat(200_000) }
   bed.upstream.script(() => json(large))
   const answer = await post('/v1/responses', { model: 'two', input: 'Hello', background: true })
@@ -93,7 +93,7 @@ test('an answer in the background too large to be held is at an unknown cost as 
   })
 })
 
-test('a limited key may not answer in the background, since nobody sees what that costs', async () => {
+test('a limited key may not ask for a background answer, because its cost is unknown', async () => {
   bed.upstream.script(() => json(queued))
   const body = { model: 'two', input: 'Hello', max_output_tokens: 20 }
   const refused = await post('/v1/responses', { ...body, background: true }, paidKey)

@@ -17,7 +17,7 @@ async function bodyOf(fill: string) {
   return body
 }
 
-it('memory of a body is used again once it is released, and not before', async () => {
+it('the memory of a body is reused after its release, and not before', async () => {
   const first = await bodyOf('a')
   const second = await bodyOf('b')
   expect(first.bytes.equals(Buffer.alloc(large, 'a'))).toBe(true)
@@ -31,7 +31,7 @@ it('memory of a body is used again once it is released, and not before', async (
   expect(second.bytes.equals(Buffer.alloc(large, 'b'))).toBe(true)
 })
 
-it('memory for a changed body is given back with the releases it was asked with', () => {
+it('the memory of a changed body returns when its releases run', () => {
   const releases: (() => void)[] = []
   const first = allocateBody(large, releases)
   const second = allocateBody(large, releases)
@@ -41,7 +41,7 @@ it('memory for a changed body is given back with the releases it was asked with'
   expect(allocateBody(large, []).buffer).toBe(second.buffer)
 })
 
-it('of a client that left there is no body, whether it came whole or not, and its memory is used again', async () => {
+it('a client that left has no body, whether it came whole or not, and its memory is reused', async () => {
   const gone = new IncomingMessage(new Socket())
   gone.headers = { 'content-length': String(large) }
   gone.push(Buffer.alloc(large, 'a'))

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const messages = [{ role: 'user', content: 'Hello' }]
 const nearKey = 'near-key-for-tests-0001'
 
-describe('behind proxies that are trusted', () => {
+describe('behind trusted proxies', () => {
   let bed: Testbed
   beforeAll(async () => {
     bed = await startTestbed({
@@ -61,7 +61,7 @@ channels:
     })
   })
 
-  test('a second header line goes on where the first ended', async () => {
+  test('a second header line continues the first one', async () => {
     const headers = new Headers({ authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' })
     headers.append('x-forwarded-for', '198.51.100.1')
     headers.append('x-forwarded-for', '203.0.113.9')
@@ -70,7 +70,7 @@ channels:
     expect(await bed.row(answer.headers.get('x-request-id'))).toMatchObject({ client_address: '203.0.113.9' })
   })
 
-  test('the blocks of a key are compared with the client, not with the proxy', async () => {
+  test('the address blocks of a key apply to the client, not to the proxy', async () => {
     const from = async (address: string) =>
       (
         await bed.chat(
@@ -103,7 +103,7 @@ channels:
     ],
     ['/v1/models', (text: string) => ({ error: { type: 'permission_error', message: text } })],
   ])(
-    'what a client sent to %s over plain HTTP is refused in its format, and its key is not looked at',
+    'a request to %s that the client sent over plain HTTP is refused in its format, and its key is not looked up',
     async (path, shape) => {
       for (const scheme of ['http', 'HTTP', 'https, http', 'http, https', 'ws']) {
         const answer = await fetch(`${bed.tollgate.url}${path}`, {
@@ -134,14 +134,14 @@ channels:
     },
   )
 
-  test('what a client sent over HTTPS is served', async () => {
+  test('a request that the client sent over HTTPS is served', async () => {
     for (const scheme of ['https', 'HTTPS', 'https, https']) {
       const answer = await bed.chat({ model: 'any', messages }, { headers: { 'x-forwarded-proto': scheme } })
       expect(answer.status).toBe(200)
     }
   })
 
-  test('whether the process is well is answered over plain HTTP too', async () => {
+  test('health checks are answered over plain HTTP too', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const answer = await fetch(bed.tollgate.url + path, { headers: { 'x-forwarded-proto': 'http' } })
       expect(answer.status).toBe(200)
@@ -193,7 +193,7 @@ channels:
   })
   afterAll(() => bed?.close())
 
-  test('what a client says of itself in forwarded headers changes nothing', async () => {
+  test("a client's own forwarded headers change nothing", async () => {
     const headers = {
       'x-forwarded-for': '203.0.113.9',
       'x-forwarded-proto': 'http',
@@ -218,7 +218,7 @@ describe('a client that comes from another machine without TLS', () => {
       body: JSON.stringify({ model: 'any', messages }),
     })
 
-  /** Connections are made on loopback; the address that their sockets tell is what `address` answers. */
+  /** The connections are on loopback, but their sockets report the address that `address` returns. */
   const from = (address: () => string, env: Record<string, string>) =>
     startInProcess({ HOST: '0.0.0.0', ...env }, (server) => {
       server.prependListener('connection', (socket: Socket) => {
@@ -259,7 +259,7 @@ describe('a client that comes from another machine without TLS', () => {
     expect((await fetch(`http://127.0.0.1:${strict.port}/readyz`)).status).toBe(200)
   })
 
-  test('is served where PLAIN_HTTP allows it', async () => {
+  test('is served if PLAIN_HTTP allows it', async () => {
     const bed = await from(() => '203.0.113.7', { PLAIN_HTTP: 'allow' })
     const answer = await chat(bed, { 'x-forwarded-proto': 'http' })
     expect(answer.status).toBe(200)
@@ -269,7 +269,7 @@ describe('a client that comes from another machine without TLS', () => {
     await bed.close()
   })
 
-  test('is served where a trusted proxy brings it and says https, and only then', async () => {
+  test('is served behind a trusted proxy only if the proxy says https', async () => {
     const bed = await from(() => '::ffff:203.0.113.7', { TRUSTED_PROXIES: '203.0.113.0/24' })
     const said = async (headers: Record<string, string>) => (await chat(bed, headers)).status
     expect(await said({})).toBe(403)
@@ -279,7 +279,7 @@ describe('a client that comes from another machine without TLS', () => {
     await bed.close()
   })
 
-  test('is the first hop of all where every address is a trusted proxy', async () => {
+  test('is the first hop of all if every address is a trusted proxy', async () => {
     const bed = await from(() => '203.0.113.7', { TRUSTED_PROXIES: '0.0.0.0/0' })
     const forwarded = '198.51.100.1, 203.0.113.9'
     const answer = await chat(bed, { 'x-forwarded-proto': 'https', 'x-forwarded-for': forwarded })
@@ -291,7 +291,7 @@ describe('a client that comes from another machine without TLS', () => {
   })
 })
 
-test('TRUSTED_PROXIES takes addresses and blocks, and says which of them is none', () => {
+test('TRUSTED_PROXIES takes addresses and blocks, and names a part that is neither', () => {
   expect(readConfig({ TRUSTED_PROXIES: ' 10.0.0.1 ,2001:db8::/32,, ::1' }).trustedProxies).toEqual([
     '10.0.0.1/32',
     '2001:db8::/32',
@@ -302,7 +302,7 @@ test('TRUSTED_PROXIES takes addresses and blocks, and says which of them is none
   )
 })
 
-/** The link to an image that a client gets who calls with these headers. */
+/** The link to an image in the answer to a client that sends these headers. */
 async function linkGiven(bed: Testbed, headers: Record<string, string>): Promise<string> {
   const pixel =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RunningRequests } from '../../src/http/running-requests.ts'
 
-test('holds what was added and not deleted, whatever the order, and forgets each once', () => {
+test('holds the added requests that were not deleted, in any order, and deletes each once', () => {
   const running = new RunningRequests<{ name: string; place: number }>()
   const calls = ['a', 'b', 'c', 'd'].map((name) => ({ name, place: -1 }))
   const names = () =>
@@ -26,7 +26,7 @@ test('holds what was added and not deleted, whatever the order, and forgets each
   expect(running.all()).toEqual([])
 })
 
-test('those that run can be walked through while each is deleted', () => {
+test('a caller can walk through all requests and delete each', () => {
   const running = new RunningRequests<{ place: number }>()
   for (let i = 0; i < 5; i++) running.add({ place: -1 })
   let seen = 0

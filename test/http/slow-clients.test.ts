@@ -16,11 +16,13 @@ describe('a client that is slow', () => {
   })
   afterAll(() => bed?.close())
 
-  test('in its headers, a byte at a time, is one 408 of nobody', async () => {
-    const heard = await heardFrom(drip(bed, `${head}x-slow: ${'a'.repeat(2000)}`))
-    expect(statusesOf(heard)).toEqual([408])
-    expect(lastJsonOf(heard).error.message).toBe('The headers of the request did not arrive within 1000 ms.')
-    expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({
+  test('in its headers, a byte at a time, gets one 408, whose row has no key', async () => {
+    const received = await heardFrom(drip(bed, `${head}x-slow: ${'a'.repeat(2000)}`))
+    expect(statusesOf(received)).toEqual([408])
+    expect(lastJsonOf(received).error.message).toBe(
+      'The headers of the request did not arrive within 1000 ms.',
+    )
+    expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
       status: 408,
       outcome: 'refused',
       endpoint: '(unreadable)',
@@ -37,10 +39,10 @@ describe('a client that is slow', () => {
     ['in its trailers', 'transfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n', `x-a: ${'a'.repeat(1000)}`],
   ])('in a body %s, a byte at a time, is one 408 of its key', async (_, framing, text) => {
     const socket = drip(bed, text, head + framing)
-    const heard = await heardFrom(socket)
-    expect(statusesOf(heard)).toEqual([408])
+    const received = await heardFrom(socket)
+    expect(statusesOf(received)).toEqual([408])
     const [own] = await bed.database.sql`SELECT id FROM keys WHERE name = 'free'`
-    expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({
+    expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
       status: 408,
       outcome: 'refused',
       endpoint: '/v1/chat/completions',
@@ -48,7 +50,7 @@ describe('a client that is slow', () => {
     })
   })
 
-  test('to say anything at all is let go without an answer and without a row', async () => {
+  test('to send anything is disconnected without an answer and without a row', async () => {
     const before = (await bed.rows()).length
     const silent = [1, 2, 3].map(() => connect(bed.tollgate.port, '127.0.0.1'))
     expect(await Promise.all(silent.map(heardFrom))).toEqual(['', '', ''])
@@ -57,7 +59,7 @@ describe('a client that is slow', () => {
     expect((await bed.rows()).length).toBe(before + 1)
   })
 
-  test('does not keep others from being served, in a crowd of 500, and each gets its row', async () => {
+  test('does not delay other clients, even 500 of them, and each gets a row', async () => {
     const [before] = await bed.database.sql<{ now: Date }[]>`SELECT now()`
     const halves = Array.from({ length: 250 }, () => [
       drip(bed, 'x-slow: a', head),
@@ -70,9 +72,9 @@ describe('a client that is slow', () => {
       expect(answer.status).toBe(200)
       expect(await answer.json()).toMatchObject({ choices: [{}] })
     }
-    const heard = await endings
-    expect(heard.map(statusesOf)).toEqual(heard.map(() => [408]))
-    const ids = heard.flatMap(idsOf)
+    const received = await endings
+    expect(received.map(statusesOf)).toEqual(received.map(() => [408]))
+    const ids = received.flatMap(idsOf)
     expect(new Set(ids).size).toBe(500)
     await bed.row((await bed.chat({ model: 'any', messages })).headers.get('x-request-id'))
     const rows = await bed.database.sql`
@@ -85,19 +87,19 @@ describe('a client that is slow', () => {
   })
 })
 
-describe('connections beyond the most that may be open', () => {
+describe('connections beyond CONNECTIONS_MAX', () => {
   let bed: Testbed
   beforeAll(async () => {
     bed = await startTestbed({ env: { CONNECTIONS_MAX: '10', HEADER_READ_MS: '1000' } })
   })
   afterAll(() => bed?.close())
 
-  test('are ended at once, those that are open are served, and there is room again when some have ended', async () => {
+  test('are closed at once; open ones are served; there is room again when some have closed', async () => {
     const open = Array.from({ length: 10 }, () => connect(bed.tollgate.port, '127.0.0.1'))
     const [worker, ...idle] = open
     await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
     const ended = Promise.all(idle.map(heardFrom))
-    // Which of them the process has taken already is not known: what it has not comes behind those in its queue.
+    // We do not know which of them the process has accepted. This one stands behind the rest in the queue.
     expect(await heardFrom(connect(bed.tollgate.port, '127.0.0.1'))).toBe('')
     worker?.write(`${head}connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
     expect(worker === undefined ? [] : statusesOf(await heardFrom(worker))).toEqual([200])
@@ -107,7 +109,7 @@ describe('connections beyond the most that may be open', () => {
   })
 })
 
-/** A connection on which `start` comes at once, and then a byte of `text` every 20 ms. */
+/** A connection that sends `start` at once, and then a byte of `text` every 20 ms. */
 function drip(bed: Testbed, text: string, start = ''): Socket {
   let at = 0
   const socket = connect(bed.tollgate.port, '127.0.0.1', () => {

@@ -18,11 +18,11 @@ const body = JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 
 const start = 'POST /v1/chat/completions HTTP/1.1\r\n'
 const who = `authorization: Bearer ${freeKey}\r\n`
 const length = `content-length: ${body.length}\r\n`
-/** A good request; what stands behind a bad one must not be taken for it. */
+/** A good request. Behind a bad request, the gateway must not serve it. */
 const good = `${start}host: x\r\n${who}${length}\r\n${body}`
 const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
-/** Of the headers of a request that is good but for them; a body, and a second request, follow. */
+/** Bad headers of an otherwise good request. A body and a second request follow. */
 const headers: [string, string, string?][] = [
   ['a length and chunks', `${length}transfer-encoding: chunked\r\n`, chunked],
   ['chunks and a length', `transfer-encoding: chunked\r\n${length}`, chunked],
@@ -73,10 +73,10 @@ const headers: [string, string, string?][] = [
 ]
 
 test.each(headers)(
-  '%s: one 400 with its row, the end of the connection, and nothing upstream',
+  '%s: one 400 with its row, a closed connection, and nothing upstream',
   async (_, lines, sent = body) => {
-    const heard = await say(bed.tollgate.port, `${start}host: x\r\n${who}${lines}\r\n${sent}${good}`)
-    await isRefused(heard)
+    const received = await say(bed.tollgate.port, `${start}host: x\r\n${who}${lines}\r\n${sent}${good}`)
+    await isRefused(received)
   },
 )
 
@@ -99,7 +99,7 @@ test.each([
   ['the beginning of HTTP/2', 'PRI * HTTP/2.0'],
   ['a method in small letters', 'post /v1/chat/completions HTTP/1.1'],
   ['a method that nobody knows', 'SMUGGLE /v1/chat/completions HTTP/1.1'],
-])('%s: one 400 with its row, the end of the connection, and nothing upstream', async (_, line) => {
+])('%s: one 400 with its row, a closed connection, and nothing upstream', async (_, line) => {
   await isRefused(await say(bed.tollgate.port, `${line}\r\nhost: x\r\n${who}${length}\r\n${body}${good}`))
 })
 
@@ -123,23 +123,23 @@ test.each([
   ['20 kB of extensions', `${body.length.toString(16)};${'a'.repeat(20_000)}\r\n${body}\r\n0\r\n\r\n`],
   ['a length in the trailers', `${chunked.slice(0, -2)}content-length: 3\r\n\r\n`],
 ])('chunks with %s: one 400 of the call, and nothing upstream', async (_, sent) => {
-  const heard = await say(
+  const received = await say(
     bed.tollgate.port,
     `${start}host: x\r\n${who}transfer-encoding: chunked\r\n\r\n${sent}${good}`,
   )
-  const row = await isRefused(heard)
+  const row = await isRefused(received)
   expect(row.endpoint).toBe('/v1/chat/completions')
 })
 
-test('more headers than anybody sends: one 431 with its row, and nothing upstream', async () => {
+test('too many headers: one 431 with its row, and nothing upstream', async () => {
   const many = [...Array(1001).keys()].map((i) => `x-${i}: a\r\n`).join('')
-  const heard = await say(bed.tollgate.port, `${start}host: x\r\n${who}${many}${length}\r\n${body}${good}`)
-  expect(statusesOf(heard)).toEqual([431])
-  expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({ status: 431, outcome: 'refused' })
+  const received = await say(bed.tollgate.port, `${start}host: x\r\n${who}${many}${length}\r\n${body}${good}`)
+  expect(statusesOf(received)).toEqual([431])
+  expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({ status: 431, outcome: 'refused' })
   expect(bed.upstream.requests).toEqual([])
 })
 
-test('HTTP/1.0 with chunks is refused, and without a host but with a length it is served', async () => {
+test('HTTP/1.0 is refused with chunks, and served without a host if it has a length', async () => {
   const old = start.replace('1.1', '1.0')
   await isRefused(
     await say(bed.tollgate.port, `${old}${who}transfer-encoding: chunked\r\n\r\n${chunked}${good}`),
@@ -148,24 +148,24 @@ test('HTTP/1.0 with chunks is refused, and without a host but with a length it i
 })
 
 test('a refused request of the Messages format is answered in that format', async () => {
-  const heard = await say(
+  const received = await say(
     bed.tollgate.port,
     `POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\nx-api-key: b\r\n${length}\r\n${body}`,
   )
-  expect(lastJsonOf(heard)).toMatchObject({
+  expect(lastJsonOf(received)).toMatchObject({
     type: 'error',
     error: {
       type: 'invalid_request_error',
       message: 'The header "x-api-key" came more than once. Send it once.',
     },
   })
-  expect(await bed.row(idsOf(heard)[0] ?? null)).toMatchObject({
+  expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
     endpoint: '/v1/messages',
     client_protocol: 'anthropic-messages',
   })
 })
 
-test('headers that are lists may come in several lines, and odd but clear requests are served', async () => {
+test('list headers may come in several lines, and odd but unambiguous requests are served', async () => {
   const fine = `${start}HOST:\tx:80 \r\n${who}accept: a/b\r\naccept: c/d\r\nanthropic-beta: a\r\nanthropic-beta: b\r\ntransfer-encoding:\tChunked\r\n\r\n1;a=b\r\n{\r\n${(body.length - 1).toString(16)}\r\n${body.slice(1)}\r\n0\r\nx-trailer: a\r\n\r\n`
   const socket = connect(bed.tollgate.port, '127.0.0.1', () =>
     socket.write(fine + good.replace(who, `${who}connection: close\r\n`)),
@@ -174,43 +174,43 @@ test('headers that are lists may come in several lines, and odd but clear reques
   expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body, body])
 })
 
-test('a header that says the same twice says it once', async () => {
+test('a header that comes twice with the same value counts once', async () => {
   bed.upstream.script(() => chatAnswer())
   const twice = ['content-type: application/json', 'X-Tollgate-Strict: true', 'x-tollgate-strict: true']
-  const heard = await say(
+  const received = await say(
     bed.tollgate.port,
     `${start}host: x\r\n${who}${[...twice, ...twice].join('\r\n')}\r\nconnection: close\r\n${length}\r\n${body}`,
   )
-  expect(statusesOf(heard)).toEqual([200])
+  expect(statusesOf(received)).toEqual([200])
 })
 
 test('a host with an empty port is served', async () => {
-  const heard = await say(
+  const received = await say(
     bed.tollgate.port,
     `${start}host: x:\r\n${who}connection: close\r\n${length}\r\n${body}`,
   )
-  expect(statusesOf(heard)).toEqual([200])
+  expect(statusesOf(received)).toEqual([200])
 })
 
-test('who asks for another protocol is answered in this one, and what follows is nobody', async () => {
+test('a request to upgrade is answered in HTTP/1.1, and the bytes behind it are no request', async () => {
   const upgrade = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
-  const heard = await say(bed.tollgate.port, good.replace(who, who + upgrade) + good)
-  expect(statusesOf(heard)).toEqual([200])
-  expect(heard.toLowerCase()).toContain('connection: close')
+  const received = await say(bed.tollgate.port, good.replace(who, who + upgrade) + good)
+  expect(statusesOf(received)).toEqual([200])
+  expect(received.toLowerCase()).toContain('connection: close')
   expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body])
 })
 
-test('a tunnel whose client never ends its side is ended here', async () => {
+test('a tunnel whose client never closes its side is closed by the gateway', async () => {
   const socket = connect({ port: bed.tollgate.port, host: '127.0.0.1', allowHalfOpen: true }, () =>
     socket.write('CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'),
   )
-  // Nobody tells a client that its words are read no more, but in answer to some.
+  // TCP reports a closed connection only to a client that sends bytes.
   const talking = setInterval(() => socket.write('tunnelled'.repeat(100_000)), 100)
   expect(statusesOf(await heardFrom(socket))).toEqual([400])
   clearInterval(talking)
 }, 20_000)
 
-test('a tunnel behind a request that is being answered ends both: one row of a client that left, and one of the tunnel', async () => {
+test('a tunnel behind a running request ends both: one row of a client that left, and one of the tunnel', async () => {
   const held = Promise.withResolvers<void>()
   bed.upstream.script((request) => {
     const plan = chatStream(request)
@@ -224,9 +224,9 @@ test('a tunnel behind a request that is being answered ends both: one row of a c
     ),
   )
   socket.once('data', () => socket.write('CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'))
-  const heard = await heardFrom(socket)
-  expect(statusesOf(heard)).toEqual([200])
-  const row = await bed.row(idsOf(heard)[0] ?? null)
+  const received = await heardFrom(socket)
+  expect(statusesOf(received)).toEqual([200])
+  const row = await bed.row(idsOf(received)[0] ?? null)
   expect(row).toMatchObject({ outcome: 'cancelled', stream_end: 'client_gone' })
   await expect
     .poll(async () => (await bed.rows()).filter(({ id }) => String(id) > String(row.id)))
@@ -234,24 +234,24 @@ test('a tunnel behind a request that is being answered ends both: one row of a c
   held.resolve()
 })
 
-test('a bad request behind a good one: the good one is answered, the bad one refused, and what follows is nobody', async () => {
-  const heard = await say(bed.tollgate.port, good + good.replace(length, length + length) + good)
-  expect(statusesOf(heard)).toEqual([200, 400])
+test('a bad request behind a good one: the good one is answered, the bad one refused, and the bytes behind it are no request', async () => {
+  const received = await say(bed.tollgate.port, good + good.replace(length, length + length) + good)
+  expect(statusesOf(received)).toEqual([200, 400])
   expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body])
-  const [served, refused] = idsOf(heard)
+  const [served, refused] = idsOf(received)
   expect(await bed.row(served ?? null)).toMatchObject({ status: 200, outcome: 'succeeded' })
   expect(await bed.row(refused ?? null)).toMatchObject({ status: 400, endpoint: '(unreadable)' })
 })
 
-/** Answered with one 400 and nothing else, in a row of its own, with nothing sent upstream. */
-async function isRefused(heard: string): Promise<Record<string, unknown>> {
-  expect(statusesOf(heard)).toEqual([400])
-  expect(heard.toLowerCase()).toContain('connection: close')
-  expect(lastJsonOf(heard).error).toMatchObject({
+/** Expects one 400 and nothing else, with a row of its own, and nothing upstream. */
+async function isRefused(received: string): Promise<Record<string, unknown>> {
+  expect(statusesOf(received)).toEqual([400])
+  expect(received.toLowerCase()).toContain('connection: close')
+  expect(lastJsonOf(received).error).toMatchObject({
     type: 'invalid_request_error',
     message: expect.any(String),
   })
-  const row = await bed.row(idsOf(heard)[0] ?? null)
+  const row = await bed.row(idsOf(received)[0] ?? null)
   expect(row).toMatchObject({
     status: 400,
     outcome: 'refused',

@@ -20,7 +20,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('a server with a certificate', () => {
   const patient = { timeout: 20_000, interval: 50 }
-  /** What was told of certificates that cannot be used. */
+  /** Warnings about wrong certificates. */
   const refusals: string[] = []
   let bed: InProcess
   beforeAll(async () => {
@@ -46,23 +46,23 @@ describe('a server with a certificate', () => {
       socket.write(
         `GET /v1/models HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${freeKey}\r\nconnection: close\r\n\r\n`,
       )
-      const heard = await heardFrom(socket)
-      expect(statusesOf(heard)).toEqual([200])
-      expect(await bed.row(/x-request-id: (\S+)/.exec(heard)?.[1])).toMatchObject({
+      const received = await heardFrom(socket)
+      expect(statusesOf(received)).toEqual([200])
+      expect(await bed.row(/x-request-id: (\S+)/.exec(received)?.[1])).toMatchObject({
         status: 200,
         client_address: '127.0.0.1',
       })
     }
   })
 
-  test.each(['TLSv1', 'TLSv1.1'] as const)('takes no %s', async (version) => {
+  test.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s', async (version) => {
     const ciphers = 'DEFAULT@SECLEVEL=0'
     await expect(secure({ minVersion: version, maxVersion: version, ciphers })).rejects.toThrow(
       /alert protocol version/,
     )
   })
 
-  test('ends a connection that speaks no TLS, and one whose handshake does not end, without a row', async () => {
+  test('closes a connection that speaks no TLS, and one whose handshake does not end, without a row', async () => {
     const before = (await bed.rows()).length
     const plain = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\ncontent-length: 2\r\n\r\n{}`
     expect(statusesOf(await say(bed.port, plain))).toEqual([])
@@ -72,7 +72,7 @@ describe('a server with a certificate', () => {
     expect(await bed.rows()).toHaveLength(before)
   })
 
-  test('ends a connection that asks nothing after its handshake without a row, and one that begins to ask with one', async () => {
+  test('closes a silent connection after its handshake without a row, and one in the middle of a request with a row', async () => {
     const before = (await bed.rows()).length
     expect(await heardFrom(await secure())).toBe('')
     const slow = await secure()
@@ -83,7 +83,7 @@ describe('a server with a certificate', () => {
     ])
   })
 
-  test('uses a new certificate once its key has come too, for new connections; open ones stay', async () => {
+  test('uses a new certificate for new connections when its key has come too; open ones stay', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: [first.cert, second.cert] })
     const opened = await served(agent)
     expect(opened).toMatchObject({ name: 'first', reused: false })
@@ -157,7 +157,7 @@ describe('a start', () => {
     expect(() => readCertificate({ ...paths, ...wrong })).toThrow(message)
   })
 
-  test('with a certificate and no key, or the other way round, names what is missing', () => {
+  test('with a certificate and no key, or the other way round, names the missing one', () => {
     expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_KEY: must be set where TLS_CERT is')
     expect(() => readConfig({ TLS_KEY: 'a' })).toThrow('TLS_CERT: must be set where TLS_KEY is')
   })
@@ -183,7 +183,7 @@ describe('a start', () => {
     expect(readConfig({ HOST: host }).host).toBe(host)
   })
 
-  test('that is refused ends with the reason, before anything is opened', async () => {
+  test('that is refused ends with the reason, before it opens anything', async () => {
     const start = startTollgate({
       databaseUrl: 'postgres://nobody@127.0.0.1:9/none',
       gatewayYaml: '',
@@ -199,7 +199,7 @@ function commonName(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN)
 }
 
-/** As certbot does: the file is never seen half written. */
+/** Replaces the file at once, as certbot does: nobody sees it half written. */
 function write(file: keyof typeof files, text: string): void {
   writeFileSync(`${files[file]}.new`, text)
   renameSync(`${files[file]}.new`, files[file])

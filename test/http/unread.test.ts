@@ -11,7 +11,7 @@ afterAll(() => bed.close())
 
 const messages = [{ role: 'user', content: 'Hello' }]
 
-test('a body that does not come in time is one 408 of the call, with its key, in the format of its client', async () => {
+test('a body that does not come in time is one 408 of its request, with its key, in the format of its client', async () => {
   const answer = await say(post('content-length: 100', '{"model":'))
   expect(answer).toMatch(/^HTTP\/1\.1 408 /)
   expect(answer).toContain('connection: close')
@@ -32,7 +32,7 @@ test('a body that does not come in time is one 408 of the call, with its key, in
   })
 })
 
-test('a body that turns out to be no HTTP is one 400 of the call', async () => {
+test('a body with wrong chunks is one 400 of its request', async () => {
   const answer = await say(post('transfer-encoding: chunked', 'zzz\r\n'))
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   expect(await onlyRowOf(answer)).toMatchObject({
@@ -53,7 +53,7 @@ test.each([
     const before = (await bed.rows()).map(({ id }) => String(id))
     const request = post(framing, body, key).replace('/v1/chat/completions', path)
     expect(await say(request, true)).toBe('')
-    // Where the gateway has to look the key up in Postgres, it still does so when the connection is closed.
+    // If the key is not in memory, the gateway still asks Postgres for it when the connection closes.
     const rows = async () =>
       await bed.database.sql<{ id: string }[]>`
         SELECT r.*, k.name FROM requests r LEFT JOIN keys k ON k.id = r.key_id
@@ -75,13 +75,13 @@ test.each([
   },
 )
 
-test('a call that was answered before its body came has one row, also when the body never comes', async () => {
+test('a request that was answered before its body came has one row, even when the body never comes', async () => {
   const answer = await say(post('content-length: 100', '{"model":', 'no-such-key-anywhere'))
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401'])
   expect(await onlyRowOf(answer)).toMatchObject({ status: 401, error_kind: 'unauthenticated' })
 })
 
-test('headers that do not come in time are one 408 of nobody, also behind a request that was answered', async () => {
+test('headers that do not come in time are one 408 without a key, also behind an answered request', async () => {
   const body = JSON.stringify({ model: 'any', messages })
   const answer = await say(`${post(`content-length: ${body.length}`, body)}POST /v1/chat`)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408'])
@@ -94,7 +94,7 @@ test('headers that do not come in time are one 408 of nobody, also behind a requ
   })
 })
 
-test('beyond the number of requests that may run at once the next one is a 503 that says so, and passes when one has ended', async () => {
+test('beyond IN_FLIGHT_MAX the next request is a 503 that says so, and passes when one has ended', async () => {
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
     finish = resolve
@@ -126,23 +126,23 @@ function post(framing: string, body: string, key = freeKey): string {
   return `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${framing}\r\n\r\n${body}`
 }
 
-/** What came back until the other side ended the connection. `leave`: end ours as soon as it is said. */
+/** All bytes until the gateway closed the connection. `leave`: close ours as soon as the text is sent. */
 function say(text: string, leave = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(bed.tollgate.port, '127.0.0.1', () => {
       if (leave) socket.end(text)
       else socket.write(text)
     })
-    let heard = ''
+    let received = ''
     socket.setEncoding('utf8').on('data', (data: string) => {
-      heard += data
+      received += data
     })
     socket.on('error', reject)
-    socket.on('close', () => resolve(heard))
+    socket.on('close', () => resolve(received))
   })
 }
 
-/** The row of the request that this is the answer to, when no other came with it. */
+/** The row of the request of this answer. Expects that no other row came with it. */
 async function onlyRowOf(answer: string): Promise<Record<string, unknown>> {
   const row = await bed.row(/x-request-id: (\S+)/.exec(answer)?.[1] ?? null)
   const later = await bed.chat({ model: 'any', messages })

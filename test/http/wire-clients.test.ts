@@ -15,7 +15,7 @@ import { stopReading } from '../support/slow-client.ts'
 import { abortKey, freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
-/** Clients that leave, stop, or ask first: each has one row, and the upstream is treated as the group says. */
+/** Clients that leave, stop reading, or wait for 100 Continue: each has one row, and the group's policy decides about the upstream. */
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const json = String(chatAnswer().body)
@@ -23,9 +23,9 @@ const events = [...(chatStream({ includeUsage: true }).chunks as Iterable<string
 const head = chunkedHead('text/event-stream')
 const stallMs = 2_000
 
-/** Its upstream accepts connections and never shakes hands. */
+/** Its upstream accepts connections, and never completes a TLS handshake. */
 const shyModel = "  - id: shy\n  - id: later-429\n  - id: later-503\n  - id: '*'\n"
-/** Each of its own: a channel that asks for a pause gets it. */
+/** Each has a channel of its own, because Retry-After opens the breaker of a channel. */
 const laterChannel = (status: number) => `  - name: later-${status}
     protocols: { openai-chat: "${raw.url}/v1" }
     api_keys: [ upstream-credential-0003 ]
@@ -76,7 +76,7 @@ const policies = [
 ] as const
 
 test.for(policies)(
-  'who leaves while a connection to the upstream is made is sent nowhere and pays nothing (%s)',
+  'a client that leaves while the upstream connection is being made pays nothing, and its request is not sent (%s)',
   async ([policy, key]) => {
     const client = send(post({ model: 'shy', messages, stream: true, user: policy }, key))
     await expect.poll(() => raw.sockets.size, { timeout: 5_000 }).toBeGreaterThan(0)
@@ -91,7 +91,7 @@ test.for(policies)(
   },
 )
 
-test('who leaves while its money is waited for is sent nowhere and pays nothing', async () => {
+test('a client that leaves while its request waits for money pays nothing, and its request is not sent', async () => {
   const [account] = await bed.database.sql`
     SELECT id FROM tenants WHERE name = 'paid'`
   let client: ReturnType<typeof send> | undefined
@@ -144,7 +144,7 @@ const deaths: [
 ]
 
 test.for(deaths)(
-  'a client is gone and its upstream %s: one row says that it left',
+  'a client leaves and its upstream %s: one row says that it left',
   async ([how, die, , told]) => {
     const model = `drained-${deaths.findIndex(([name]) => name === how)}`
     const asked = Promise.withResolvers<RawRequest>()
@@ -153,7 +153,7 @@ test.for(deaths)(
       asked.resolve(request)
     }
     const client = send(post({ model, messages, stream: true, stream_options: { include_usage: true } }))
-    await client.heard('token-1')
+    await client.received('token-1')
     client.socket.destroy()
     await noticed()
     die((await asked.promise).socket)
@@ -168,7 +168,7 @@ test.for(deaths)(
 )
 
 test.for(deaths.slice(0, 3))(
-  'a client is gone before the headers and its upstream %s: one row says that it left',
+  'a client leaves before the headers and its upstream %s: one row says that it left',
   async ([how, die, told]) => {
     const model = `undrained-${deaths.findIndex(([name]) => name === how)}`
     const asked = Promise.withResolvers<RawRequest>()
@@ -188,7 +188,7 @@ test.for(deaths.slice(0, 3))(
   },
 )
 
-test('a client is gone and its upstream refuses: the row says that it left, and that nothing was paid', async () => {
+test('a client leaves and its upstream refuses: the row says that it left, and that it paid nothing', async () => {
   const asked = Promise.withResolvers<RawRequest>()
   act = (request) => asked.resolve(request)
   const client = send(post({ model: 'main', messages }))
@@ -204,7 +204,7 @@ test('a client is gone and its upstream refuses: the row says that it left, and 
 })
 
 test.for(policies)(
-  'a client that stops reading is cut off, its upstream is treated as its group says, and one row says so (%s)',
+  'a client that stops reading is disconnected, the policy of its group applies to the upstream, and there is one row (%s)',
   async ([policy, key]) => {
     const model = `stalled-${policy}`
     const over = Promise.withResolvers<string>()
@@ -212,7 +212,7 @@ test.for(policies)(
     act = ({ socket }) => {
       socket.on('close', () => over.resolve('closed'))
       socket.write(head)
-      // More than all buffers on the way hold together, and after it the end.
+      // More bytes than all buffers on the way hold together, and then the end.
       pour(
         socket,
         () => sent++ < 600,
@@ -222,7 +222,7 @@ test.for(policies)(
       )
     }
     const client = send(post({ model, messages, stream: true, stream_options: { include_usage: true } }, key))
-    await client.heard('zzz')
+    await client.received('zzz')
     client.socket.pause()
     const row = await onlyRow(model)
     expect(row).toMatchObject({
@@ -240,7 +240,7 @@ test.for(policies)(
   },
 )
 
-test('a client that reads slowly, and one that waits for a slow upstream, are not cut off', async () => {
+test('a client that reads slowly, and one that waits for a slow upstream, stay connected', async () => {
   let isEnough = false
   act = ({ socket, body }) => {
     socket.write(head)
@@ -250,38 +250,38 @@ test('a client that reads slowly, and one that waits for a slow upstream, are no
   }
   const patient = send(post({ model: 'patient', messages, stream: true }))
   const slow = send(post({ model: 'slow', messages, stream: true }))
-  await slow.heard('zzz')
+  await slow.received('zzz')
   // It pauses for a fifth of a second at a time, and for much longer than the bound in all.
   for (let pause = 0; pause < 25; pause++) {
     await stopReading([slow.socket], 200)
     await slow.heardMore(2_000_000)
   }
   isEnough = true
-  await slow.heard('[DONE]')
-  await patient.heard('[DONE]')
+  await slow.received('[DONE]')
+  await patient.received('[DONE]')
   for (const client of [slow, patient]) client.socket.destroy()
   expect(await onlyRow('slow')).toMatchObject({ outcome: 'succeeded' })
   expect(await onlyRow('patient')).toMatchObject({ outcome: 'succeeded' })
 })
 
-test('a client that does not take the end of an answer is cut off as well', async () => {
+test('a client that does not read the end of an answer is disconnected as well', async () => {
   act = ({ socket }) =>
     void socket.write(answerBytes(String(chatAnswer({ content: 'y'.repeat(20_000_000) }).body)))
   const body = JSON.stringify({ model: 'tail', max_tokens: 5, messages })
   const client = send(
     post(body, freeKey, { path: '/v1/messages', headers: 'anthropic-version: 2023-06-01\r\n' }),
   )
-  await client.heard('yyy')
+  await client.received('yyy')
   client.socket.pause()
   expect(await onlyRow('tail')).toMatchObject({ outcome: 'succeeded', stream_end: 'complete' })
-  // What is cut off answers the next byte with a reset, which a socket hears that does not read.
+  // A closed connection answers the next byte with a reset, which even a socket that does not read sees.
   const knock = setInterval(() => client.socket.write('x'), stallMs * 3)
   await client.closed
   clearInterval(knock)
   expect(client.text().length).toBeLessThan(20_000_000)
 })
 
-test('TCP looks after both sides of a call that is silent', async () => {
+test('TCP keep-alive watches both sides of a silent call', async () => {
   const asked = Promise.withResolvers<RawRequest>()
   act = (request) => asked.resolve(request)
   const client = send(post({ model: 'silent', messages, stream: true }))
@@ -289,7 +289,7 @@ test('TCP looks after both sides of a call that is silent', async () => {
   expect(keepAliveTimer(bed.tollgate.port, Number(client.socket.localPort))).toBe(true)
   expect(keepAliveTimer(Number(upstream.remotePort), raw.port)).toBe(true)
   upstream.write(answerBytes(json))
-  await client.heard('Hello there.')
+  await client.received('Hello there.')
   client.socket.destroy()
 })
 
@@ -301,7 +301,7 @@ const expectations: [what: string, request: () => string, status: number][] = [
   ],
   ['too large', () => post('x'.repeat(100_001), freeKey, { headers: 'expect: 100-continue\r\n' }), 413],
   [
-    'to a path that is none',
+    'to a wrong path',
     () => post('x', freeKey, { path: '/v1/nowhere', headers: 'expect: 100-continue\r\n' }),
     404,
   ],
@@ -313,7 +313,7 @@ const expectations: [what: string, request: () => string, status: number][] = [
 ]
 
 test.for(expectations)(
-  'a body that is announced %s is not asked for: its request is answered at once, and has a row',
+  'an announced body %s is not asked for: its request is answered at once, and has a row',
   async ([, request, status]) => {
     const client = send(`${request().split('\r\n\r\n')[0]}\r\n\r\n`)
     await client.closed
@@ -323,14 +323,14 @@ test.for(expectations)(
   },
 )
 
-test('a good body that is announced is asked for, and the connection goes on', async () => {
+test('an announced good body is asked for, and the connection goes on', async () => {
   const request = post({ model: 'announced', messages }, freeKey, { headers: 'expect: 100-continue\r\n' })
   const [announcement = '', body = ''] = request.split('\r\n\r\n')
   const client = send(`${announcement}\r\n\r\n`)
-  await client.heard('HTTP/1.1 100 Continue\r\n\r\n')
+  await client.received('HTTP/1.1 100 Continue\r\n\r\n')
   expect(raw.requests).toHaveLength(0)
   client.socket.write(body)
-  await client.heard('Hello there.')
+  await client.received('Hello there.')
   client.socket.write(post({ model: 'announced', messages }))
   await expect
     .poll(() => client.text().match(/HTTP\/1\.1 \d+/g))
@@ -338,7 +338,7 @@ test('a good body that is announced is asked for, and the connection goes on', a
   client.socket.destroy()
 })
 
-test.for([429, 503])("an upstream's word on when to come back reaches the client (%i)", async (status) => {
+test.for([429, 503])("an upstream's Retry-After reaches the client (%i)", async (status) => {
   act = ({ socket }) =>
     void socket.write(answerBytes('{}', { status: `${status} Later`, headers: 'retry-after: 7\r\n' }))
   const response = await bed.chat({ model: `later-${status}`, messages })
@@ -347,8 +347,8 @@ test.for([429, 503])("an upstream's word on when to come back reaches the client
   expect(response.headers.get('retry-after')).toBe('7')
 })
 
-test.for(['plain', 'gzip'])('a torrent (%s) into slow clients does not fill the memory', async (how) => {
-  // A hundred thousand bytes that are a hundred million: twenty of them are more than there is memory for.
+test.for(['plain', 'gzip'])('fast streams (%s) to slow clients do not fill the memory', async (how) => {
+  // A hundred thousand bytes that decode to a hundred million: twenty of them would exceed the memory.
   const swollen = how === 'gzip' ? gzipSync(large.repeat(1_700)) : Buffer.alloc(0)
   act = ({ socket }) => {
     if (how === 'plain') {
@@ -363,14 +363,14 @@ test.for(['plain', 'gzip'])('a torrent (%s) into slow clients does not fill the 
     socket.write(chunkedHead('text/event-stream', 'content-encoding: gzip\r\n'))
     socket.write(chunkBytes(swollen))
   }
-  // One that cuts nobody off.
+  // A gateway that disconnects no client.
   const patient = await startTestbed({ yaml: () => gatewayYaml(`${raw.url}/v1`) })
   const clients = Array.from({ length: 20 }, () =>
     send(post({ model: 'torrent', messages, stream: true }, abortKey), patient.tollgate.port),
   )
   for (const client of clients) {
     client.forget()
-    await client.heard('zzz')
+    await client.received('zzz')
   }
   const sockets = clients.map(({ socket }) => socket)
   const before = residentBytes(patient)
@@ -388,7 +388,7 @@ test.for(['plain', 'gzip'])('a torrent (%s) into slow clients does not fill the 
 const large = frame({ id: 'x', choices: [{ index: 0, delta: { content: 'z'.repeat(60_000) } }] })
 const largeChunk = chunkBytes(large)
 
-/** Write large events for as long as there are more, as fast as they are taken; then finish. */
+/** Write large events as fast as the socket takes them, while `isMore` returns true. Then finish. */
 function pour(socket: Socket, isMore: () => boolean, finish: () => void): void {
   const more = () => {
     while (socket.writable) {
@@ -415,13 +415,13 @@ function post(
 
 function send(text: string, port = bed.tollgate.port) {
   const socket = connect(port, '127.0.0.1', () => socket.write(text))
-  const heard: string[] = []
+  const received: string[] = []
   let tail = ''
   let keeps = true
   let heardBytes = 0
   const waiting = new Set<() => void>()
   socket.setEncoding('latin1').on('data', (data: string) => {
-    if (keeps) heard.push(data)
+    if (keeps) received.push(data)
     heardBytes += data.length
     tail = (tail + data).slice(-200_000)
     for (const look of waiting) look()
@@ -431,7 +431,7 @@ function send(text: string, port = bed.tollgate.port) {
   return {
     socket,
     closed,
-    text: () => heard.join(''),
+    text: () => received.join(''),
     heardMore(bytes: number): Promise<void> {
       const enough = heardBytes + bytes
       return new Promise((resolve) => {
@@ -443,11 +443,11 @@ function send(text: string, port = bed.tollgate.port) {
         waiting.add(look)
       })
     },
-    /** Keep nothing of what comes from now on. */
+    /** Drop all bytes that come from now on. */
     forget() {
       keeps = false
     },
-    heard(part: string): Promise<void> {
+    received(part: string): Promise<void> {
       return new Promise((resolve, reject) => {
         const look = () => {
           if (!tail.includes(part)) return
@@ -462,19 +462,19 @@ function send(text: string, port = bed.tollgate.port) {
   }
 }
 
-/** The newest row of a model, once there are so many. */
+/** The newest row of a model, when it has so many rows. */
 async function onlyRow(model: string, count = 1): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model} ORDER BY id`
   await expect.poll(async () => (await read()).length, { timeout: 15_000 }).toBe(count)
   return (await read()).at(-1) ?? {}
 }
 
-/** What the gateway answers after a client left, it answers knowing that the client is gone. */
+/** Waits until the gateway knows that the client has left. */
 async function noticed(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await (await fetch(`${bed.tollgate.url}/healthz`)).text()
 }
 
-/** Of a gateway's process. */
+/** Resident memory of a gateway process. */
 function residentBytes({ tollgate }: Testbed): number {
   const status = readFileSync(`/proc/${tollgate.pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024

@@ -23,7 +23,7 @@ import {
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
-/** Bodies that come encoded: from upstreams that nobody asked for it, and from clients. */
+/** Encoded bodies: from upstreams that encode unasked, and from clients. */
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const json = String(chatAnswer().body)
@@ -90,7 +90,7 @@ test.for(names)('an answer in %s reaches its client decoded, with its usage on t
   })
 })
 
-test.for(names)('a stream in %s reaches its client event by event, as it comes', async (name) => {
+test.for(names)('a stream in %s reaches its client event by event, while it arrives', async (name) => {
   const { name: said, stream } = encoders[name]
   const seen = events.map(() => Promise.withResolvers<void>())
   act = async ({ socket }) => {
@@ -101,7 +101,7 @@ test.for(names)('a stream in %s reaches its client event by event, as it comes',
     for (const [index, event] of events.entries()) {
       encoder.write(event)
       await new Promise<void>((resolve) => encoder.flush(resolve))
-      // The next one is not made before the client has this one; the last two are let out together.
+      // The upstream sends the next one only when the client has this one, but the last two together.
       if (index < events.length - 3) await seen[index]?.promise
     }
     encoder.end()
@@ -135,7 +135,7 @@ const broken: [how: string, bytes: (whole: Buffer) => Buffer][] = [
 ]
 
 test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, bytes }))))(
-  'an answer in $name, $how, is an upstream that failed',
+  'an answer in $name, $how, counts as a failure of the upstream',
   async ({ name, bytes }) => {
     const { name: said, whole } = encoders[name]
     act = ({ socket }) =>
@@ -151,7 +151,7 @@ test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, byte
   },
 )
 
-test('a connection that breaks within an encoded stream gives the client what came, and an error', async () => {
+test('when the connection breaks within an encoded stream, the client gets the events so far, and an error', async () => {
   act = ({ socket }) => {
     const encoder = createGzip()
     encoder.on('data', (bytes: Buffer) => void socket.write(chunkBytes(bytes)))
@@ -171,7 +171,7 @@ test('a connection that breaks within an encoded stream gives the client what ca
 })
 
 test.for(['gzip, gzip', 'br, gzip', 'compress', 'aes128gcm'])(
-  'an answer in "%s" is an upstream that failed',
+  'an answer in "%s" counts as a failure of the upstream',
   async (encoding) => {
     act = ({ socket }) =>
       void socket.write(answerBytes(json, { headers: `content-encoding: ${encoding}\r\n` }))
@@ -182,7 +182,7 @@ test.for(['gzip, gzip', 'br, gzip', 'compress', 'aes128gcm'])(
 )
 
 test.for(names)(
-  'an answer that swells in %s beyond what is watched is cut, and so is its upstream',
+  'an answer in %s whose decoded size exceeds the watched size is broken off, and so is its upstream call',
   async (name) => {
     const { name: said, whole } = encoders[name]
     const swollen = whole(JSON.stringify({ ...JSON.parse(json), padding: ' '.repeat(50_000_000) }))
@@ -200,7 +200,7 @@ test.for(names)(
   },
 )
 
-test('an error in an encoding is read as any other', async () => {
+test('an encoded error is read like any other', async () => {
   const error = { message: 'No such thing.', type: 'invalid_request_error', param: 'x', code: null }
   act = ({ socket }) =>
     void socket.write(
@@ -214,7 +214,7 @@ test('an error in an encoding is read as any other', async () => {
   expect(await response.json()).toEqual({ error })
 })
 
-test.for(names)('a request in %s goes up decoded, and is kept decoded', async (name) => {
+test.for(names)('a request in %s reaches the upstream and the usage log decoded', async (name) => {
   const { name: said, whole } = encoders[name]
   const sent = JSON.stringify({ model: 'm', messages, user: 'é'.repeat(30_000) })
   const response = await bed.chat(whole(sent), { headers: { 'content-encoding': said } })
@@ -249,7 +249,7 @@ test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, byte
   },
 )
 
-test.for(names)('a request that swells in %s beyond the bound is a 413, and a row', async (name) => {
+test.for(names)('a request in %s whose decoded size exceeds the bound is a 413, and a row', async (name) => {
   const { name: said, whole } = encoders[name]
   const body = whole(JSON.stringify({ model: 'm', messages, user: 'x'.repeat(100_000_000) }))
   expect(body.length).toBeLessThan(bodyBytesMax)
@@ -263,7 +263,7 @@ test.for(names)('a request that swells in %s beyond the bound is a 413, and a ro
   })
 })
 
-test('decoded bodies of running requests take no more than all of them may: 503, a row, and room again when one ends', async () => {
+test('the decoded bodies of running requests have a bound together: beyond it 503 and a row, and room again when one ends', async () => {
   const sent = (model: string) =>
     bed.chat(gzipSync(JSON.stringify({ model, messages, user: 'x'.repeat(190_000) })), {
       headers: { 'content-encoding': 'gzip' },
@@ -290,13 +290,13 @@ test('decoded bodies of running requests take no more than all of them may: 503,
     headers: { 'content-encoding': 'gzip' },
   })
   expect(small.status).toBe(200)
-  // Its upstream breaks: what of the body still waits to be sent is never used again, and yet is counted no more.
+  // The upstream breaks off. The memory of the unsent body is not reused, but it counts no more.
   socket.destroy()
   expect((await running).status).toBe(502)
   for (let i = 0; i < 3; i++) expect((await sent('m')).status).toBe(200)
 })
 
-test('a frame that demands more memory than the web may is refused', async () => {
+test('a frame that needs more memory than the standard allows is refused', async () => {
   const body = zstdCompressSync(Buffer.from(JSON.stringify({ model: 'm', messages })), {
     params: { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 },
     pledgedSrcSize: undefined,
@@ -311,7 +311,7 @@ test('a frame that demands more memory than the web may is refused', async () =>
 })
 
 test.for(['gzip, gzip', 'br,gzip', 'compress', 'gzip;q=1', 'identity, gzip'])(
-  'a request in "%s" is a 400 that says what is accepted',
+  'a request in "%s" is a 400 that lists the accepted encodings',
   async (encoding) => {
     const response = await bed.chat(gzipSync('{}'), { headers: { 'content-encoding': encoding } })
     expect(response.status).toBe(400)

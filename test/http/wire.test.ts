@@ -10,7 +10,7 @@ import {
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
-/** Upstreams that break the rules of HTTP, or only make use of them: real sockets, exact bytes, one row each. */
+/** Upstreams that break the rules of HTTP, or use its rare features: real sockets, exact bytes, one row each. */
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const json = String(chatAnswer().body)
@@ -18,9 +18,9 @@ const events = [...(chatStream({ includeUsage: true }).chunks as Iterable<string
 const sse = 'text/event-stream'
 
 interface Case {
-  /** What is done once the request has come whole. */
+  /** Called when the request has come whole. */
   act(request: RawRequest): void
-  /** What is done when its head is there. */
+  /** Called when its head has come. */
   onHead?(request: RawRequest): void
   stream?: true
   status: number
@@ -248,7 +248,7 @@ afterAll(async () => {
   await raw.close()
 })
 
-/** Each has a channel of its own: what one does to its channel's standing is nothing to the next. */
+/** Each has a channel of its own: the failures of one do not affect the breaker of the next. */
 function yaml(goodUrl: string): string {
   const places = [...names, ...Object.keys(others)]
   const channels = places.map((name, index) => {
@@ -274,10 +274,10 @@ function caseOf({ path }: RawRequest): string {
 
 const modelOf = (name: string) => `c${[...names, ...Object.keys(others)].indexOf(name)}`
 
-test.for(names)('%s: the client hears what happened, and one row says the same', async (name) => {
+test.for(names)('%s: the client gets the right answer or error, and one row agrees', async (name) => {
   const { stream, status, says, row: expected, attempt } = cases[name] as Case
   const body = { model: modelOf(name), messages, ...(stream ? { stream } : {}) }
-  // Large enough that its end still waits when an early answer comes.
+  // So large that its end is still unsent when an early answer comes.
   const padding = cases[name]?.onHead === undefined ? {} : { user: 'x'.repeat(8_000_000) }
   const response = await bed.chat({ ...body, ...padding })
   const text = await response.text()
@@ -355,7 +355,7 @@ test.for([301, 302, 303, 307, 308])(
   },
 )
 
-test('a kept connection that is reset at its next request is an error, and this upstream is not asked twice', async () => {
+test('a kept connection that is reset at its next request is an error, and this upstream is not called twice', async () => {
   const model = modelOf('reused')
   const asked = () => raw.requests.filter((request) => caseOf(request) === 'reused')
   const first = await bed.chat({ model, messages })
@@ -382,14 +382,14 @@ test('a kept connection that is reset at its next request is an error, and this 
   })
 })
 
-test('an answer to nobody, behind an answer, reaches nobody', async () => {
+test('a second, unasked answer behind an answer reaches no client', async () => {
   for (let turn = 0; turn < 5; turn++) {
     const response = await bed.chat({ model: modelOf('unasked'), messages })
     expect(await response.json()).toMatchObject({ id: 'chatcmpl-scripted' })
   }
 })
 
-test('of the headers of an upstream its client gets four, and none that names anybody', async () => {
+test('of the headers of an upstream a client gets four, and none that identifies anybody', async () => {
   const response = await bed.chat({ model: modelOf('headers'), messages })
   await response.text()
   const got = [...response.headers.keys()].filter((name) => !name.startsWith('x-tollgate-'))

@@ -243,8 +243,11 @@ describe('a database that does not answer', () => {
 })
 
 function jobsOf(database: ReturnType<typeof openDatabase>, waitMs: number): ImageJobs {
-  const seal = { seal: (text: string) => Buffer.from(text), open: (sealed: Buffer) => sealed.toString() }
-  return new ImageJobs({ database, seal, waitMs, queueWindow: 4, waitingMax: 10, leaseMs: 1000 })
+  const cipher = {
+    encrypt: (text: string) => Buffer.from(text),
+    decrypt: (encrypted: Buffer) => encrypted.toString(),
+  }
+  return new ImageJobs({ database, cipher, waitMs, queueWindow: 4, waitingMax: 10, leaseMs: 1000 })
 }
 
 async function serve(listener: (...parts: Parameters<RequestListener>) => Promise<void>): Promise<string> {

@@ -53,7 +53,7 @@ export const imageJob = z
   })
   .meta({ id: 'ImageJob' })
 
-/** What a webhook is told, once the job has ended. */
+/** The payload of a webhook for a job that has ended. */
 export const imageWebhook = z
   .object({
     type: z
@@ -64,7 +64,7 @@ export const imageWebhook = z
   })
   .meta({ id: 'ImageWebhook' })
 
-/** Makes a link to a stored image: absolute, and good for a while. */
+/** Makes a link to a stored image: absolute, and valid for a limited time. */
 export type LinkTo = (file: string) => string
 
 /** `position`: its place among the tenant's waiting jobs; null when it does not wait. */
@@ -97,7 +97,7 @@ export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo):
   }
 }
 
-/** Always with links, whatever the request asked for: a job may be read many times. */
+/** Always with links, also when the request asked for bytes: a client may read a job many times. */
 function resultJson(result: JobResult, linkTo: LinkTo): z.output<typeof jobResult> {
   return {
     created: result.created,

@@ -6,9 +6,9 @@ export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled
 
 export type JobState = (typeof jobStates)[number]
 
-/** One image generation, as its row in `image_jobs` tells it. */
+/** One image generation, a row of `image_jobs`. */
 export interface ImageJob {
-  /** Of the request that asked for it. */
+  /** The id of the request that became this job. */
   id: string
   tenantId: string
   keyId: string
@@ -21,9 +21,9 @@ export interface ImageJob {
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
-  /** How many times a worker took it. */
+  /** Number of claims. Each claim raises it. */
   fence: number
-  /** How many of these tried something: the one that runs now, and all that failed or died. */
+  /** Number of runs: the current one, and those that failed or whose worker died. */
   runs: number
   cancelRequested: boolean
   attempts: AttemptRecord[]
@@ -35,11 +35,11 @@ export interface ImageJob {
   webhookTries: number
 }
 
-/** What a job costs, fixed when it was accepted. */
+/** The basis of a job's cost, fixed when it was accepted. */
 export interface JobQuote {
   price: Price | undefined
   multiplier: string
-  /** As asked for; where it is `auto` or undefined, the price goes by what the upstream tells. */
+  /** As the client asked for. If it is `auto` or undefined, the size that the upstream reports decides the price. */
   size: string | undefined
   quality: string | undefined
   /** Images asked for. */
@@ -48,13 +48,13 @@ export interface JobQuote {
   stream: boolean
 }
 
-/** A preview of an image that is being made. */
+/** A preview of an image. */
 export interface JobPartial {
   file: string
   index: number
 }
 
-/** What was delivered. */
+/** The images that the client gets. */
 export interface JobResult {
   /** Seconds since the epoch. */
   created: number
@@ -82,7 +82,7 @@ export interface Lease {
   fence: number
 }
 
-/** Whose jobs. `keyId` null: all of the tenant's. */
+/** The owner of jobs. `keyId` null: all keys of the tenant. */
 export interface JobScope {
   tenantId: string
   keyId: string | null

@@ -23,27 +23,27 @@ import { jobOf } from './rows.ts'
 
 export type { JobScope, Lease }
 
-/** Encrypts what is kept for a job only as long as it runs, bound to what it is. */
-export interface Seal {
-  seal(text: string, owner: string): Buffer
-  open(sealed: Buffer, owner: string): string
+/** Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose. */
+export interface JobCipher {
+  encrypt(text: string, owner: string): Buffer
+  decrypt(encrypted: Buffer, owner: string): string
 }
 
 export interface JobsOptions {
   database: Pick<Database, 'jobs' | 'reads' | 'upkeep'>
-  seal: Seal
+  cipher: JobCipher
   /** How long a client waits for Postgres. */
   waitMs: number
   /** A tenant's jobs in the queue at a time. */
   queueWindow: number
-  /** A tenant's jobs that wait outside of it. */
+  /** A tenant's jobs that may wait outside of the queue. */
   waitingMax: number
   leaseMs: number
 }
 
 export interface NewJob {
   opened: OpenRecord
-  /** Redacted; null where nothing is kept. */
+  /** Redacted; null when the usage log keeps no body. */
   body: string | null
   tenantId: string
   keyId: string
@@ -51,10 +51,10 @@ export interface NewJob {
   priority: number
   model: string
   quote: JobQuote
-  /** The client's own body. Sealed, and gone when the job has ended. */
+  /** The client's body, unredacted. The row holds it encrypted, and drops it at the end of the job. */
   request: string
   webhook: Webhook | undefined
-  /** To be held; undefined where the tenant's money is not limited. */
+  /** The amount to hold; undefined when the tenant's money is not limited. */
   amountNano: bigint | undefined
 }
 
@@ -68,15 +68,15 @@ export interface Acceptance {
 
 export type Claim =
   /**
-   * `request` gives the client's body; it throws where that was sealed with another SECRET_KEY. `enqueue`: jobs that may
-   * now be given to the queue.
+   * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that the queue
+   * should get now.
    */
   | { verdict: 'claimed'; lease: Lease; job: ImageJob; request: () => string; enqueue: Enqueued[] }
-  /** Another worker has it, or it is not to be run yet. */
+  /** `held`: another worker has the job. `early`: the job must not run yet. */
   | { verdict: 'held' | 'early'; untilMs: number }
   | { verdict: 'ended' | 'gone' }
 
-/** How a job ended: what its client gets, and what its row and its account do. */
+/** The end of a job: its result or error for the client, and its row with the cost. */
 export interface JobEnding {
   state: Exclude<JobState, 'queued' | 'running'>
   close: CloseRecord
@@ -87,8 +87,8 @@ export interface JobEnding {
 }
 
 /**
- * The truth of image jobs. Every change is one statement, and each says by fence or state what it believed. What a client
- * or an upstream call waits for rejects `unavailable` while Postgres is away.
+ * The image jobs in Postgres. Each change is one statement, and names the fence or the state that the caller expects. Methods
+ * for which a client or an upstream call waits reject `unavailable` while Postgres is away.
  */
 export class ImageJobs {
   readonly #options: JobsOptions
@@ -98,11 +98,11 @@ export class ImageJobs {
   }
 
   /**
-   * Hold the money and keep the job. `insufficient`: the account cannot bear it; `full`: as many of the tenant's jobs wait
-   * as may. Asked again after a lost answer, it changes nothing. Rejects when Postgres does not answer.
+   * Hold the money and store the job. `insufficient`: the account has too little; `full`: the most jobs of the tenant that may
+   * wait do so. A second call with the same job changes nothing. Rejects when Postgres does not answer.
    */
   async accept(job: NewJob): Promise<Acceptance> {
-    const { seal, queueWindow, waitingMax } = this.#options
+    const { cipher, queueWindow, waitingMax } = this.#options
     const { id } = job.opened
     const row = jsonText({
       id,
@@ -115,20 +115,21 @@ export class ImageJobs {
       opened: jsonText({ ...job.opened, body: null }),
       body: job.body,
     })
-    const sealed = seal.seal(job.request, `${id} request`)
-    const webhook = job.webhook === undefined ? null : seal.seal(JSON.stringify(job.webhook), `${id} webhook`)
+    const request = cipher.encrypt(job.request, `${id} request`)
+    const webhook =
+      job.webhook === undefined ? null : cipher.encrypt(JSON.stringify(job.webhook), `${id} webhook`)
     const [answer] = await this.#call(
       (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
-        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${sealed}, ${webhook},
+        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${request}, ${webhook},
           ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
     )
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
 
-  /** Take a job to run it. */
+  /** Claim a job in order to run it. */
   async claim(id: string): Promise<Claim> {
-    const { database, seal, queueWindow, leaseMs } = this.#options
+    const { database, cipher, queueWindow, leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<ClaimRow[]>`
         SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
@@ -138,19 +139,19 @@ export class ImageJobs {
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
     const row = await database.jobs.ask(({ db }) => readJobToRun(db, id))
-    // Another worker may have it by now: its fence tells, when this one wants to change something.
+    // Another worker may have claimed it since. Then the fence of this lease is old, and its changes do nothing.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
-    const { request: sealed, ...rest } = row
+    const { request: encrypted, ...rest } = row
     return {
       verdict,
       lease: { id, fence: answer.fence ?? 0 },
       job: jobOf(rest),
-      request: () => seal.open(sealed, `${id} request`),
+      request: () => cipher.decrypt(encrypted, `${id} request`),
       enqueue: answer.enqueue.map(enqueuedOf),
     }
   }
 
-  /** Hold a lease for longer. `cancel`: held, and the client wants the job no more. */
+  /** Extend a lease. `cancel`: extended, but the client has cancelled the job. */
   async extend({ id, fence }: Lease): Promise<'held' | 'cancel' | 'lost'> {
     const { leaseMs } = this.#options
     const [answer] = await this.#call(
@@ -160,7 +161,7 @@ export class ImageJobs {
     return answer?.verdict ?? 'lost'
   }
 
-  /** Ask for a channel's turn: 0 when the job has it, else after how many milliseconds to ask again. */
+  /** Ask for a turn on a channel. 0: the job has it. Otherwise the time in ms after which to ask again. */
   async takeTurn({ id, fence }: Lease, channel: Channel): Promise<number | 'lost'> {
     const { imageConcurrency = null, imagesPerMinute = null } = channel
     const [answer] = await this.#call(
@@ -177,14 +178,14 @@ export class ImageJobs {
     return await this.#options.database.jobs.ask(({ db }) => setAttempts(db, lease, jsonText(attempts)))
   }
 
-  /** Tell those who watch the job of a preview. False: the lease is lost. */
+  /** Store the previews, and notify the watchers of the job. False: the lease is lost. */
   async notePartials(lease: Lease, partials: readonly JobPartial[]): Promise<boolean> {
     return await this.#options.database.jobs.ask(({ db }) => setPartials(db, lease, jsonText(partials)))
   }
 
   /**
-   * Put a job back, to be run again after a while, because its run failed or only waited for a channel. False: the lease
-   * is lost, or the client wants the job no more.
+   * Put a job back, so that it runs again after `delayMs`, because its run failed or only waited for a channel. False: the
+   * lease is lost, or the client has cancelled the job.
    */
   async requeue(
     { id, fence }: Lease,
@@ -200,7 +201,7 @@ export class ImageJobs {
     return answer?.done ?? false
   }
 
-  /** End a job, its row and its money, once. False: it was no more as the caller believed, and nothing changed. */
+  /** End a job once: write its row, charge its cost. False: the job was not in the expected state, and nothing changed. */
   async finish(
     { id, fence }: Lease,
     from: 'queued' | 'running',
@@ -218,7 +219,7 @@ export class ImageJobs {
     return answer?.done ?? false
   }
 
-  /** Ask the worker that runs a job to stop. False: none runs it. */
+  /** Ask the worker of a job to stop. False: no worker runs it. */
   async askToCancel(id: string): Promise<boolean> {
     return await this.#options.database.jobs.ask(({ db }) => requestCancel(db, id))
   }
@@ -249,7 +250,7 @@ export class ImageJobs {
     return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
 
-  /** Jobs that the queue lost, to be given to it again. `staleMs`: after so long it should have run a job. */
+  /** Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this time. */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
     const swept = await this.#call(
@@ -265,34 +266,34 @@ export class ImageJobs {
   }
 
   /**
-   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws where it was
-   * sealed with another SECRET_KEY.
+   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws when
+   * another SECRET_KEY encrypted it.
    */
   async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
-    const { database, seal } = this.#options
+    const { database, cipher } = this.#options
     const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
     if (found === undefined || found.webhookUrl === null) return undefined
     const { webhookUrl, ...row } = found
     return {
       job: jobOf(row),
       webhook: () =>
-        readKept(keptWebhook, seal.open(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+        readKept(keptWebhook, cipher.decrypt(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
     }
   }
 
-  /** One delivery was tried. `againMs`: until the next one. */
+  /** Record one delivery. `againMs`: time until the next one. */
   async noteWebhook(id: string, state: 'pending' | 'delivered' | 'failed', againMs: number): Promise<void> {
     await this.#options.database.jobs.ask(({ db }) => countDelivery(db, id, state, againMs))
   }
 
-  /** The moment on the clock of Postgres: that of a process may be wrong, and nothing may be deleted by a wrong clock. */
+  /** The time of Postgres: the clock of a process may be wrong, and a wrong clock must not delete anything. */
   async now(): Promise<Date> {
     const [answer] = await this.#call((sql) => sql<{ now: Date }[]>`SELECT now()`)
     if (answer === undefined) throw new Error('Postgres does not know what time it is')
     return answer.now
   }
 
-  /** Delete ended jobs of before this moment. Answers how many. It goes on when it is late. */
+  /** Delete ended jobs that are older than this moment. Resolves with their number. A slow deletion goes on. */
   async removeBefore(moment: Date): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
     return await database.upkeep.ask(({ db }) => deleteEndedJobs(db, moment), { withinMs })
@@ -311,7 +312,7 @@ interface ClaimRow {
   enqueue: string[]
 }
 
-/** What the queue is given. */
+/** An entry of the queue. */
 export interface Enqueued {
   id: string
   priority: number

@@ -7,9 +7,8 @@ import { protocolNames } from '../../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text that a job's row keeps. Another release may have written it: a new member has a default, and a word that
- * this release does not know becomes one that it knows. What is added to and written back is loose: it keeps members that
- * only a newer release knows.
+ * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
+ * a known one. A schema is loose if we add to its value and write it back: it keeps the members of a newer release.
  */
 
 const text = z.string()
@@ -106,14 +105,14 @@ export const keptError: z.ZodType<JobError> = z.object({
   retryAfterSeconds: z.exactOptional(z.number()),
 })
 
-/** Who is told of a job's end. It is sealed in its row. */
+/** The webhook of a job. Its row holds it encrypted. */
 export const keptWebhook = z.object({
   url: text,
-  /** Where the links of what it is told lead, without a trailing slash. */
+  /** The origin of the links in its payload, without a slash at the end. */
   origin: text,
 })
 
-/** Throws an Error that names the place, for the log. `what`: what is read, and whose it is. */
+/** Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its job. */
 export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
   const read = schema.safeParse(JSON.parse(json))
   if (read.success) return read.data

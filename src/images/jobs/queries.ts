@@ -17,7 +17,7 @@ import {
 import { imageJobs } from '../../db/schema.ts'
 import type { ImageJob, JobScope, JobState, Lease } from './job.ts'
 
-/** A row of `image_jobs`, without what is sealed. */
+/** A row of `image_jobs`, without its encrypted parts. */
 export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
 
 const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...jobColumns } =
@@ -37,7 +37,7 @@ export async function readJobs(db: TypedQueries, ids: readonly string[]): Promis
     .where(sql`${imageJobs.id} = any (${sql.param(ids)}::uuid[])`)
 }
 
-/** With the sealed request; null where the job has ended. */
+/** With the encrypted request; null when the job has ended. */
 export async function readJobToRun(
   db: TypedQueries,
   id: string,
@@ -55,7 +55,7 @@ export async function listJobs(
   { tenantId, keyId }: JobScope,
   { before, state, limit }: { before: string | undefined; state: JobState | undefined; limit: number },
 ): Promise<JobRow[]> {
-  // Only what is asked for is said, and the limit is written out: a plan for any of them would read all jobs of the tenant.
+  // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the tenant.
   return await db
     .select(jobColumns)
     .from(imageJobs)
@@ -70,7 +70,7 @@ export async function listJobs(
     .orderBy(sql`${imageJobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
 }
 
-/** How many of its tenant's waiting jobs are to run before this one. */
+/** The number of its tenant's waiting jobs that will run before this one. */
 export async function countBefore(
   db: TypedQueries,
   { id, tenantId, priority }: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>,
@@ -100,13 +100,13 @@ export async function setAttempts(db: TypedQueries, lease: Lease, attempts: stri
   return changed.length === 1
 }
 
-/** Tells those who watch the job. False: the lease is lost. */
+/** Notifies the watchers of the job. False: the lease is lost. */
 export async function setPartials(db: TypedQueries, lease: Lease, partials: string): Promise<boolean> {
   const changed = await db.update(imageJobs).set({ partials }).where(isLeased(lease)).returning(notify)
   return changed.length === 1
 }
 
-/** Tells the worker that runs the job. False: none runs it. */
+/** Notifies the worker of the job. False: no worker runs it. */
 export async function requestCancel(db: TypedQueries, id: string): Promise<boolean> {
   const changed = await db
     .update(imageJobs)
@@ -133,7 +133,7 @@ export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
   return due.map(({ id }) => id)
 }
 
-/** The job with its sealed webhook, when that is due. */
+/** The job with its encrypted webhook, when that is due. */
 export async function readDueWebhook(
   db: TypedQueries,
   id: string,
@@ -145,7 +145,7 @@ export async function readDueWebhook(
   return row
 }
 
-/** One delivery was tried. `againMs`: until the next one. */
+/** Record one delivery. `againMs`: time until the next one. */
 export async function countDelivery(
   db: TypedQueries,
   id: string,
@@ -162,7 +162,7 @@ export async function countDelivery(
     .where(and(eq(imageJobs.id, id), isUndelivered))
 }
 
-/** Delete ended jobs of before this moment. Answers how many. */
+/** Delete ended jobs that are older than this moment. Resolves with their number. */
 export async function deleteEndedJobs(db: TypedQueries, moment: Date): Promise<number> {
   const deleted = await db
     .delete(imageJobs)

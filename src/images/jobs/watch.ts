@@ -5,8 +5,8 @@ import type { ImageJob } from './job.ts'
 import type { ImageJobs } from './jobs.ts'
 
 /**
- * Tells of changes of the jobs that somebody waits for. Postgres's notifications make it fast; a sweep over what is
- * waited for makes it certain, since notifications of an outage are lost.
+ * Watches the jobs for which somebody waits. Postgres's notifications make it fast. A regular read of these jobs makes it
+ * certain, because an outage loses notifications.
  */
 export class JobWatch {
   readonly #jobs: Pick<ImageJobs, 'read'>
@@ -33,8 +33,8 @@ export class JobWatch {
   }
 
   /**
-   * Call with the job as it is now, and after each change; never at once, and with the same state again when in doubt.
-   * Answers the function that ends it.
+   * Call `onChange` with the job as it is now and after each change, never before this method returns. It may get the same
+   * state twice. Returns the function that ends the watch.
    */
   watch(id: string, onChange: (job: ImageJob) => void): () => void {
     const watcher: Watcher = { onChange }
@@ -59,7 +59,7 @@ export class JobWatch {
     await this.#unlisten?.()
   }
 
-  /** Subscribed when first needed. */
+  /** Subscribes when it is first needed. */
   #listen(): void {
     if (this.#ended) return
     this.#unlisten ??= this.#database.listen('tollgate_image_jobs', {
@@ -72,7 +72,7 @@ export class JobWatch {
     })
   }
 
-  /** A job that changes while it is read is read again: the running read may be too old. */
+  /** A job that changes during a read is read again: the running read may be too old. */
   #ask(ids: Iterable<string>): void {
     for (const id of ids) this.#asked.add(id)
     if (!this.#reading) void this.#read()
@@ -88,7 +88,7 @@ export class JobWatch {
           for (const { onChange } of this.#watchers.get(job.id) ?? []) onChange(job)
         }
       } catch (error) {
-        // The next sweep asks again.
+        // The next sweep reads again.
         this.#log.warn({ cause: String(causeOf(error)) }, 'image jobs could not be read')
         break
       }

@@ -22,11 +22,11 @@ export const leaseMs = 60_000
 export async function startJobBed(queueWindow = 4): Promise<JobBed> {
   const { url, drop } = await freshDatabase()
   const database = openDatabase(url, { max: 16 })
-  const seal = {
-    seal: (text: string, owner: string) => Buffer.from(`${owner}|${text}`),
-    open: (sealed: Buffer, owner: string) => sealed.toString().slice(owner.length + 1),
+  const cipher = {
+    encrypt: (text: string, owner: string) => Buffer.from(`${owner}|${text}`),
+    decrypt: (encrypted: Buffer, owner: string) => encrypted.toString().slice(owner.length + 1),
   }
-  const jobs = new ImageJobs({ database, seal, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
+  const jobs = new ImageJobs({ database, cipher, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
   return {
     database,
     jobs,

@@ -126,13 +126,28 @@ describe('docs/reference/endpoints.md', () => {
   })
 
   test('has every endpoint of our own', () => {
-    // They take what they need of a process when they are asked.
-    const process: unknown = new Proxy(() => {}, { get: () => process, apply: () => process })
-    const known = ownEndpoints(process as Parameters<typeof ownEndpoints>[0])
     const documented = rowsOf(section(endpoints, 'Our own')).map(([call]) => call)
-    expect(documented.sort()).toEqual(known.map(({ method, path }) => `${method} ${path}`).sort())
+    expect(documented.sort()).toEqual(own.map(({ method, path }) => `${method} ${path}`).sort())
   })
 })
+
+test('docs/reference/usage-log.md has the parameters of each call', () => {
+  const usageLog = read('docs/reference/usage-log.md')
+  const calls = new Map(own.map(({ method, path, query }) => [`${method} ${path}`, Object.keys(query.shape)]))
+  const documented = usageLog
+    .split('\n')
+    .flatMap((line) => /^\| `(GET [^`]+)` .*\| ([^|]*) \|$/.exec(line)?.slice(1, 3) ?? [])
+  for (let at = 0; at < documented.length; at += 2) {
+    const [call = '', parameters = ''] = documented.slice(at, at + 2)
+    const named = [...parameters.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    expect(named.sort(), call).toEqual(calls.get(call)?.sort())
+  }
+  expect(documented).toHaveLength(6)
+})
+
+/** Entries use what they are made with when they are asked: here nobody asks. */
+const unused: unknown = new Proxy(() => {}, { get: () => unused, apply: () => unused })
+const own = ownEndpoints(unused as Parameters<typeof ownEndpoints>[0])
 
 describe('the errors in docs/reference/errors.md', () => {
   // A record, so that the compiler asks for a new kind here.

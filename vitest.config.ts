@@ -25,7 +25,7 @@ export default defineConfig({
     projects: isChaos
       ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), globalSetup } }]
       : [
-          { extends: true, test: { name: 'fast', include: tiers.fast } },
+          { extends: true, test: { name: 'fast', include: tiers.fast, isolate: false, restoreMocks: true } },
           { extends: true, test: { name: 'system', include: possible(tiers.system), globalSetup } },
         ],
     provide: {

@@ -67,6 +67,7 @@ const othersVariables = [
   'SO_REUSEPORT',
   'TEST_CONTAINERS',
   'TEST_DATABASE_URL',
+  'TEST_SEED',
 ]
 
 describe('gateway.yaml in docs/reference/configuration.md', () => {

@@ -250,7 +250,7 @@ test('every test file is in one tier, and what is pure is tested without process
 })
 
 /** Parts without processes and databases, by the folders of their tests. */
-const pure = /^test\/(protocols\/(?!demo-)|redaction\/|bench\/|(tidy|docs|config)\.test)/
+const pure = /^test\/(protocols\/|redaction\/|bench\/|(tidy|docs|config)\.test)/
 
 test('a test file that needs more than every machine has says so in its name', () => {
   for (const { file, text } of tests.filter(({ file }) => file.endsWith('.test.ts'))) {
@@ -264,7 +264,7 @@ test('a test file that needs more than every machine has says so in its name', (
 
 test('tests wait for a state, never for a time: only test/support has timers', () => {
   const scripted =
-    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate)\.ts$/
+    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate|vendor\/vendor)\.ts$/
   for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
     const timer = /(?<![.\w])setTimeout\b/.exec(text)
     expect(timer?.[0], `${file} has a timer: see test/support/until.ts`).toBeUndefined()

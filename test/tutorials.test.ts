@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksIn, matches } from './support/document-blocks.ts'
@@ -18,15 +20,17 @@ const notRun = [
 ]
 
 let vendor: ScriptedUpstream
+let replaced: ReadonlyMap<string, string>
 beforeAll(async () => {
   vendor = await startUpstream()
   vendor.script((request) => (request.path === '/v1/embeddings' ? embeddings(request) : chat(request)))
+  replaced = new Map([...vendorOf(vendor), ['9000', String(await freePort())]])
 })
 afterAll(() => vendor.close())
 
 describe.each(documents)('%s', (document) => {
   test('does what it says', { timeout: 180_000 }, async () => {
-    const run = new DocumentRun(vendorOf(vendor))
+    const run = new DocumentRun(replaced)
     try {
       for (const block of blocksIn(read(document))) {
         if (block.notRun !== undefined) continue
@@ -80,6 +84,17 @@ function embeddings({ body }: SeenRequest): Plan {
 }
 
 const json = { 'content-type': 'application/json' }
+
+/** For what a document has on port 9000. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return address.port
+}
 
 /** OpenAI, as far as a document asks it. It is on this machine, which a channel has to allow. */
 function vendorOf({ url }: ScriptedUpstream): ReadonlyMap<string, string> {

@@ -6,9 +6,9 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
 
 /**
- * Make the database say what the file says, in one transaction. Rows are matched by name. Rows of an earlier file
- * that this one leaves out are disabled, unless `others` is `keep`; rows made in another way are left alone.
- * Applied again, a file changes no row. Returns the keys that were generated; their secrets are shown only here.
+ * Write a gateway file into the database, in one transaction. Rows are matched by name. It disables rows of an earlier
+ * file that this one leaves out, unless `others` is `keep`; it leaves rows alone that no file made. The same file again
+ * changes no row. Returns the generated keys: their secrets are shown only here.
  */
 export function applyGatewayFile(
   connections: Pick<Connections, 'db'>,
@@ -17,7 +17,7 @@ export function applyGatewayFile(
   { others = 'disable' }: { others?: 'disable' | 'keep' } = {},
 ): Promise<GeneratedKey[]> {
   return changeRows(connections, async (tx) => {
-    // One of its budgets may be new.
+    // One of the budgets may be new: see holdCharges.
     if (hasBudgets(file)) await holdCharges(tx)
     const { groupIds, retire } = await applyCatalog(tx, file, keeper)
     const generated = await applyTenants(tx, file.tenants, { groupIds, pepper: keeper.pepper, others })

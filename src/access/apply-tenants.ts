@@ -18,7 +18,7 @@ import {
   setLimited,
 } from './queries.ts'
 
-/** A key made without a secret of its own. The secret is not stored: this is the only time it is known. */
+/** A key whose secret was generated. The secret is not stored: nobody can show it again. */
 export interface GeneratedKey {
   tenant: string
   key: string
@@ -26,14 +26,14 @@ export interface GeneratedKey {
 }
 
 interface Options {
-  /** By name. */
+  /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
   pepper: Buffer
-  /** What becomes of tenants and keys of an earlier file that are left out now. */
+  /** What happens to tenants and keys of an earlier file that this one leaves out. */
   others: 'disable' | 'keep'
 }
 
-/** The part of `applyGatewayFile` that makes tenants, their accounts and keys. Changes only rows that differ. */
+/** Write the tenants of a file, with their accounts and keys. Changes only rows that differ. */
 export async function applyTenants(
   tx: Transaction,
   tenants: TenantEntry[],
@@ -109,8 +109,8 @@ async function applyTenant(tx: Transaction, existing: TenantRow | undefined, ten
 }
 
 /**
- * A secret may move from one key of the file to another, as when a key is renamed: the row that had it gets a hash
- * that no secret has. A key made in another way keeps its secret.
+ * A secret may move from one key of the file to another, as when a key is renamed: the old row then gets a hash that no
+ * secret has. A key that no file made keeps its secret.
  */
 async function freeSecret(tx: Transaction, rows: KeyRow[], want: WantedKey, target: KeyRow | undefined) {
   const { secretHash } = want

@@ -8,7 +8,7 @@ import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * Who is calling. Answers without a promise when the key is in memory.
+ * Find out who calls. Answers without a promise when the key is in memory.
  * Throws, or rejects with, GatewayError `unauthenticated`, `permission_denied` or `unavailable`. No message holds
  * more of the key than its hint.
  */
@@ -33,8 +33,8 @@ export function authenticate(
 }
 
 /**
- * The credential a client sent: a bearer token, else `x-api-key`. Claude Code sends both with different values
- * when both of its variables are set; the bearer token then counts.
+ * The credential that a client sent: a bearer token, else `x-api-key`. Claude Code sends both, with different values,
+ * when both of its variables are set: then the bearer token counts.
  */
 export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim()
@@ -63,7 +63,7 @@ function permit(
   }
   const tenant = snapshot.tenants.get(identity.tenantId)
   if (tenant === undefined) {
-    // A tenant made a moment ago: the snapshot follows within a second.
+    // The tenant was made a moment ago: the snapshot has it within a second.
     throw new GatewayError(
       'unavailable',
       `The tenant of the API key ${keyHint(token)} is not loaded yet. Try again.`,

@@ -7,8 +7,8 @@ import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import { addKey, addTenant, hasTenants } from './queries.ts'
 
 /**
- * Where there is no tenant at all: make tenant `default` with key `first` in group `default`, and return the key, whose
- * secret is shown only now. Undefined once there is any tenant, so also at every later start.
+ * Make tenant `default` with key `first` in group `default` when there is no tenant at all, and return the key: its secret
+ * is shown only now. Undefined when there is a tenant, so at every later start.
  */
 export function ensureFirstKey(
   connections: Pick<Connections, 'db'>,
@@ -16,7 +16,7 @@ export function ensureFirstKey(
 ): Promise<GeneratedKey | undefined> {
   return changeRows(connections, async (tx) => {
     if (await hasTenants(tx)) return undefined
-    // Not the file's: a file that is given later says nothing about this tenant and leaves it be.
+    // Not `file`: a file that comes later does not have this tenant, and must not disable it.
     const managedBy = 'admin' as const
     const existing = (await readGroups(tx)).find((group) => group.name === 'default')
     const groupId = existing?.id ?? randomUUIDv7()

@@ -15,7 +15,7 @@ import { InsistentWrites } from './insistent-writes.ts'
 
 export type { KeyedRequest }
 
-/** An answer as it went out. */
+/** An answer as the client got it. */
 export interface KeptAnswer {
   status: number
   headers: Record<string, string>
@@ -24,13 +24,13 @@ export interface KeptAnswer {
 
 /** What is known of a request's key. `requestId` is that of the first request with the key. */
 export type Found =
-  /** Nothing: the request may run, and its key is its own until it is kept or released. */
+  /** The key was free. The request may run, and has the key until `keep` or `release`. */
   | { state: 'claimed' }
-  /** The first one has not ended. */
+  /** The first request has not ended. */
   | { state: 'running' }
-  /** The first one was another request. */
+  /** The first request was another one. */
   | { state: 'different' }
-  /** The first one succeeded, and its answer is lost. */
+  /** The first request succeeded, and its answer is lost. */
   | { state: 'lost'; requestId: string }
   | { state: 'answered'; requestId: string; answer: KeptAnswer }
   /** The answer is the image job of this id. */
@@ -106,7 +106,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Answer repeats with this. Resolves when it is kept, or has been tried once. */
+  /** Answer repeats with this. Resolves when Postgres has it, or has been asked once. */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
     const { database, instanceId, answers } = this.#options
     const kept = {
@@ -120,13 +120,13 @@ export class IdempotencyKeys {
     )
   }
 
-  /** Let the image job with the request's id be the answer, whatever becomes of this process. As `keep`. */
+  /** Make the image job with the request's id the answer, whatever becomes of this process. Resolves as `keep` does. */
   keepAsJob(request: KeyedRequest): Promise<void> {
     const { database, instanceId } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => leaveToJob(db, instanceId, request)))
   }
 
-  /** Let the next request with the key run. Where there is a job, it stays the answer all the same. As `keep`. */
+  /** Let the next request with the key run. Where there is a job, it stays the answer. Resolves as `keep` does. */
   release(request: KeyedRequest): Promise<void> {
     const { database, instanceId } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, instanceId, request)))

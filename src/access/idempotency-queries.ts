@@ -5,7 +5,7 @@ import { idempotencyKeys, imageJobs } from '../db/schema.ts'
 
 /** A request that came with an Idempotency-Key. */
 export interface KeyedRequest {
-  /** Id of the API key: the same header of another one is another key. */
+  /** Id of the API key: the same header with another API key is another key. */
   keyId: string
   /** SHA-256 of the header's value. */
   keyHash: Buffer
@@ -20,7 +20,7 @@ export interface Claimant {
   instanceId: string
   /** A process whose heartbeat is older counts as dead. */
   instanceDeadMs: number
-  /** Older keys are forgotten. */
+  /** Older keys count no more. */
   idempotencyHours: number
 }
 

@@ -1,7 +1,7 @@
 import type { RateLimits } from '../catalog/snapshot.ts'
 import type { CaptureMode } from '../redaction/redact.ts'
 
-/** Who is calling: one valid key as the hot path sees it. Immutable; cached until its revision changes. */
+/** The caller: one valid key, as the hot path needs it. Immutable; cached until its revision changes. */
 export interface Identity {
   keyId: string
   keyName: string
@@ -9,17 +9,17 @@ export interface Identity {
   groupId: string
   capture: CaptureMode
   usageScope: 'tenant' | 'key'
-  /** What a translation would lose is refused instead. */
+  /** True: a request is refused when its translation would lose something. */
   strict: boolean
-  /** Ids of models, never aliases. Undefined: whatever the group allows. */
+  /** Ids of models, never aliases. Undefined: all models that the group allows. */
   allowedModels: ReadonlySet<string> | undefined
-  /** Undefined: from anywhere. Parsed CIDR blocks. */
+  /** CIDR blocks. Undefined: any address. */
   allowedCidrs: readonly string[] | undefined
   /** Milliseconds since the epoch. */
   expiresAt: number | undefined
   disabled: boolean
-  /** Undefined: its group's. */
+  /** Undefined: the limits of its group. */
   limits: RateLimits | undefined
-  /** True when what it spends is bounded: requests are admitted by reservation. */
+  /** True: the key has a budget, and its requests need a reservation. */
   budgeted: boolean
 }

@@ -7,7 +7,7 @@ export function makeKeySecret(): string {
   return prefix + random + checksum(prefix + random)
 }
 
-/** True for what wants to be one of our generated keys but fails its checksum. Keys of other forms are never. */
+/** True when it looks like one of our generated keys but its checksum is wrong. Keys of other forms have none. */
 export function looksMistyped(secret: string): boolean {
   if (!secret.startsWith(prefix)) return false
   const body = secret.slice(0, -checksumCharacters)
@@ -15,12 +15,12 @@ export function looksMistyped(secret: string): boolean {
   return !isWhole || checksum(body) !== secret.slice(-checksumCharacters)
 }
 
-/** What is stored in place of a key: useless without the pepper, which is not in the database. */
+/** The hash that is stored in place of a key. It is useless without the pepper, which is not in the database. */
 export function hashKeySecret(secret: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(secret).digest()
 }
 
-/** Enough of a key for its owner to recognise it: at most a quarter of it, and nothing that is not visible ASCII. */
+/** The start of a key, by which its owner recognises it: at most a quarter of it, in visible ASCII only. */
 export function keyHint(secret: string): string {
   const shown = Math.min(secret.startsWith(prefix) ? prefix.length + 4 : 4, Math.floor(secret.length / 4))
   return `${secret.slice(0, shown).replace(/[^\x21-\x7e]/g, '?')}…`

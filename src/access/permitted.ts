@@ -3,8 +3,8 @@ import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
 
 /**
- * True when the key may name this model: by its own list, its group's list, and a channel of the group that serves it.
- * Lists name ids: by whichever of its aliases a model is called, what counts is its id.
+ * True when the key may use this model: its own list and its group's list have it, and a channel of the group serves it.
+ * Lists have ids: for an alias, the id of its model counts.
  */
 export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
   const group = snapshot.groups.get(identity.groupId)
@@ -13,11 +13,11 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
   return isNamed(group, identity, modelIdOf(model, modelName)) && isOffered(model, group)
 }
 
-/** The named models of the catalog that the key may use and some channel serves, by id. */
+/** The named models that the key may use and some channel serves, in the order of their ids. */
 export function modelsFor(snapshot: Snapshot, identity: Identity): Model[] {
   const group = snapshot.groups.get(identity.groupId)
   if (group === undefined) return []
-  // Once each, however many names lead there.
+  // Each model once, however many names it has.
   return [...new Set(snapshot.models.values())]
     .filter(
       (model) => model.offers.length > 0 && isNamed(group, identity, model.id) && isOffered(model, group),

@@ -92,8 +92,8 @@ export async function setLimited(tx: Transaction, accountId: Id, limited: boolea
 }
 
 /**
- * Give an account its opening balance, once: the entry has the account's id. What was recorded while the account was
- * not limited is evened out first, so that the whole of the balance can be spent.
+ * Give an account its opening balance, once: the entry has the account's id. An adjustment first clears what was recorded
+ * while the account was not limited, so that the tenant can spend the whole balance.
  */
 export async function openBalance(tx: Transaction, accountId: Id, amount: bigint) {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')

@@ -9,8 +9,8 @@ import { readRevision } from './queries.ts'
 /**
  * Keep the cached keys and the catalog of this process no older than `pollMs` (default 400).
  *
- * The poll alone is enough; notifications only make it sooner, because a LISTEN connection may be lost, or look
- * alive, without anybody noticing. Resolves after the first look, also when that failed.
+ * The poll alone is enough. Notifications only make it sooner: a LISTEN connection may be lost, or only look alive,
+ * without anybody noticing. Resolves after the first look, also when that failed.
  */
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
@@ -51,7 +51,7 @@ class Follower {
     this.#withinMs = Math.min(Math.max(this.#pollMs, 200), 500)
   }
 
-  /** Compare now, and plan the next time. Called while a comparison runs, it makes that one run once more. */
+  /** Compare now, and plan the next time. While a comparison runs, it is repeated once more. */
   look(): Promise<void> {
     this.#lookAgain = true
     this.#looking ??= this.#lookUntilCurrent()
@@ -73,7 +73,7 @@ class Follower {
       await this.#lookOnce()
     } while (this.#lookAgain && !this.#stopped && !this.#away)
     this.#looking = undefined
-    // Counted from the beginning: a look that was given up is followed by another one at once.
+    // Counted from the beginning: after a look that was given up, the next one follows at once.
     const restMs = Math.max(0, this.#pollMs - (performance.now() - begunMs))
     if (!this.#stopped) this.#timer = setTimeout(() => void this.look(), restMs).unref()
   }
@@ -103,9 +103,9 @@ class Follower {
     this.#refreshing ??= catalog.refresh().finally(() => {
       this.#refreshing = undefined
     })
-    // A large catalog takes its time to be read: revoked keys must not wait for it.
+    // Revoked keys must not wait until a large catalog is read.
     await Promise.race([this.#refreshing, sleep(this.#withinMs, undefined, { ref: false })])
-    // That one had begun before the change.
+    // The refresh had begun before the change.
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 

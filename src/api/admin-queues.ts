@@ -8,8 +8,9 @@ import { isAdminToken } from './admin-token.ts'
 export const queuesPath = '/admin/queues'
 
 /**
- * Pages that show the queues, for who has the admin token: as a bearer token, or as the password that a browser asks
- * for, with any name. They change nothing. While the queue's backend is away they are a 503 within five seconds.
+ * Pages that show the queues and change nothing. An operator sends the admin token as bearer token, or types it as the
+ * password that the browser asks for, with any name. While the queue's backend is away the answer is a 503 within five
+ * seconds.
  */
 export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
   let pages: Promise<Pages> | undefined
@@ -20,7 +21,7 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
         .set('www-authenticate', 'Basic realm="Tollgate", charset="UTF-8"')
         .set('x-request-id', randomUUIDv7())
         .json({
-          error: { message: 'This page is for who has ADMIN_TOKEN: send it as bearer token or password.' },
+          error: { message: 'This page needs ADMIN_TOKEN: send it as bearer token or as password.' },
         })
       return
     }
@@ -38,7 +39,7 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
     shown(request, response, next)
   }
 
-  /** The pages themselves say nothing of use when they cannot reach the queue. */
+  /** Ask the queue first: the pages do not say clearly that they cannot reach it. */
   async function reached(): Promise<Pages> {
     const open = await queues()
     await open.images.counts()
@@ -47,7 +48,7 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
   }
 }
 
-/** Opening the queues waits longer, in the background. */
+/** The opening of the queues goes on in the background for longer. */
 const answerMs = 5_000
 const retryAfterSeconds = 2
 

@@ -14,7 +14,7 @@ import { refuse } from '../stages/refuse.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 import { notWhole, readJson } from './read-json.ts'
 
-/** A route of our own API: the same stages as a model's answer, and the same exit. */
+/** A route of our own API. It goes through the same stages as a request to a model, and through the same exit. */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
     const received = receive(gateway, formatAt(endpoint.path, request.headers), request, response)
@@ -36,7 +36,7 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   }
 }
 
-/** `answered`: an earlier request with its Idempotency-Key was its answer, and it has its row. */
+/** `answered`: it repeats an earlier request with its Idempotency-Key, has that answer, and has its row. */
 async function handle(
   gateway: Gateway,
   endpoint: OwnEndpoint,

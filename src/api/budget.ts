@@ -43,7 +43,7 @@ const budgetAnswer = z
 
 export interface BudgetContext {
   database: Pick<Database, 'reads'>
-  /** Bring what has ended into the budgets; bounded, and never rejects. */
+  /** Ship the requests that have ended, so that the budgets have their costs. It has a bound, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
   now?(): number

@@ -20,7 +20,7 @@ import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 const modelRequired = 'required: the id of a model, as GET /v1/models lists them'
 
-/** The rest of the body is the format's own, and is checked by whoever counts. */
+/** We read only these members. The channel that counts checks the others, or our decoder where we estimate. */
 const countedRequest = z.looseObject({
   model: z
     .string({ error: modelRequired })
@@ -45,9 +45,9 @@ interface CountFormat {
   path: string
   /** An answer in the format. */
   answer(tokens: number): z.output<typeof tokenCount>
-  /** Makes a whole request of the body, which lacks what only an answer needs. */
+  /** Adds the members that a whole request must have and a count does not need. */
   complete(body: Json): Json
-  /** Id of an earlier answer that counts too. Throws `unsupported_parameter`. */
+  /** The id of an earlier answer whose tokens count too. Throws `unsupported_parameter`. */
   heldId(body: Json): string | undefined
 }
 
@@ -113,7 +113,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
   })
 }
 
-/** Undefined when no channel can tell. Throws an upstream's refusal of the request itself. */
+/** Undefined when no channel can count. Throws an upstream's refusal of the request itself. */
 async function ask(
   gateway: Gateway,
   stage: Identified,

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Gateway } from '../stages/gateway.ts'
 
-/** `GET /healthz`: the process runs. */
+/** `GET /healthz`: 200 while the process runs. */
 export function health() {
   return (_request: Request, response: Response): void => {
     response.json({ status: 'ok' })
@@ -9,8 +9,9 @@ export function health() {
 }
 
 /**
- * `GET /readyz`: 200 while this process takes work, 503 while it drains. Postgres being away does not make it
- * unready, since requests are still served and recorded; the body says so, and whether limits are counted together.
+ * `GET /readyz`: 200 while this process takes work, 503 while it drains or cannot write its journal. A process without
+ * Postgres is ready, because it still serves and records requests. The body says that Postgres is away, and whether all
+ * processes count limits together.
  */
 export function ready(gateway: Gateway) {
   return (_request: Request, response: Response): void => {

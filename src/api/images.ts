@@ -31,7 +31,7 @@ const jobPage = z
 const jobPath = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
 
 const linkQuery = z.object({
-  // A link whose parts come twice is one that we never gave: its check refuses it.
+  // We never give a link that has a part twice: ImageLinks refuses it.
   expires: z.string().optional().catch(undefined).describe('Seconds since the epoch.'),
   signature: z.string().optional().catch(undefined),
 })
@@ -146,29 +146,29 @@ async function follow(gateway: ImageGateway, received: Received, job: ImageJob):
   life.running = { resume() {}, abort: () => gone.abort() }
   const events = new EventStream(response, { 'x-request-id': id }, gateway.bounds)
   let newest: ImageJob | undefined
-  let said = ''
-  const tell = async (write: (text: string) => Promise<void>) => {
+  let sent = ''
+  const sendNewest = async (write: (text: string) => Promise<void>) => {
     const changed = newest
     newest = undefined
     if (changed === undefined) return
     const position = await placeOf(gateway, changed)
-    // Its links differ each time they are made, so they do not count.
+    // Links differ each time they are made: they are no change.
     const now = JSON.stringify([changed.state, position, changed.attempts, changed.partials])
-    if (position === undefined || now === said) return
-    said = now
+    if (position === undefined || now === sent) return
+    sent = now
     const data = JSON.stringify(jobJson(changed, position, linkerFor(gateway, request)))
     await write(`event: ${changed.state}\ndata: ${data}\n\n`)
   }
   await followJob(gateway, job.id, gone.signal, (changed) => {
-    const isTold = newest !== undefined
+    const isWaiting = newest !== undefined
     newest = changed
-    // A client that reads slowly gets the newest when its turn comes, and not all that was before.
-    if (!isTold) void events.send(tell)
+    // A client that reads slowly gets the newest state, and none of those before it.
+    if (!isWaiting) void events.send(sendNewest)
   })
   await events.end()
 }
 
-/** Null for a job that does not wait; undefined when it cannot be told just now: the job is looked at again soon. */
+/** Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again soon. */
 async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)

@@ -13,7 +13,7 @@ const pathCharactersMax = 128
 
 type RoutedRequest = IncomingMessage & { path: string }
 
-/** Whatever no route took: a row, and an error that says which path to use. */
+/** A request that no route takes has a row, and gets an error that says which path to use. */
 export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
   return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
     const path = pathOf(request)
@@ -28,8 +28,8 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
 }
 
 /**
- * Whatever Express itself could not deal with: a path whose escapes are broken, or a mistake of ours. A row, and an
- * error in the caller's format.
+ * Express calls this where routing fails: the path has a broken escape, or we made a mistake. The request has a row, and
+ * gets an error in its client's format.
  */
 export function failedRouting(gateway: Gateway) {
   return async (
@@ -65,8 +65,8 @@ async function refuseUnrouted(
 }
 
 /**
- * Clients that try a WebSocket first, such as Codex on /v1/responses, go on over HTTP at once when they are told 426; any
- * other refusal costs them seconds, or the turn. https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
+ * Some clients try a WebSocket first, such as Codex on /v1/responses. After a 426 they go on over HTTP at once; any other
+ * refusal costs them seconds, or the turn. https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
  */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
@@ -83,9 +83,9 @@ function pathOf({ path }: RoutedRequest): string {
   return redactText(path.slice(0, pathCharactersMax))
 }
 
-/** What to call instead. */
+/** Says which endpoint to call instead. */
 export function adviceOn(endpoints: readonly Endpoint[], method: string, path: string): string {
-  // A path with an id in it is nobody's typing error.
+  // A mistyped path is compared with fixed paths only: one with an id in it fits too much.
   const known = endpoints.filter((endpoint) => !endpoint.path.includes('{'))
   const methods = known.filter((endpoint) => endpoint.path === path).map((endpoint) => endpoint.method)
   if (methods.length > 0) return `${path} is called with ${methods.join(' or ')}, not ${method}.`
@@ -100,7 +100,7 @@ export function adviceOn(endpoints: readonly Endpoint[], method: string, path: s
   return advice
 }
 
-/** The endpoint whose path this one ends with, whatever stands before it. */
+/** The endpoint with whose path this one ends. Anything may stand before it. */
 function nearest(known: readonly Endpoint[], path: string): Endpoint | undefined {
   const tail = path.replace(/\/+$/, '').replace(/\/{2,}/g, '/')
   return known

@@ -4,13 +4,14 @@ import { type Column, type Shown, shownOf } from '../ledger/column.ts'
 import { type CostParts, priceRequest } from '../ledger/price.ts'
 import type { RequestDetail, SummaryRow } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
+import { nullableGroups } from './row-schema.ts'
 
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
 export function requestJson(row: ListRow): Record<string, unknown> {
   return rowJson(row, requestColumns, ['list'])
 }
 
-/** A row with all that is kept of it. `attempts`, a number in the list, is here what each of them came to. */
+/** A row with all that we keep of it. `attempts` is a number in the list, and here the list of them. */
 export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
@@ -42,7 +43,7 @@ export function summaryJson(row: SummaryRow) {
   }
 }
 
-/** Each column at its path. A group of members is null where the row has nothing of the kind. */
+/** Each column at its path. */
 function rowJson(
   row: ListRow | DetailRow | AttemptRow,
   columns: readonly Column<never>[],
@@ -57,8 +58,9 @@ function rowJson(
     if (inner === undefined) json[member] = value
     else json[member] = { ...objectAt(json, member), [inner]: value }
   }
-  if (values.error_kind === null) json.error = null
-  if ('tokens' in json && (values.input_tokens === null || values.output_tokens === null)) json.tokens = null
+  for (const [group, columns] of Object.entries(nullableGroups)) {
+    if (group in json && columns.some((name) => values[name] === null)) json[group] = null
+  }
   return json
 }
 
@@ -78,7 +80,7 @@ function usageOf(row: ListRow): Usage | null {
   }
 }
 
-/** Worked out anew from tokens, price and multiplier; null when that is not what the row was charged. */
+/** Computed again from tokens, price and multiplier; null where the sum is not what the row was charged. */
 function costPartsJson(row: RequestDetail) {
   const usage = usageOf(row)
   if (row.price === null || row.price_multiplier === null || row.cost_nano === null) return null

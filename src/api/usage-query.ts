@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../canonical/checked.ts'
 import { invalid } from '../canonical/field-error.ts'
+import { tagList } from '../ledger/column.ts'
 import type { Position, RequestFilter } from '../ledger/queries.ts'
 import { id, isId, moment, oneOf, text, wholeNumber } from './parameter.ts'
 
@@ -23,6 +24,21 @@ const cursor = z
   .refine((value) => positionAt(value) !== undefined, expected('next_cursor of the page before'))
   .transform(positionAt)
 
+/** Each of them is a text, given once or more than once. */
+const tags = z
+  .unknown()
+  .transform((value, context): string[] => {
+    const all = [value].flat()
+    const wrong = all.map((tag) => text.safeParse(tag)).find(({ success }) => !success)
+    const problem =
+      all.length > tagList.countMax
+        ? `expected at most ${tagList.countMax} of them, got ${all.length}`
+        : wrong?.error?.issues[0]?.message
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+    return all.map(String)
+  })
+  .meta({ type: 'array', items: { type: 'string' }, maxItems: tagList.countMax })
+
 /** What a client may ask of the list. */
 export const requestQuery = z
   .strictObject({
@@ -32,6 +48,9 @@ export const requestQuery = z
     outcome: oneOf(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
     endpoint: text.optional().describe('The path that was called.'),
     request_id: id("a request's id, as x-request-id has it").optional(),
+    end_user: text.optional().describe('The user that the client named.'),
+    session: text.optional().describe('The conversation, or run of an agent.'),
+    tag: tags.optional().describe('A tag; several: all of them.'),
     cursor: cursor.optional().describe('`next_cursor` of the page before.'),
     limit: wholeNumber(1, 200).default(50).describe('Rows on a page.'),
   })
@@ -56,6 +75,9 @@ export function filterOf(query: z.output<typeof requestQuery>): RequestFilter {
   if (query.outcome !== undefined) filter.outcome = query.outcome
   if (query.endpoint !== undefined) filter.endpoint = query.endpoint
   if (query.request_id !== undefined) filter.requestId = query.request_id
+  if (query.end_user !== undefined) filter.endUser = query.end_user
+  if (query.session !== undefined) filter.session = query.session
+  if (query.tag !== undefined) filter.tags = query.tag
   return filter
 }
 

@@ -11,7 +11,7 @@ import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'reads'>
-  /** Bring the caller's own last requests into the log; bounded, and never rejects. */
+  /** Ship the newest rows, so that the caller finds its own last requests. It has a bound, and never rejects. */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
   now?(): number

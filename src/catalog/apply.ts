@@ -22,9 +22,9 @@ import {
 import type { ImageRate } from './snapshot.ts'
 
 /**
- * The catalog's part of a gateway file: models, channels and groups. Changes only rows that differ. Answers with the id
- * of every group by name, and with `retire`, which disables what an earlier file made and this one leaves out: to be
- * called last, when keys have let go of their groups.
+ * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
+ * name, and `retire`, which disables the rows of an earlier file that this one leaves out. Call `retire` last: until then
+ * keys may refer to such groups.
  */
 export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: SecretKeeper) {
   const rows = await readAllRows(tx)
@@ -51,7 +51,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
     const existing = rows.models.find((row) => row.id === model.id)
     if (differs(existing, wanted)) await putModel(tx, wanted)
 
-    // A model without a price gets a row that says so, but only where an older row says something else.
+    // A model without a price gets a row without one only where an older row has a price.
     const price = priceRow(model.price)
     const newest = rows.prices.find((row) => row.modelId === model.id)
     if (newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)) {
@@ -70,7 +70,7 @@ const priceRow = (price: ModelEntry['price']) => ({
   imageRates: imageRateRows(price?.imageRates ?? []),
 })
 
-/** In an order of their own, because theirs in the file says nothing: written in another one it is the same price. */
+/** Sorted, because their order in the file means nothing: in another order it is the same price. */
 function imageRateRows(rates: readonly ImageRate[]): ImageRateRow[] | null {
   if (rates.length === 0) return null
   return rates
@@ -104,7 +104,7 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
     if (differs(existing, wanted)) await putChannel(tx, wanted)
 
     const stored = rows.credentials.filter((row) => row.channelId === id)
-    // Sealing the same text twice gives different bytes, so what counts is what they open to.
+    // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
     if (!isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)) {
       const credentials = channel.credentials.map((credential, ordinal) => ({
         channelId: id,
@@ -128,7 +128,7 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
   try {
     return stored.map((row) => keeper.decryptCredential(row, row.channelId))
   } catch {
-    // Encrypted with another SECRET_KEY: encrypt the file's text anew.
+    // Encrypted with another SECRET_KEY: the file has the text, so encrypt it again.
     return undefined
   }
 }
@@ -136,7 +136,7 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
 const byModel = (offers: { modelId: string; upstreamModel: string }[]) =>
   Object.fromEntries(offers.map((offer) => [offer.modelId, offer.upstreamModel]))
 
-/** Answers with the id of every group by name, also of those that are not the file's. */
+/** Answers the id of every group by name, also of groups that are not in the file. */
 async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): Promise<Map<string, string>> {
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {

@@ -3,7 +3,7 @@ import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import type { CatalogRows, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
 
-/** Put rows together. Pure but for the log line about each channel whose credentials do not open. */
+/** Put the rows together. Pure, except that it logs each channel whose credentials cannot be decrypted. */
 export function buildSnapshot(
   rows: CatalogRows,
   keeper: SecretKeeper,
@@ -12,7 +12,7 @@ export function buildSnapshot(
   const channels = new Map(openChannels(rows, keeper, warn).map((channel) => [channel.id, channel]))
   const prices = new Map(rows.prices.map((row) => [row.modelId, priceOf(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
-  // A model that no channel offers by name, disabled ones included, is served by those that pass any name through.
+  // When no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
   const offersOf = (id: string) => listOffers(offers.get(id) ?? offers.get('*') ?? [], channels)
   const owners = ownersOf(rows.models)
   const models = rows.models.map(
@@ -32,7 +32,7 @@ export function buildSnapshot(
   const named = models.filter((model) => model !== anyModel)
   return {
     revision: rows.revision,
-    // Ids first, for whoever wants the name of some model.
+    // Ids first: the first name of the map is then an id.
     models: new Map([
       ...named.map((model) => [model.id, model] as const),
       ...named.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)),
@@ -56,8 +56,8 @@ export function buildSnapshot(
 }
 
 /**
- * Which model each name leads to. No file gives a name twice, but rows of different origins may: an id then goes before
- * an alias, and of two aliases the model whose id sorts first has it.
+ * The model of each name. A file gives no name twice, but rows of different origins may: then an id has precedence over an
+ * alias, and of two models with the same alias the one whose id sorts first has it.
  */
 function ownersOf(models: CatalogRows['models']): Map<string, string> {
   const owners = new Map(models.map(({ id }) => [id, id]))
@@ -101,7 +101,7 @@ function listOffers(rows: CatalogRows['offers'], channels: ReadonlyMap<string, C
     .toSorted((a, b) => b.channel.priority - a.channel.priority || (a.channel.name < b.channel.name ? -1 : 1))
 }
 
-/** Undefined when nothing of it is known. */
+/** Undefined when no part of it is known. */
 function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
   const { input, cacheRead, cacheWrite, output, reasoning, image, imageRates } = row
   const parts = { input, cacheRead, cacheWrite, output, reasoning, image, imageRates }

@@ -6,7 +6,7 @@ import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
 import type { Group, Model, Snapshot } from './snapshot.ts'
 
-/** Holds the snapshot of this process and swaps it whole. Kept fresh by `followRevisions`. */
+/** Holds the snapshot of this process and replaces it as a whole. `followRevisions` keeps it fresh. */
 export class Catalog {
   #snapshot: Snapshot
   readonly #read: () => Promise<Snapshot>
@@ -32,12 +32,12 @@ export class Catalog {
     return new Catalog(await read(), read)
   }
 
-  /** Of the last successful load. Take it once per request: the next look may find another. */
+  /** The result of the last load that succeeded. Take it once for each request: later it may be another one. */
   get snapshot(): Snapshot {
     return this.#snapshot
   }
 
-  /** Load it again. Rejects, and keeps the one it has, when the database does not answer. */
+  /** Load it again. When the database does not answer, this rejects and the present snapshot stays. */
   async refresh(): Promise<void> {
     const ticket = ++this.#refreshesBegun
     const snapshot = await this.#read()

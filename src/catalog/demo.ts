@@ -5,10 +5,10 @@ import type { GatewayFile } from './gateway-file.ts'
 import { unlimited } from './limit-columns.ts'
 import { changeRows, readGroups } from './queries.ts'
 
-/** Where the demo channel is. Not a real host: where it is called, the built-in demo upstream answers. */
+/** The address of the demo channel. There is no such host: the built-in demo upstream answers these calls. */
 export const demoBaseUrl = 'http://tollgate-demo.internal'
 
-/** What a gateway without a configuration serves: channels that answer without a model behind them. */
+/** The catalog of a gateway without a configuration: channels that answer without a model behind them. */
 const demoGatewayFile: GatewayFile = {
   models: [
     {
@@ -70,7 +70,7 @@ const demoGatewayFile: GatewayFile = {
       imageConcurrency: undefined,
       imagesPerMinute: undefined,
     },
-    // Of its own: the other one speaks formats of chats, and this model makes images only.
+    // A channel of its own, because the other one speaks chat formats and this model only makes images.
     {
       name: 'demo-images',
       protocols: { 'openai-images': `${demoBaseUrl}/v1` },
@@ -99,7 +99,7 @@ const demoGatewayFile: GatewayFile = {
   tenants: [],
 }
 
-/** Add the demo to a database. Disables nothing, and a group `default` that is there stays as it is. */
+/** Add the demo to a database. It disables nothing, and leaves an existing group `default` as it is. */
 export async function applyDemo(connections: Pick<Connections, 'db'>, keeper: SecretKeeper): Promise<void> {
   await changeRows(connections, async (tx) => {
     const names = new Set((await readGroups(tx)).map((group) => group.name))

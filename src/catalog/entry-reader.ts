@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Path, Problem, YamlSource } from './yaml-source.ts'
 
-/** One checked entry of a list and where it stands. */
+/** A checked entry of a list, and its place in the file. */
 export interface Entry<T> {
   entry: T
   path: Path
@@ -9,7 +9,7 @@ export interface Entry<T> {
 
 export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unknown[]>
 
-/** Checks parts of the file one by one and collects what is wrong, at most one problem for each place. */
+/** Checks the parts of the file one by one and collects the problems, at most one for each place. */
 export class EntryReader {
   readonly problems: Problem[]
   readonly source: YamlSource
@@ -20,7 +20,7 @@ export class EntryReader {
   }
 
   report(path: Path, message: string) {
-    // A value whose variable is not set would be reported again as too short, too long or not a URL.
+    // One problem is enough: a value whose variable is not set would also be too short, or no URL.
     const place = JSON.stringify(path)
     if (this.problems.some((problem) => JSON.stringify(problem.path) === place)) return
     this.problems.push({ path, line: this.source.lineOf(path), message })
@@ -29,7 +29,7 @@ export class EntryReader {
   sections(): Sections {
     const none: Sections = { models: [], channels: [], groups: [], tenants: [] }
     if (this.problems.some((problem) => problem.path.length === 0)) return none
-    // An empty file would disable everything that an earlier one made.
+    // An empty file would disable all rows of an earlier one.
     if (this.source.data === null) this.report([], 'the file is empty')
     return this.#check([], this.source.data, sectionsSchema) ?? none
   }
@@ -68,7 +68,7 @@ const sectionsSchema = z.strictObject({
   tenants: section,
 })
 
-/** Our words for what zod finds; undefined where a schema has its own. */
+/** Our message for an issue of zod; undefined where the schema has a message of its own. */
 const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from './setting.ts'
 
-/** What gateway.yaml says, checked and in our own names. Money is nano-USD; absent settings have their defaults. */
+/** A checked gateway.yaml, in our own names. Money is nano-USD; absent settings have their defaults. */
 export interface GatewayFile {
   models: ModelEntry[]
   channels: ChannelEntry[]
@@ -29,7 +29,7 @@ export type GroupEntry = z.output<typeof groupEntry>
 export type TenantEntry = z.output<typeof tenantEntry>
 export type KeyEntry = TenantEntry['keys'][number]
 
-/** Trailing slashes are dropped: a path that begins with one is appended. */
+/** Without trailing slashes: every path that is appended begins with one. */
 const baseUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (

@@ -5,8 +5,8 @@ import { checkAliases, checkNames, checkReferences, checkSecrets } from './refer
 import { type Problem, readYaml, renderPath } from './yaml-source.ts'
 
 /**
- * Read gateway.yaml. Pure: `path` is only how messages name the file, `env` is where `${NAME}` is looked up.
- * Throws one Error with a line for each thing that is wrong: `gateway.yaml:12: channels[0].weight: must be …`.
+ * Read gateway.yaml. Pure: `path` only names the file in messages, and `${NAME}` is looked up in `env`.
+ * Throws one Error with a line for each problem: `gateway.yaml:12: channels[0].weight: must be …`.
  */
 export function readGatewayYaml(
   text: string,
@@ -28,7 +28,7 @@ export function readGatewayYaml(
 
   const models = file.models.map(({ entry }) => entry)
   const channels = file.channels.map(({ entry }) => entry)
-  // A channel that passes any name through needs no word about it in `models`; its price is then not known.
+  // A channel that passes any name through needs no entry `*` in `models`; without one there is no price.
   const passesAny = channels.some((channel) => channel.offers.some((offer) => offer.model === '*'))
   if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
   return {

@@ -1,6 +1,6 @@
 import type { RateLimits } from './snapshot.ts'
 
-/** Most that may be spent in a day, in a month (UTC) and in all. Nano-USD; undefined: unbounded. */
+/** The most that may be spent in a day, in a month (UTC) and in total. Nano-USD; undefined: unbounded. */
 export interface Budget {
   day: bigint | undefined
   month: bigint | undefined
@@ -33,7 +33,7 @@ export function limitsFrom(row: LimitColumns): RateLimits {
   }
 }
 
-/** Of a key, whose row says nothing where its group's limits hold: undefined then. */
+/** The limits of a key's row; undefined when it has none, and the limits of its group hold. */
 export function ownLimitsFrom(row: LimitColumns): RateLimits | undefined {
   const limits = limitsFrom(row)
   return Object.values(limits).every((limit) => limit === undefined) ? undefined : limits

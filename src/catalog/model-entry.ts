@@ -3,7 +3,7 @@ import type { ImageTraits } from '../canonical/image.ts'
 import { mustBe, name, usd, wholeNumber } from './setting.ts'
 import type { ImageRate } from './snapshot.ts'
 
-/** A size, a quality or the like, as clients write it. */
+/** A size, a quality and the like, as clients write it. */
 const imageWord = name(64)
 
 const madeIn = imageWord.refine((word) => word !== 'auto', {
@@ -55,7 +55,7 @@ const price = z
 
 const imageWords = z.array(imageWord).min(1)
 
-/** Settings that are absent stay absent: what is compared with rows must look as they do. */
+/** Absent settings stay absent: the result is compared with rows, which leave them out as well. */
 const imageTraits = z
   .strictObject({
     sizes: imageWords.exactOptional(),
@@ -79,10 +79,10 @@ const imageTraits = z
 
 const tokenCount = wholeNumber(1, 2_147_483_647)
 
-/** What else must be true of them is checked across entries. */
+/** references.ts checks them across entries. */
 const otherNames = z.array(name(256)).default([])
 
-/** One of `models` in gateway.yaml. */
+/** An entry of `models` in gateway.yaml. */
 export const modelEntry = z
   .strictObject({
     id: name(256),

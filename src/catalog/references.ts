@@ -22,7 +22,7 @@ export function checkNames(reader: EntryReader, sections: Sections) {
   })
 }
 
-/** Aliases are names as ids are: each leads to one model. */
+/** An alias is a name, as an id is: each name belongs to one model. */
 export function checkAliases(reader: EntryReader, sections: Sections) {
   const owners = new Map<string, Path>(
     namesIn(sections.models, 'id').map(({ name, index }) => [name, ['models', index]]),
@@ -114,7 +114,7 @@ export function checkSecrets(reader: EntryReader, file: Entries) {
   }
 }
 
-/** Names are looked up in the raw data, so that an entry with a fault elsewhere still counts as there. */
+/** Names come from the raw data: an entry counts even when another part of it is wrong. */
 function namesIn(items: unknown[], property: 'id' | 'name'): { name: string; index: number }[] {
   return items.flatMap((item, index) => {
     const named = z.looseObject({ [property]: z.string() }).safeParse(item)

@@ -4,9 +4,9 @@ import type { Budget } from './limit-columns.ts'
 import type { RateLimits } from './snapshot.ts'
 import { nanoFromUsd } from './usd.ts'
 
-// Kinds of values that gateway.yaml has in more than one place, or that need words of their own.
+// Kinds of values that gateway.yaml has in several places, or that need messages of their own.
 
-/** Prefix of every message: what is wrong is said as what the setting must be. */
+/** The start of every message: it says what the setting must be. */
 export const mustBe = (what: string) => `must be ${what}`
 
 export const name = (charactersMax: number) =>
@@ -17,7 +17,7 @@ export const name = (charactersMax: number) =>
 
 export const wholeNumber = (least: number, most: number) => z.int().min(least).max(most)
 
-/** Decimals are best quoted; numbers are taken too, as written. */
+/** Decimals are best quoted; numbers are accepted too, as they are written. */
 const decimalText = z
   .union([z.string(), z.number()], { error: mustBe('a decimal, such as "2.50"') })
   .transform(String)
@@ -74,7 +74,7 @@ export const limits = z
     }),
   )
 
-/** A key's, or none: rows cannot tell limits that bound nothing from those of the key's group. */
+/** The limits of a key. They must bound something: a row without bounds has the limits of its group. */
 export const ownLimits = limits
   .refine(boundsSomething, {
     error: mustBe('a map with one limit or more; without it the limits of the group hold'),
@@ -88,7 +88,7 @@ export const budget = z
   .refine(boundsSomething, { error: mustBe('a map with day, month or total'), when: isFaultless })
   .optional()
 
-/** A map whose only setting is misspelt is told about that alone. */
+/** When the only setting of a map is misspelt, that is its only problem. */
 function isFaultless({ issues }: { issues: readonly unknown[] }): boolean {
   return issues.length === 0
 }

@@ -1,12 +1,12 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
-/** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new one. */
+/** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new snapshot. */
 export interface Snapshot {
   revision: number
-  /** By public id and by alias; `*` is not in here. */
+  /** By public id and by alias, without `*`. */
   models: ReadonlyMap<string, Model>
-  /** What unknown names fall to when some channel offers `*`; undefined when none does. */
+  /** The model of all unknown names; undefined when no channel offers `*`. */
   anyModel: Model | undefined
   channels: ReadonlyMap<string, Channel>
   groups: ReadonlyMap<string, Group>
@@ -17,17 +17,17 @@ export interface Tenant {
   id: string
   name: string
   disabled: boolean
-  /** True when the account has a hard budget: requests are admitted by reservation. */
+  /** True: its requests need a reservation. */
   limited: boolean
-  /** Of all its keys together. */
+  /** Limits of all its keys together. */
   limits: RateLimits
 }
 
-/** How fast something may be used; undefined: as fast as it likes. */
+/** Rate limits; undefined: unbounded. */
 export interface RateLimits {
   requestsPerMinute: number | undefined
   tokensPerMinute: number | undefined
-  /** Requests that run at once. */
+  /** Requests that may run at once. */
   concurrency: number | undefined
 }
 
@@ -35,12 +35,12 @@ export interface Model {
   id: string
   /** Other names that clients may call it by. */
   aliases: readonly string[]
-  /** Ids of models that answer in its stead, in this order, when none of its channels can. */
+  /** Ids of models that answer when none of its channels can, in this order. */
   fallbacks: readonly string[]
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
-  /** What of image requests it takes; undefined: nothing was said of it, so only channels that speak the format are asked. */
+  /** The image requests that it takes; undefined: not known, so only channels that speak the format are called. */
   images: ImageTraits | undefined
   /** Enabled channels that serve it, highest priority first, then by name. */
   offers: readonly Offer[]
@@ -60,11 +60,11 @@ export interface Channel {
   protocols: Readonly<Partial<Record<ProtocolName, string>>>
   priority: number
   weight: number
-  /** A list: of private addresses only those within these CIDR blocks. */
+  /** A list: only private addresses within these CIDR blocks. */
   allowPrivateAddress: boolean | readonly string[]
-  /** Decrypted; at least one, in file order. An empty string: the upstream wants none. */
+  /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
   credentials: readonly string[]
-  /** Most image jobs that all processes together give it at once, and in a minute; undefined: unbounded. */
+  /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
 }
@@ -72,19 +72,19 @@ export interface Channel {
 export interface Group {
   id: string
   name: string
-  /** `['*']`: all. */
+  /** `['*']`: all models, all channels. */
   models: readonly string[]
   channels: readonly string[]
-  /** Decimal string, as written on the row. */
+  /** A decimal string. */
   priceMultiplier: string
-  /** Of queued images: 0 to 100, higher first. */
+  /** 0 to 100. Queued images with a higher priority come first. */
   imagePriority: number
   clientGone: { policy: 'drain' | 'abort'; seconds: number }
-  /** Of each of its keys that has none of its own. */
+  /** Limits of each key that has no limits of its own. */
   limits: RateLimits
-  /** Of all its keys together. */
+  /** Limits of all its keys together. */
   totalLimits: RateLimits
-  /** True when what its keys spend together is bounded: requests are admitted by reservation. */
+  /** True: the group has a budget, and requests of its keys need a reservation. */
   budgeted: boolean
 }
 
@@ -98,7 +98,7 @@ export interface Price {
   reasoning: bigint | undefined
   /** Nano-USD per image. */
   image: bigint | undefined
-  /** Of images of one size or quality; the first that names most of an image's goes before `image`. */
+  /** Prices of images by size and quality. The best match counts, and has precedence over `image`. */
   imageRates: readonly ImageRate[]
 }
 

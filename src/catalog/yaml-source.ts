@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml'
 
-/** The data of a YAML text, with the line that each part of it stands on. */
+/** The data of a YAML text, and the line of each part. */
 export interface YamlSource {
   data: unknown
   problems: Problem[]
@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * Parse one YAML document and put environment values where string values say `${NAME}`; `$${` stands for `${`.
- * A variable that is unset or empty is a problem, as are all errors of the YAML itself; nothing is thrown.
+ * Parse one YAML document, and replace `${NAME}` in strings by the value of the environment; `$${` stands for `${`.
+ * A variable that is unset or empty is a problem, and so is every error of the YAML itself. Never throws.
  */
 export function readYaml(text: string, env: Record<string, string | undefined>): YamlSource {
   const counter = new LineCounter()
@@ -35,7 +35,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
 
   function read(node: unknown, path: Path): unknown {
     if (isAlias(node)) {
-      // Each use counts, so that aliases of aliases (or of themselves) cannot grow without end.
+      // Each use counts: aliases of aliases, or of themselves, could otherwise grow without end.
       if (--aliasesLeft < 0) {
         if (aliasesLeft === -1) problems.push(problem(node, [], `more than ${aliasesMax} aliases are used`))
         return undefined
@@ -48,7 +48,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
         node.items.map((pair) => {
           const name = String(isScalar(pair.key) ? pair.key.value : pair.key)
           const value = read(pair.value, [...path, name])
-          // An absent value has no place of its own; and a block below a key is best found at its key.
+          // The line of the key is the best place for an absent value, and for a block below it.
           if (!isScalar(pair.value)) lines.set(keyOf([...path, name]), offsetLine(pair.key))
           return [name, value]
         }),
@@ -69,7 +69,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
       const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
       const value = isName ? env[name] : undefined
       if (value !== undefined && value !== '') return value
-      // What is no name may be part of a secret, so it is not repeated.
+      // It may be part of a secret, so the message does not repeat it.
       const message = isName
         ? `needs the environment variable ${name}, which is not set`
         : 'has a ${ without the name of a variable after it; write $${ for a plain ${'

@@ -1,7 +1,7 @@
 /**
- * The arrays that statements of ours send and read, for postgres.js, which would otherwise ask each connection for those
- * of the server. It lets nobody catch that question's failure: a connection that breaks in the middle of it would end
- * the process (fetchArrayTypes in connection.js, 3.4.9).
+ * The array types of our statements. Without them postgres.js asks the server for its array types on every connection,
+ * and nobody can catch it when that fails: a connection that breaks meanwhile ends the process (fetchArrayTypes in
+ * connection.js, 3.4.9).
  */
 export const arrayTypes = Object.fromEntries(
   // https://www.postgresql.org/docs/18/catalog-pg-type.html: int4, text, int8, timestamptz, numeric, uuid.
@@ -11,7 +11,7 @@ export const arrayTypes = Object.fromEntries(
   ]),
 )
 
-/** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. A text is one already: drizzle writes its own. */
+/** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. A string is an array's text already: drizzle wrote it. */
 export function arrayText(items: readonly unknown[] | string): string {
   if (typeof items === 'string') return items
   return `{${items.map(itemText).join(',')}}`
@@ -23,7 +23,7 @@ function itemText(item: unknown): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Of one dimension. Every item is text. */
+/** An array of one dimension. Every item is text. */
 export function parseArray(text: string): (string | null)[] {
   const items = text.matchAll(/[{,](?:"((?:[^"\\]|\\.)*)"|([^{},"]+))/gs)
   return [...items].map(([, quoted, plain]) =>

@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Who Postgres runs as when this process is root, which Postgres refuses to be. */
+/** The user that Postgres runs as when this process is root. Postgres refuses to run as root. */
 export interface SystemUser {
   uid: number
   gid: number
@@ -36,8 +36,8 @@ export function postgresUser(cluster: string): SystemUser | undefined {
 }
 
 /**
- * Make the directory of a new cluster: `<dataDir>/postgres`, or, when the user of Postgres cannot get there, a
- * directory with a random name outside, so that a new dataDir never meets old data.
+ * Make the directory of a new cluster: `<dataDir>/postgres`. When the user of Postgres cannot enter that, it is a directory
+ * elsewhere with a random name, so that a new dataDir never finds old data.
  */
 export async function makeCluster(dataDir: string): Promise<string> {
   const inside = join(dataDir, 'postgres')
@@ -70,8 +70,8 @@ export function giveTo(user: SystemUser | undefined, path: string): void {
 }
 
 /**
- * The directory of binaries `postgres` and `initdb` that the given user can run: those of the npm package, or a copy
- * beside the cluster when the package is below a closed directory, or incomplete and read-only.
+ * The directory with the binaries `postgres` and `initdb` that the user can run: that of the npm package. When the package
+ * is below a closed directory, or incomplete and read-only, it is a copy beside the cluster.
  */
 export async function findBinaries(home: string, user: SystemUser | undefined): Promise<string> {
   const { root, version } = findPackage()
@@ -85,7 +85,7 @@ export async function findBinaries(home: string, user: SystemUser | undefined): 
   hydrate(draft)
   rmSync(copy, { recursive: true, force: true })
   renameSync(draft, copy)
-  // Said by the binary itself: what it misses, or that this is no system it was built for.
+  // The binary itself says what is missing, or that it was built for another system.
   await run(join(bin, 'postgres'), ['--version'], { cwd: '/', ...user }).catch((error: Error) => {
     throw new Error(`the embedded Postgres does not run here; set DATABASE_URL to a Postgres of your own`, {
       cause: error,
@@ -110,7 +110,7 @@ function findPackage(): { root: string; version: string } {
   }
 }
 
-/** npm packages cannot hold symlinks, and install scripts are off: make the links that the libraries need. */
+/** Make the links that the libraries need: an npm package cannot hold any, and install scripts are off. */
 function hydrate(root: string): boolean {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'),

@@ -30,7 +30,7 @@ import {
 
 /** The Postgres of a data directory, kept running until `stop`. */
 export interface EmbeddedPostgres {
-  /** Superuser, database `postgres`. Stays valid when Postgres has to be restarted. */
+  /** Of the superuser and the database `postgres`. It stays valid when Postgres is restarted. */
   url: string
   /** Stops Postgres if this process started it. Another process on the same data directory then starts it again. */
   stop(): Promise<void>
@@ -39,15 +39,15 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   dataDir: string
   log: Log
-  /** Server settings, e.g. `{ fsync: 'off' }`. Only those of the process that starts Postgres count. */
+  /** Server settings, e.g. `{ fsync: 'off' }`. The settings of the process that starts Postgres count. */
   settings?: Record<string, string>
 }
 
 /**
  * Start the Postgres that came with the packages, or attach to the one that another process on this `dataDir` started.
  *
- * It ends when its owner ends, even by kill -9, and comes back while any process on the directory lives. For
- * development and small installations: loopback only, one machine.
+ * It ends when its owner ends, even by kill -9; another process on the directory then starts it again. For development
+ * and small installations: loopback only, one machine.
  * Throws an Error that says what to do when it cannot run here.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -106,7 +106,7 @@ const startMs = 30_000
 interface ClusterRecord {
   port: number
   password: string
-  /** Absolute here; relative to the data directory in the file when it is inside, so that the directory may move. */
+  /** Absolute here. In the file it is relative when it is in the data directory, so that the directory may move. */
   cluster: string
   initialized: boolean
 }
@@ -148,7 +148,7 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
   return record
 }
 
-/** Run initdb aside and rename: a cluster is whole or not there, whenever this process dies. */
+/** Run initdb in a draft directory and rename that: whenever this process dies, a cluster is whole or not there. */
 async function initialize(record: ClusterRecord): Promise<void> {
   const draft = `${record.cluster}.new`
   const passwordFile = `${record.cluster}.password`
@@ -182,7 +182,7 @@ async function initialize(record: ClusterRecord): Promise<void> {
   }
 }
 
-// One syncfs instead of a thousand fsyncs.
+// It makes one syncfs instead of a thousand fsyncs.
 const initdbSync = process.platform === 'linux' ? ['--sync-method=syncfs'] : []
 
 /** Attach to the running Postgres of the cluster, or start it. Call it with the lock held. */
@@ -202,7 +202,7 @@ async function bringUp(
       throw new Error(
         `Postgres neither starts nor ends within ${startMs} ms; see ${join(dataDir, 'postgres.log')}`,
       )
-    // Coming up, or going down because its owner has gone.
+    // It is starting, or ending because its owner is gone.
     if (running) {
       await sleep(20)
       continue
@@ -213,7 +213,7 @@ async function bringUp(
     }
     const user = postgresUser(cluster)
     if (user && statSync(cluster).uid !== user.uid) giveTo(user, cluster)
-    // A data directory restored from a copy is often open to others, which Postgres refuses.
+    // A restored data directory is often open to other users, and Postgres refuses that.
     if (statSync(cluster).mode & 0o077) chmodSync(cluster, 0o700)
     const binary = join(await findBinaries(dirname(cluster), user), 'postgres')
     const logFile = join(dataDir, 'postgres.log')
@@ -229,7 +229,7 @@ async function bringUp(
   }
 }
 
-/** Below the range from which systems take the ports of outgoing connections, so that it is free at the next start. */
+/** A port below the range of outgoing connections, so that it is probably free at the next start. */
 async function pickPort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_432, 32_000)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /**
  * Run `work` while no other process of this machine runs work under the same lock file.
  *
- * The file names its holder; the lock of a dead holder is broken. Throws when a live holder keeps it for `waitMs`.
+ * The file names its holder. A dead holder loses the lock. Throws when a live holder keeps it for `waitMs`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, waitMs = 120_000): Promise<T> {
   const mine = `${process.pid} ${processStart(process.pid) ?? ''} ${randomUUID()}`
@@ -23,8 +23,8 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, wait
 }
 
 /**
- * When a process started, as the kernel's own number, so that a recycled pid is told from its predecessor.
- * Undefined: no such process, or only its zombie. Empty: it lives and that is all one can know here.
+ * When a process started, as the kernel's own number: it distinguishes a process from an earlier one with the same pid.
+ * Undefined: there is no such process, or only its zombie. Empty: it lives, and this system says no more.
  */
 export function processStart(pid: number): string | undefined {
   try {
@@ -32,7 +32,7 @@ export function processStart(pid: number): string | undefined {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return undefined
   }
-  // The second field is the command in parentheses and may itself hold spaces and parentheses.
+  // The second field is the command in parentheses, which may contain spaces and parentheses.
   const stat = read(`/proc/${pid}/stat`)
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields?.[0] === 'Z') return undefined
@@ -40,7 +40,7 @@ export function processStart(pid: number): string | undefined {
 }
 
 function tryLock(path: string, mine: string): boolean {
-  // Written aside and linked, so that nobody ever reads a half-written holder.
+  // Write a draft and link it, so that nobody reads half of the holder.
   const draft = `${path}.${process.pid}-${mine.slice(-8)}`
   writeFileSync(draft, mine)
   try {
@@ -56,15 +56,15 @@ function tryLock(path: string, mine: string): boolean {
 }
 
 /**
- * Remove the lock of a dead holder. Only the process that makes the holder's own directory may, and only while the
- * file still names that holder: a slow process cannot remove the lock of whoever came next.
+ * Remove the lock of a dead holder. Only the process that makes a directory named for this holder may do so, and only while
+ * the file still names it: a slow process cannot remove the lock of the next holder.
  */
 function breakLock(path: string, holder: string): void {
   const claim = `${path}.${holder.slice(-8)}.broken`
   try {
     mkdirSync(claim)
   } catch {
-    // Its maker died between two lines of this function.
+    // The process that made it died in the middle of this function.
     if (Date.now() - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > 10_000)
       rmdirSync(claim)
     return

@@ -18,7 +18,7 @@ export async function prepareDatabase(
   then?: (connections: Connections) => Promise<void>,
   functions?: FunctionFolder,
 ): Promise<void> {
-  // The lock belongs to a session, so there is only one, and it must not be renewed.
+  // The lock belongs to a session: there must be one, and it must last.
   const session = postgres(url, {
     ...clientSettings({ max: 1, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
@@ -27,12 +27,12 @@ export async function prepareDatabase(
   try {
     await session`set lock_timeout = '120s'`
     await session`select pg_advisory_lock(${prepareLock})`
-    // Some functions of the migrations are written for Postgres 16: those of functions/ replace them unread.
+    // Some functions of the migrations need Postgres 16. They are not checked, and those of functions/ replace them.
     await session`set check_function_bodies = off`
     await migrate(drizzle({ client: session }), { migrationsFolder })
     await session`reset check_function_bodies`
     await applyFunctions(session, functions)
-    // Enough to write rows now; keepPartitions makes those of the days to come.
+    // Enough to write rows now; keepPartitions makes the partitions of the days to come.
     await session`select ensure_partitions(1)`
     if (then) await withConnections(url, then)
   } finally {

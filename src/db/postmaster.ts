@@ -17,14 +17,14 @@ export interface Launch {
   settings: Record<string, string>
 }
 
-/** A running Postgres: its process, and the pipe whose end stops it when this process started it. */
+/** A running Postgres: its process, and the pipe that stops it when it ends, where this process started it. */
 export interface Postmaster {
   pid: number
   port: number
   leash: Socket | undefined
 }
 
-/** A Postgres that would not start. `retry` when what held it up passes by itself. */
+/** Postgres did not start. `retry`: the reason passes by itself. */
 export class StartError extends Error {
   readonly retry: boolean
   constructor(message: string, retry: boolean) {
@@ -33,8 +33,8 @@ export class StartError extends Error {
   }
 }
 
-// Postgres outlives a Ctrl-C in the terminal (its own session), but never its owner: fd 3 is a pipe that ends when
-// the owner ends, however it ends.
+// A Ctrl-C in the terminal does not reach Postgres, which has a session of its own. But it ends with its owner: fd 3 is a
+// pipe that ends when the owner ends, in whatever way.
 const leashed = `
 "$@" 3<&- &
 postgres=$!
@@ -86,7 +86,7 @@ export async function startPostmaster(launch: Launch): Promise<Postmaster> {
   throw new StartError(`Postgres did not start: ${said}`, passing.test(said))
 }
 
-// ERROR lines and DETAILs may quote rows, and with them what people wrote: the server's log keeps to its own life.
+// Lines of ERROR and DETAIL may quote rows, and with them texts of people: the server logs only its own state.
 const quiet = {
   max_connections: '100',
   timezone: 'UTC',
@@ -97,10 +97,10 @@ const quiet = {
   log_checkpoints: 'off',
 }
 
-// Backends of a killed postmaster hold its shared memory for a moment, and one that is just starting has an empty file.
+// Backends of a killed postmaster hold its shared memory for a moment; a postmaster that starts has an empty file.
 const passing = /still in use|lock file .* (?:already exists|is empty)|could not bind|Address already in use/
 
-/** The live Postgres of this cluster, from the pid file it keeps. Undefined: none, or only its remains. */
+/** The live Postgres of this cluster, by its pid file. Undefined: there is none, or only an old file. */
 export function findPostmaster(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
   const lines = readLines(join(cluster, 'postmaster.pid'))
   const pid = Number(lines[0])
@@ -108,11 +108,11 @@ export function findPostmaster(cluster: string): { pid: number; port: number; re
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
 }
 
-/** True while this pid is the Postgres that serves this cluster; false for its zombie and for a recycled pid. */
+/** True while the process with this pid is the Postgres of this cluster, and no zombie. */
 export function isPostmaster(pid: number, cluster: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
-    // A zombie's command line is empty. That of a backend is its title and does not name the cluster.
+    // The command line of a zombie is empty. That of a backend is a title, without the name of the cluster.
     const command =
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -162,9 +162,8 @@ export function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Postgres takes any process with the pid in its pid file for its predecessor, a zombie or a stranger too, and
- * refuses to start. A pid that cannot exist settles that; the rest of the file stays, because with it Postgres finds
- * backends that still hold the shared memory.
+ * Postgres refuses to start while any process has the pid of its pid file, be it a zombie or a stranger. Write a pid that
+ * cannot exist. The rest of the file stays: by it Postgres finds backends that still hold the shared memory.
  */
 function replaceDeadPid(cluster: string): void {
   const path = join(cluster, 'postmaster.pid')
@@ -174,7 +173,7 @@ function replaceDeadPid(cluster: string): void {
   writeFileSync(path, ['4194305', ...lines.slice(1)].join('\n'))
 }
 
-/** Postgres fills its pid file as soon as it has made it: one that stays empty is of a start that was killed. */
+/** Postgres fills its pid file as soon as it has made it. A file that stays empty is left from a killed start. */
 function isRemnant(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   return found?.size === 0 && Date.now() - found.mtimeMs > remnantMs
@@ -186,7 +185,7 @@ function signal(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
   try {
     process.kill(pid, name)
   } catch {
-    // Gone already.
+    // It is gone already.
   }
 }
 

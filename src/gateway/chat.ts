@@ -31,7 +31,11 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
     format.client.checkHeaders?.(received.request.headers)
-    const asked = await read(gateway, identified, (body) => format.client.readRequest(body, gateway.bounds))
+    const asked = await read(gateway, identified, (body) => {
+      const facts = format.client.readRequest(body, gateway.bounds)
+      received.row.facts = facts
+      return facts
+    })
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
     const model = requireModel(identified, asked.facts.model)

@@ -14,6 +14,7 @@ import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
 import { identify } from '../stages/identify.ts'
+import { endUserText } from '../stages/labels.ts'
 import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
@@ -109,7 +110,7 @@ function jobOf(
   const { body, facts, group, identity } = asked
   const opened = openRecordOf(gateway, asked)
   return {
-    opened: { ...opened, body: null },
+    opened: { ...opened, endUser: endUserText(facts.user ?? facts.safetyIdentifier), body: null },
     // Copied at once: redaction, and the request's body, reuse their memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,

@@ -1,17 +1,17 @@
-/** What money is taken from: a tenant's balance, or a budget of a key or a group. */
-export type Pot = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
+/** Where the money of a request comes from: its tenant's balance, or a budget of its key or group. */
+export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
 
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
-/** As reserve_money names it: `balance`, `key day`, `group total`. Throws for any other. */
-export function potOf(name: string): Pot {
+/** By the name that reserve_money gives it: `balance`, `key day`, `group total`. Throws for any other. */
+export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }
   if ((owner === 'key' || owner === 'group') && isPeriod(period)) return { owner, period }
-  throw new Error(`no such pot: ${name}`)
+  throw new Error(`no such source of money: ${name}`)
 }
 
-/** When the period around a moment is over, in UTC; undefined for one that never is. */
+/** When the period around a moment ends, in UTC; undefined: a total never ends. */
 export function resetOf(period: BudgetPeriod, moment: Date): Date | undefined {
   switch (period) {
     case 'day':
@@ -23,13 +23,13 @@ export function resetOf(period: BudgetPeriod, moment: Date): Date | undefined {
   }
 }
 
-/** What a budget has seen in its present period. Nano-USD. */
+/** A budget in its present period. Nano-USD. */
 export interface BudgetState {
   owner: 'key' | 'group'
   period: BudgetPeriod
   limitNano: bigint
   spentNano: bigint
-  /** By running requests. */
+  /** What running requests hold of it. */
   heldNano: bigint
 }
 

@@ -1,6 +1,6 @@
 import { endOfColumn, momentIn, uuidText } from './tuple.ts'
 
-/** What the requests of a batch cost together, by account, key, group and day (UTC). */
+/** The cost of a batch of requests, summed by account, key, group and day (UTC). */
 export type Charges = Map<string, Charge>
 
 interface Charge {
@@ -12,7 +12,7 @@ interface Charge {
   nano: bigint
 }
 
-/** Where a frame says what a request cost, and its row whose key it was. */
+/** The places in a frame that tell the cost of a request, and in its row that tell the key and the group. */
 export interface Charged {
   bytes: Buffer
   /** Of the request's id. */
@@ -25,7 +25,7 @@ export interface Charged {
   keyAt: number
 }
 
-/** Note what a request cost. */
+/** Add the cost of a request. */
 export function addCharge(charges: Charges, { bytes, idAt, accountAt, nano, source, keyAt }: Charged): void {
   const ms = momentIn(bytes, idAt)
   const groupAt = endOfColumn(source, keyAt)
@@ -51,7 +51,7 @@ function uuidIn(bytes: Buffer, at: number): string | null {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The statement that releases reservations, and takes charges from accounts and budgets; undefined: there is nothing. */
+/** The statement that releases reservations and takes charges from accounts and budgets; undefined: nothing to do. */
 export function settlementOf(
   released: readonly string[],
   charges: Charges,

@@ -49,6 +49,7 @@ export const name = type('text', 256)
 export const longName = type('text', 512)
 export const message = type('text', 4_096)
 export const notes = type('array', 65_536)
+export const tagList = type('texts', 64, 16)
 
 function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): ColumnType<Kind, false> {
   return { kind, max, countMax, nullable: false, shownNull: null }

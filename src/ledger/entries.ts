@@ -1,19 +1,19 @@
 import type postgres from 'postgres'
 
-/** A movement of money by hand. */
+/** Money that an operator moves by hand. */
 export interface NewEntry {
   id: string
   accountId: string
-  /** A top-up brings money; an adjustment may take it as well. */
+  /** A top-up brings money; an adjustment may also take it. */
   kind: 'top_up' | 'adjustment'
   /** Nano-USD. */
   amountNano: bigint
   note: string | null
 }
 
-/** An account as it stands. */
+/** The state of an account. */
 export interface Balance {
-  /** Its requests are admitted by reservation; else they are only recorded. */
+  /** True: its requests need a reservation. False: they are only recorded. */
   limited: boolean
   balanceNano: bigint
   /** What running requests hold of it. */
@@ -21,9 +21,9 @@ export interface Balance {
 }
 
 /**
- * `repeated`: this very entry stood already, and nothing changed. `conflict`: the id is another's. `taken`: the id is a
- * request's, whose charge bears it too. `unknown`: no such account. `held`: a limited account would have less than running
- * requests hold. `excessive`: no number holds the sum.
+ * `repeated`: the same entry is there already, and nothing changed. `conflict`: another entry has the id. `taken`: a
+ * request has the id, and its charge needs it. `unknown`: there is no such account. `held`: a limited account would have
+ * less than running requests hold. `excessive`: the sum does not fit into a number.
  */
 export type Booking =
   | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }

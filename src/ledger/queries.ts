@@ -24,6 +24,10 @@ export interface RequestFilter {
   outcome?: string
   endpoint?: string
   requestId?: string
+  endUser?: string
+  session?: string
+  /** All of them. */
+  tags?: readonly string[]
 }
 
 /** Where the page before ended. */
@@ -68,12 +72,15 @@ export async function listRequests(
   after: Position | undefined,
   limit: number,
 ): Promise<ListRow[]> {
-  const { model } = filter
   // Written out: the planner is to know how few rows are wanted.
-  const order = sql`order by created_at desc, id desc limit ${sql.unsafe(String(Math.trunc(limit)))}`
-  const rows = (more: postgres.PendingQuery<postgres.Row[]>) =>
+  const most = sql`limit ${sql.unsafe(String(Math.trunc(limit)))}`
+  const columns = sql.unsafe(listColumns)
+  const { model, tags } = filter
+  if (tags !== undefined) return taggedRequests(sql, scope, { ...filter, tags }, after, { columns, most })
+  const order = sql`order by created_at desc, id desc ${most}`
+  const rows = (more: Piece) =>
     sql<ListRow[]>`
-      select ${sql.unsafe(listColumns)} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
+      select ${columns} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
   if (model === undefined) return rows(sql``)
   // Two arms, each in the order of its own index: one OR would read every row of the tenant.
   return sql<ListRow[]>`
@@ -81,6 +88,37 @@ export async function listRequests(
     union all
     select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)}) as served
     ${order}`
+}
+
+type Piece = postgres.Fragment
+
+/**
+ * Requests with a tag stand in a table of their own in the order of the list, and are looked up one by one. The limit in
+ * the look-up keeps the planner from reading all of `requests` instead.
+ */
+function taggedRequests(
+  sql: postgres.Sql,
+  scope: Scope,
+  { from, to, model, tags, ...filter }: RequestFilter & { tags: readonly string[] },
+  after: Position | undefined,
+  { columns, most }: { columns: Piece; most: Piece },
+): Promise<ListRow[]> {
+  const [tag = ''] = tags
+  const parts = [sql`tenant_id = ${scope.tenantId} and tag = ${tag}`]
+  if (from !== undefined) parts.push(sql`created_at >= ${from}`)
+  if (to !== undefined) parts.push(sql`created_at < ${to}`)
+  if (after !== undefined) parts.push(sql`(created_at, request_id) < (${after.createdAt}, ${after.id})`)
+  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
+  return sql<ListRow[]>`
+    select r.* from (
+      select created_at, request_id from request_tags where ${joined(sql, parts)}
+    ) as t cross join lateral (
+      select ${columns} from requests
+      where id = t.request_id and created_at = t.created_at and tags @> ${[...tags]}::text[]
+        and ${conditions(sql, scope, filter, undefined)} ${named}
+      limit 1
+    ) as r
+    order by t.created_at desc, t.request_id desc ${most}`
 }
 
 /** One request with its body and attempts; undefined when there is none in this scope. */
@@ -161,8 +199,13 @@ const listColumns = namesOf(requestColumns, ['list'])
 const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
 /** Where partial indexes are to serve, their predicate is repeated word for word: a parameter would hide it. */
-function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, after: Position | undefined) {
-  const { from, to, statusRange, outcome, endpoint, requestId } = filter
+function conditions(
+  sql: postgres.Sql,
+  scope: Scope,
+  filter: Omit<RequestFilter, 'model' | 'tags'>,
+  after: Position | undefined,
+) {
+  const { from, to, statusRange, outcome, endpoint, requestId, endUser, session } = filter
   const parts = [sql`tenant_id = ${scope.tenantId}`]
   if (scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
@@ -181,7 +224,13 @@ function conditions(sql: postgres.Sql, scope: Scope, filter: RequestFilter, afte
     parts.push(sql`endpoint = ${endpoint}`)
     if (endpoint !== '/v1/chat/completions') parts.push(sql`endpoint <> '/v1/chat/completions'`)
   }
+  if (endUser !== undefined) parts.push(sql`end_user = ${endUser}`)
+  if (session !== undefined) parts.push(sql`session = ${session}`)
   if (after !== undefined) parts.push(sql`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  return joined(sql, parts)
+}
+
+function joined(sql: postgres.Sql, parts: readonly Piece[]) {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [sql`and`, part]))
 }
 

@@ -17,6 +17,12 @@ export interface OpenRecord {
   clientAddress: string | null
   userAgent: string | null
   idempotencyKey: string | null
+  /** The user that the client asks for. Absent, as the next two, in what an older release kept of an image job. */
+  endUser?: string | null
+  /** The conversation, or an agent's run, that the request belongs to. */
+  session?: string | null
+  /** The client's own labels, in order and without repetition. */
+  tags?: readonly string[] | null
   /** The account whose reservation must be released when the row is shipped; null where none can exist. */
   reservedAccountId: string | null
   capture: CaptureMode

@@ -1,55 +1,9 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { type Pot, potOf } from './budgets.ts'
-import { MoneyLine } from './money-line.ts'
-
-/** Money that a request may cost, to be held before it is sent. */
-export interface Wish {
-  requestId: string
-  accountId: string
-  keyId: string
-  groupId: string
-  amountNano: bigint
-  /** Its client has left: it need not wait for money any more. */
-  gone(): boolean
-}
-
-export type Verdict =
-  | { kind: 'granted' }
-  /** Its client left while it waited. Nothing is held. */
-  | { kind: 'left' }
-  | Refusal
-
-/**
- * `busy`: running requests held the money for as long as it could be waited for. `insufficient`: without them there
- * would not be enough either.
- */
-export interface Refusal {
-  kind: 'busy' | 'insufficient'
-  /** The one that is fullest. */
-  pot: Pot
-  /** Nano-USD that nothing was spent of yet. */
-  leftNano: bigint
-  /** The part of it that no running request holds. Either is below 0 when more was spent than the pot has. */
-  freeNano: bigint
-}
-
-/** A wish on its way. */
-export interface Pending extends Wish {
-  /** In the order of arrival. */
-  readonly place: number
-  /** Milliseconds since the epoch: how long it waits for money that running requests hold. */
-  readonly waitsUntil: number
-  /** Asked for after what had ended by then was shipped: what is not free now is held by what runs. */
-  shipped: boolean
-  /** The request has given up waiting: what is granted to it now must be given back. */
-  abandoned: boolean
-  settle(verdict: Verdict): void
-  refuse(error: unknown): void
-  /** Called when one transaction has decided, whatever it said. */
-  answered: () => void
-}
+import { budgetSourceOf } from './budgets.ts'
+import type { Pending, Verdict, Wish } from './reservation.ts'
+import { ReservationQueue } from './reservation-queue.ts'
 
 export interface ReservationOptions {
   database: Pick<Database, 'money'>
@@ -58,35 +12,35 @@ export interface ReservationOptions {
   waitMs: number
   /** How long a request waits for money that running requests hold. */
   moneyWaitMs: number
-  /** Ship what has ended, so that it holds nothing any more. Never rejects. */
+  /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
 }
 
-/** Most reservations asked for in one transaction; the rest wait for the next. */
+/** Most requests in one transaction; the others wait for the next. */
 const batchMax = 1_000
 
-/** More than any account or budget can have, and little enough that Postgres can add it up. */
+/** More than any account or budget has, and so little that Postgres can add such amounts up. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admission of requests whose money is limited. All that arrived while the last transaction was committing go
- * into the next one (group commit, no timer); each waits only for its own. What is granted is durable.
+ * Admission of requests whose money is limited. All requests that arrive while a transaction commits go into the next one
+ * (group commit, no timer); each waits only for its own. A grant is durable.
  */
 export class Reservations {
   readonly #options: ReservationOptions
-  readonly #line: MoneyLine
+  readonly #queue: ReservationQueue
   #waiting: Pending[] = []
   #running = false
   #arrivals = 0
 
   constructor(options: ReservationOptions) {
     this.#options = options
-    this.#line = new MoneyLine({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
+    this.#queue = new ReservationQueue({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
   }
 
   /**
    * Hold money for a request in its account, where that is limited, and in all budgets of its key and group, or in none.
-   * Where running requests hold what is there, it waits for them to end, in the order of arrival.
+   * When running requests hold the money, it waits for them to end, in the order of arrival.
    * Rejects `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so the
    * request's row must be written with its account as reserved.
    */
@@ -103,13 +57,13 @@ export class Reservations {
         refuse: reject,
         answered: () => {},
       }
-      if (!this.#line.takesBehind(pending)) this.#enqueue([pending], 'back')
+      if (!this.#queue.takesBehind(pending)) this.#enqueue([pending], 'back')
     })
   }
 
-  /** A request of this process that held money has its row: whoever waits for money can be asked for again. */
+  /** A request of this process that held money has its row: its money may be free for those that wait. */
   ended(): void {
-    this.#line.wake()
+    this.#queue.wake()
   }
 
   #enqueue(batch: Pending[], where: 'front' | 'back'): void {
@@ -123,7 +77,7 @@ export class Reservations {
     const { answered } = pending
     const late = setTimeout(() => {
       pending.abandoned = true
-      this.#line.leave(pending)
+      this.#queue.leave(pending)
       pending.refuse(new GatewayError('unavailable', away.unavailable, { retryAfterSeconds: 2 }))
     }, this.#options.waitMs)
     pending.answered = () => {
@@ -136,7 +90,7 @@ export class Reservations {
     this.#running = true
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0, batchMax)
-      // Those of this asking: who waits on may be asked again before it is over.
+      // Taken now: a request that waits on may be asked for again, with another function, before this loop ends.
       const answers = taken.map(({ answered }) => answered)
       const batch = taken.filter((pending) => !pending.abandoned)
       try {
@@ -145,7 +99,7 @@ export class Reservations {
         void this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
       } catch (error) {
         for (const pending of batch) {
-          this.#line.leave(pending)
+          this.#queue.leave(pending)
           pending.refuse(error)
         }
       }
@@ -157,13 +111,13 @@ export class Reservations {
   #decide(pending: Pending, verdicts: Map<string, Verdict>): void {
     const verdict = verdicts.get(pending.requestId)
     if (verdict === undefined) throw new Error(`reserve_money did not answer for ${pending.requestId}`)
-    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#line.takes(pending, verdict))
+    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.takes(pending, verdict))
       return
-    this.#line.leave(pending)
+    this.#queue.leave(pending)
     pending.settle(verdict)
   }
 
-  /** Never rejects: what could not be given back is released once its request has its row (sweep_reservations). */
+  /** Never rejects: sweep_reservations releases what is left, once the request has its row. */
   async #giveBack(batch: Pending[]): Promise<void> {
     if (batch.length === 0) return
     const { database, waitMs } = this.#options
@@ -219,7 +173,7 @@ function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict 
   if (verdict === 'granted') return { kind: verdict }
   return {
     kind: verdict,
-    pot: potOf(pot ?? ''),
+    source: budgetSourceOf(pot ?? ''),
     leftNano: BigInt(left_nano ?? 0),
     freeNano: BigInt(free_nano ?? 0),
   }

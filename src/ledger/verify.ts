@@ -1,22 +1,22 @@
 import type { Sql } from 'postgres'
 
-/** One thing that must hold, and the rows for which it does not. */
+/** A rule that must hold, and the rows that break it. */
 export interface Finding {
   rule: string
   /** How many rows break the rule. */
   differences: number
-  /** A few of them, to look at. */
+  /** A few of these rows, to look at. */
   samples: string[]
 }
 
 export interface Verification {
   findings: Finding[]
-  /** Rows of requests whose process died: known, but not what they cost. */
+  /** Rows of requests whose process died. Their cost is not known. */
   orphaned: number
   requests: number
 }
 
-/** Each query answers the rows that break its rule, one text column `sample` each. */
+/** Each query answers the rows that break its rule, as one text column `sample`. SQL, to be run by hand in psql too. */
 const rules: readonly { rule: string; query: string }[] = [
   {
     rule: "every account's balance is the sum of its entries",
@@ -41,8 +41,8 @@ const rules: readonly { rule: string; query: string }[] = [
       WHERE p.reserved_nano <> coalesce(v.held, 0)`,
   },
   {
-    // While a budget is away, what was kept of it is not moved on. More than the log has is right where the log does not
-    // reach back to the start any more; of a total nobody can tell.
+    // Nobody counts while a budget is away. A period may have more than the log where the log does not reach back to its
+    // start any more; for a total this cannot be known.
     rule: 'every budget has spent what the requests of its period cost',
     query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.cost AS sample
       FROM budget_periods p
@@ -112,7 +112,17 @@ const rules: readonly { rule: string; query: string }[] = [
       FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at WHERE r.id IS NULL`,
   },
   {
-    // A body is shipped when its request is admitted, so a running request has one before it has a row.
+    rule: 'every request is found by its tags, and by no others',
+    query: `SELECT coalesce(r.id, t.request_id) || ' tag ' || coalesce(r.tag, t.tag) AS sample
+      FROM (
+        SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL
+      ) AS r
+      FULL JOIN request_tags t
+        ON t.tenant_id = r.tenant_id AND t.tag = r.tag AND t.created_at = r.created_at AND t.request_id = r.id
+      WHERE r.id IS NULL OR t.request_id IS NULL`,
+  },
+  {
+    // A body is shipped when its request is admitted: a running request has one before it has a row.
     rule: 'every body older than two hours has its request',
     query: `SELECT p.request_id::text AS sample
       FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
@@ -122,7 +132,7 @@ const rules: readonly { rule: string; query: string }[] = [
 
 const samplesMax = 5
 
-/** Recompute the ledger from its immutable parts, as of one moment. */
+/** Recompute the ledger from its immutable parts, all as of one moment. */
 export function verifyLedger(sql: Sql): Promise<Verification> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
     const findings: Finding[] = []

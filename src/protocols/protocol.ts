@@ -110,6 +110,10 @@ export interface RequestFacts {
   hidesCost: string | undefined
   /** Span of the JSON string in which the client names its session or its user, if it does. */
   session: Span | undefined
+  /** Span of the user that the client names, as a JSON string. */
+  endUser?: Span | undefined
+  /** Span of the client's own labels of the request, an object. */
+  metadata?: Span | undefined
   /** Span of the turns: an array, or one turn as a JSON string. */
   conversation: Span | undefined
   /** Byte ranges for `patchRequest`; private to the protocol. */

@@ -50,6 +50,18 @@ export function sessionOf(
   return conversation === undefined ? undefined : beginningOf(tenantId, body, conversation)
 }
 
+/**
+ * The name of a session, where our header, the body or an agent's header has one: what sessionOf goes by, but for the
+ * beginning of a conversation. Undefined: it has none. `named`: what the body says.
+ */
+export function sessionNameOf(headers: Headers, named: string | undefined): string | undefined {
+  return (
+    headerText(headers[ownHeader]) ??
+    named ??
+    agentHeaders.map((name) => headerText(headers[name])).find((text) => text !== undefined)
+  )
+}
+
 /** A number for a session and a name: above 0, below 1, evenly spread, the same in every process. */
 export function chanceOf(session: Session, name: string): number {
   const hash = crc32(name)

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
-import { type Pot, resetOf } from '../ledger/budgets.ts'
+import { type BudgetSource, resetOf } from '../ledger/budgets.ts'
 import { usd } from '../ledger/price.ts'
-import type { Refusal } from '../ledger/reservations.ts'
+import type { Refusal } from '../ledger/reservation.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
@@ -50,24 +50,24 @@ export async function holdMoney(
   }
 }
 
-function heldByOthers({ pot, freeNano }: Refusal, amountNano: bigint): GatewayError {
+function heldByOthers({ source, freeNano }: Refusal, amountNano: bigint): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(pot)} is free just now. Try again when some of them have ended.`,
+    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(source)} is free just now. Try again when some of them have ended.`,
     { retryAfterSeconds: 1 },
   )
 }
 
 function insufficient(
-  { pot, leftNano }: Refusal,
+  { source, leftNano }: Refusal,
   amountNano: bigint,
   advice: string,
   startedAt: number,
 ): GatewayError {
-  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(pot)}`
-  if (pot.owner === 'balance')
+  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(source)}`
+  if (source.owner === 'balance')
     return new GatewayError('insufficient_credit', `${left}. ${advice}, or add credit.`)
-  const resetsAt = resetOf(pot.period, new Date(startedAt))
+  const resetsAt = resetOf(source.period, new Date(startedAt))
   return new GatewayError(
     'insufficient_credit',
     resetsAt === undefined
@@ -76,14 +76,14 @@ function insufficient(
   )
 }
 
-function sourceName(pot: Pot): string {
-  switch (pot.owner) {
+function sourceName(source: BudgetSource): string {
+  switch (source.owner) {
     case 'balance':
       return 'the balance'
     case 'key':
-      return `this key's ${periodAdjectives[pot.period]} budget`
+      return `this key's ${periodAdjectives[source.period]} budget`
     case 'group':
-      return `the ${periodAdjectives[pot.period]} budget of this key's group`
+      return `the ${periodAdjectives[source.period]} budget of this key's group`
   }
 }
 

@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { groupOf } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import type { Gateway } from './gateway.ts'
+import { checkTags } from './labels.ts'
 import type { Received } from './received.ts'
 
 /** The second stage: we know the caller, and this process has room for the request. */
@@ -49,6 +50,7 @@ function identifyAs(
   // Before the check, so that a request without room is a row of its key too.
   received.row.identity = identity
   requireRoom(gateway)
+  checkTags(received.request.headers)
   return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
 }
 

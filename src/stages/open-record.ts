@@ -2,6 +2,7 @@ import type { OpenRecord } from '../ledger/record.ts'
 import { redactBody, redactText } from '../redaction/redact.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
+import { labelsOf } from './labels.ts'
 import type { Arrival } from './received.ts'
 
 const userAgentCharactersMax = 256
@@ -35,6 +36,7 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     clientAddress: arrival.clientAddress,
     userAgent: headerText(request?.headers['user-agent'], userAgentCharactersMax),
     idempotencyKey: headerText(request?.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    ...labelsOf(request?.headers ?? {}, body, row.facts),
     reservedAccountId: row.reservedAccountId,
     capture,
     body:

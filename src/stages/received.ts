@@ -7,6 +7,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
@@ -45,6 +46,8 @@ export interface Arrival {
 export interface RowSoFar {
   identity: Identity | null
   requestedModel: string | null
+  /** Of a text request: where its body names its user, its session and its metadata. */
+  facts: RequestFacts | null
   stream: boolean
   /** Whole, as it came. Do not read it after the end of the request. */
   body: Buffer | null
@@ -118,6 +121,7 @@ function emptyRow(): RowSoFar {
   return {
     identity: null,
     requestedModel: null,
+    facts: null,
     stream: false,
     body: null,
     reservedAccountId: null,

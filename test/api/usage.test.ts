@@ -70,7 +70,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   caller = identity()
-  await database.sql`truncate requests, request_payloads, attempts`
+  await database.sql`truncate requests, request_tags, request_payloads, attempts`
 })
 
 describe('GET /v1/usage/requests', () => {
@@ -100,6 +100,9 @@ describe('GET /v1/usage/requests', () => {
           served_model: 'small-2026-01-01',
           channel: null,
           stream: false,
+          end_user: null,
+          session: null,
+          tags: [],
           status: 502,
           outcome: 'failed',
           error: { kind: 'upstream_error', message: 'it broke', upstream_status: 500 },
@@ -135,6 +138,27 @@ describe('GET /v1/usage/requests', () => {
     expect(seen).toEqual(all)
   })
 
+  test('pages of a tag run newest first, each row once, and only those of the scope', async () => {
+    const all: string[] = []
+    for (let i = 0; i < 11; i++)
+      all.unshift(await add(start + Math.floor(i / 3), { tags: ['x', `n${i}`] }, i))
+    const foreign = { tenant_id: otherTenant, key_id: otherKey }
+    await add(start + 1, { ...foreign, tags: ['x'] }, 20)
+    const sibling = await add(start + 9, { key_id: otherKey, tags: ['x'] }, 21)
+    await add(start + 9, { tenant_id: null, key_id: null, tags: ['x'] }, 22)
+    const seen: string[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await api.get(`/v1/usage/requests?tag=x&limit=4${cursor}`)
+      seen.push(...body.data.map((row: { id: string }) => row.id))
+      if (body.next_cursor === null) break
+      cursor = `&cursor=${body.next_cursor}`
+    }
+    expect(seen).toEqual([sibling, ...all])
+    expect(await ids('?tag=n3')).toEqual([all[7]])
+    caller = identity({ usageScope: 'key' })
+    expect(await ids('?tag=x')).toEqual(all)
+  })
+
   test('the log is shipped first, so that a client finds its last request', async () => {
     const before = shipped
     await ids('')
@@ -155,9 +179,29 @@ describe('GET /v1/usage/requests', () => {
       requested_model: null,
       served_model: null,
     })
-    const same = await add(start + 25 * hourMs, { requested_model: 'small-2026-01-01' })
+    const same = await add(start + 25 * hourMs, {
+      requested_model: 'small-2026-01-01',
+      end_user: 'user 7',
+      session: 's\u00e9ance',
+      tags: ['a', 'b, c', 'env:prod'],
+    })
     const expected: [string, string[]][] = [
       ['', [same, listed, refused, failed, plain]],
+      ['?end_user=user%207', [same]],
+      ['?end_user=user', []],
+      ['?session=s%C3%A9ance', [same]],
+      ['?session=s%C3%A9ance&end_user=user%207&tag=a&model=small', []],
+      ['?tag=env:prod', [same]],
+      ['?tag=b,%20c&tag=a', [same]],
+      ['?tag=a&tag=c', []],
+      ['?tag=c', []],
+      [
+        '?tag=a&model=small-2026-01-01&status=2xx&outcome=succeeded&end_user=user%207&from=2026-11-02',
+        [same],
+      ],
+      ['?tag=a&to=2026-11-01', []],
+      [`?tag=a&request_id=${same}`, [same]],
+      [`?tag=a&request_id=${plain}`, []],
       ['?model=small', [failed, plain]],
       ['?model=small-2026-01-01', [same, failed, plain]],
       ['?model=nothing', []],
@@ -214,6 +258,11 @@ describe('GET /v1/usage/requests', () => {
     ['?model=a%00b', 'model'],
     ['?model=a&model=b', 'model'],
     ['?colour=red', 'colour'],
+    ['?end_user=', 'end_user'],
+    ['?session=a&session=b', 'session'],
+    ['?tag=', 'tag'],
+    ['?tag=a&tag=', 'tag'],
+    [`?${'tag=a&'.repeat(17)}`, 'tag'],
   ]
   test.each(wrong)('%s is refused, naming %s', async (query, field) => {
     const { body } = await api.get(`/v1/usage/requests${query}`)

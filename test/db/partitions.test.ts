@@ -5,7 +5,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { until } from '../support/until.ts'
 
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
-const tables = ['requests', 'attempts', 'request_payloads']
+const tables = ['requests', 'request_tags', 'attempts', 'request_payloads']
 const dayMs = 86_400_000
 
 let database: Database
@@ -26,7 +26,7 @@ afterEach(async () => {
   await fresh.drop()
 })
 
-test('a pass makes the days ahead of all three tables once', async () => {
+test('a pass makes the days ahead of all four tables once', async () => {
   await rollPartitions(database.sql, plan)
   for (const table of tables) {
     expect(await partitions(table)).toEqual([
@@ -113,7 +113,7 @@ test('keeping partitions begins with a pass and reports what it did', async () =
   )
   onTestFinished(() => keeper.stop())
   await until(() => said.length > 0)
-  expect(said).toEqual(['usage log: 9 daily partitions made, 0 dropped'])
+  expect(said).toEqual(['usage log: 12 daily partitions made, 0 dropped'])
 })
 
 /** A row of the usage log, so many days from now (UTC), with a payload. `name` stands in user_agent and body. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
+import { holdsFor } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -45,8 +46,7 @@ test('a subscription that is refused begins when Postgres is there, and says onc
   listen()
   await expect.poll(() => state.refused, patient).toBe(1)
   // Several tries later.
-  await new Promise((resolve) => setTimeout(resolve, 1_200))
-  expect(state).toMatchObject({ begun: 0, refused: 1 })
+  await holdsFor(1_200, () => expect(state).toMatchObject({ begun: 0, refused: 1 }))
   await wire.mend()
   await expect.poll(() => state.begun, patient).toBe(1)
   await say('hello')

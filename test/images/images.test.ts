@@ -87,7 +87,11 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
   })
 
   test('the job leaves one row with its body, its attempt and its cost', async () => {
-    const id = await bed.submit({ prompt: 'for the row', n: 2, quality: 'low' })
+    const asked = await bed.call('/v1/images/generations', {
+      body: { model: 'draw', prompt: 'for the row', n: 2, quality: 'low', user: 'artist 1' },
+      headers: { prefer: 'respond-async', 'x-tollgate-tags': 'b, a', 'x-tollgate-session': 's' },
+    })
+    const { id } = (await asked.json()) as { id: string }
     const job = await bed.ended(id)
     expect(job).toMatchObject({ status: 'succeeded', cost_nano_usd: '20000000', error: null })
     expect(job.result?.data.length).toBe(2)
@@ -103,7 +107,12 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
       images: 2,
       output_tokens: 200,
       attempt_count: 1,
+      end_user: 'artist 1',
+      session: 's',
+      tags: ['a', 'b'],
     })
+    const found = await bed.call('/v1/usage/requests?tag=a&tag=b')
+    expect(((await found.json()) as { data: { id: string }[] }).data.map((row) => row.id)).toEqual([id])
     const detail = await bed.call(`/v1/usage/requests/${id}`)
     const shown = (await detail.json()) as { body: string; cost_parts_nano_usd: object; images: number }
     expect(JSON.parse(shown.body)).toMatchObject({ prompt: 'for the row', n: 2 })

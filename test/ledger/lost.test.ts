@@ -86,6 +86,24 @@ test('the journal of a process that was given up is still shipped whole when it 
   }
 })
 
+test('a tag that is not noted, and one that leads to no request, are differences', async () => {
+  const tagged = async () => {
+    const id = randomUUIDv7()
+    await database.sql`
+      INSERT INTO requests (id, created_at, tenant_id, endpoint, stream, status, outcome, usage_source, attempt_count, tags)
+      VALUES (${id}, uuid_moment(${id}), ${id}, '/', false, 200, 'succeeded', 'none', 0, '{a,b}')`
+    return id
+  }
+  const [unnoted, gone] = [await tagged(), await tagged()]
+  expect(await brokenRules()).toEqual([])
+  await database.sql`DELETE FROM request_tags WHERE request_id = ${unnoted} AND tag = 'a'`
+  await database.sql`DELETE FROM requests WHERE id = ${gone}`
+  const [finding, ...others] = await brokenRules()
+  expect(others).toEqual([])
+  expect(finding?.rule).toBe('every request is found by its tags, and by no others')
+  expect(finding?.samples.sort()).toEqual([`${unnoted} tag a`, `${gone} tag a`, `${gone} tag b`].sort())
+})
+
 async function anAccount(): Promise<string> {
   const id = randomUUIDv7()
   await database.sql`INSERT INTO tenants (id, name, managed_by) VALUES (${id}, ${id}, 'admin')`

@@ -2,7 +2,8 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
-import { type ReservationOptions, Reservations, type Verdict } from '../../src/ledger/reservations.ts'
+import type { Verdict } from '../../src/ledger/reservation.ts'
+import { type ReservationOptions, Reservations } from '../../src/ledger/reservations.ts'
 import { openDatabase } from '../support/database.ts'
 import { holdsFor } from '../support/until.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
@@ -83,8 +84,8 @@ test('what would not do in any case is refused at once, however many wait', asyn
   const running = hold(10n)
   await running.verdict
   const line = Array.from({ length: 80 }, () => hold(10n))
-  const pot = { owner: 'key', period: 'total' }
-  expect(await hold(11n).verdict).toEqual({ kind: 'insufficient', pot, leftNano: 10n, freeNano: 0n })
+  const source = { owner: 'key', period: 'total' }
+  expect(await hold(11n).verdict).toEqual({ kind: 'insufficient', source, leftNano: 10n, freeNano: 0n })
   // What is spent now is too much for all that wait: they are told, not kept waiting.
   await end(running.id, 1n)
   const verdicts = await Promise.all(line.map(({ verdict }) => verdict))
@@ -96,8 +97,8 @@ test('whoever waited as long as it may is told what is free; what ended was ship
   const running = hold(8n)
   await running.verdict
   expect(shipments()).toBe(0)
-  const pot = { owner: 'key', period: 'total' }
-  expect(await hold(3n).verdict).toEqual({ kind: 'busy', pot, leftNano: 10n, freeNano: 2n })
+  const source = { owner: 'key', period: 'total' }
+  expect(await hold(3n).verdict).toEqual({ kind: 'busy', source, leftNano: 10n, freeNano: 2n })
   expect(shipments()).toBe(1)
   await end(running.id)
 })

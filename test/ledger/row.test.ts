@@ -30,7 +30,7 @@ afterAll(async () => {
   await drop()
 })
 afterEach(async () => {
-  await client.query('TRUNCATE requests, attempts, request_payloads')
+  await client.query('TRUNCATE requests, request_tags, attempts, request_payloads')
 })
 
 const lists: [table: string, columns: readonly Column<never>[]][] = [
@@ -136,10 +136,13 @@ test.each(nasty)(
     for (const column of [...openColumns, ...closeColumns]) {
       const value = byCopy[column.name]
       if (column.kind === 'text') expect(value?.length ?? 0, column.name).toBeLessThanOrEqual(column.max)
+      if (column.kind === 'texts') expect(value).toHaveLength(column.countMax)
     }
     const kept = JSON.parse(byCopy.notes)
     expect(kept.length).toBeGreaterThan(500)
     expect(kept.at(-1)).toEqual({ path: kept.length - 1, reason: 'x'.repeat(99) })
+    const noted = await client.query('SELECT DISTINCT tag FROM request_tags ORDER BY 1')
+    expect(noted.rows.map(({ tag }) => tag).sort()).toEqual([...new Set<string>(byCopy.tags)].sort())
     // Those that follow are not held up.
     expect((await client.query('SELECT count(*)::int AS n FROM requests')).rows).toEqual([{ n: 3 }])
   },
@@ -153,6 +156,9 @@ function everything(text: string, number: number, money: bigint) {
     clientAddress: text,
     userAgent: text,
     idempotencyKey: text,
+    endUser: text,
+    session: text,
+    tags: Array.from({ length: 40 }, (_, i) => `${i}${text}`),
     tenantId: randomUUIDv7(),
     body: null,
   })

@@ -1,62 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { answers, findPostmaster, isFree } from '../../src/db/postmaster.ts'
 import { freshDatabase } from '../support/database.ts'
 import { clusterOf } from '../support/embedded.ts'
-import { callAnew } from '../support/fresh-connection.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
-import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { startUpstream } from '../support/upstream.ts'
+import { commandOf } from '../support/tollgate.ts'
+import { ask, openStream, patient, startSeveral, temporary } from './several.ts'
 
-const patient = { timeout: 30_000, interval: 20 }
 const ended = (pid: number) => commandOf(pid) === ''
-
-let tollgate: TollgateProcess | undefined
-afterEach(async () => {
-  if (tollgate?.child.exitCode === null && tollgate.child.signalCode === null) await tollgate.stop()
-  tollgate = undefined
-})
-
-function temporary(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'tollgate-processes-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
-
-/** Several processes, once all of them serve. */
-async function startSeveral(options: { env?: Record<string, string>; postgres?: 'embedded' } = {}) {
-  const upstream = await startUpstream()
-  onTestFinished(() => upstream.close())
-  const database = options.postgres === 'embedded' ? undefined : await freshDatabase()
-  onTestFinished(async () => database?.drop())
-  tollgate = await startTollgate({
-    gatewayYaml: gatewayYaml(upstream.url),
-    dataDir: temporary(),
-    ...(database && { databaseUrl: database.url }),
-    env: { SECRET_KEY: secretKey, PROCESSES: '2', SHIP_INTERVAL_MS: '20', ...options.env },
-  })
-  await expect.poll(tollgate.stderr, patient).toContain('all processes serve')
-  return tollgate
-}
-
-const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
-const messages = [{ role: 'user', content: 'x' }]
-
-/** The status of a call on a connection of its own. */
-async function ask({ url }: TollgateProcess): Promise<number> {
-  const body = JSON.stringify({ model: 'priced', messages })
-  return (await callAnew(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).status
-}
-
-/** A stream whose headers are there. */
-function openStream({ url }: TollgateProcess, model: string): Promise<Response> {
-  const body = JSON.stringify({ model, stream: true, messages })
-  return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
-}
 
 test('PROCESSES=2: both take requests on one port and one data directory, one greets, and no argument has a secret', async () => {
   const several = await startSeveral({ postgres: 'embedded' })
@@ -99,24 +52,6 @@ test('a process that is killed is replaced, on the same port and without a word 
     expect(several.stderr()).toMatch(new RegExp(`"process":${victim}.*another is started`))
   }
   expect(several.stdout().match(/base URL/g)).toHaveLength(1)
-  expect(await several.stop()).toBe(0)
-}, 120_000)
-
-test('a process that cannot be started, for want of open files, is tried again, and the others serve on', async () => {
-  const several = await startSeveral()
-  const [victim = 0, other = 0] = several.members()
-  const limitFiles = (most: string) =>
-    expect(spawnSync('prlimit', ['--pid', String(several.pid), `--nofile=${most}:`]).status).toBe(0)
-  limitFiles('3')
-  process.kill(victim, 'SIGKILL')
-  await expect
-    .poll(() => several.stderr().match(/could not be started/g)?.length ?? 0, patient)
-    .toBeGreaterThan(1)
-  expect(several.members()).toEqual([other])
-  expect(await ask(several)).toBe(200)
-  limitFiles('1024')
-  await expect.poll(() => several.stderr().match(/"msg":"listening"/g)?.length, patient).toBe(3)
-  expect(several.members()).toHaveLength(2)
   expect(await several.stop()).toBe(0)
 }, 120_000)
 

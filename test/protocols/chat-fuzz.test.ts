@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
@@ -100,8 +100,14 @@ const frames: Json[] = [
 ]
 const whole: Json = { id: 'i', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
 
-// Stacks of the many errors that are expected here cost most of the time.
-Error.stackTraceLimit = 0
+// The stacks of the many errors that are expected here would take most of the time.
+const { stackTraceLimit } = Error
+beforeAll(() => {
+  Error.stackTraceLimit = 0
+})
+afterAll(() => {
+  Error.stackTraceLimit = stackTraceLimit
+})
 
 const rounds = amount('FUZZ_ROUNDS', { test: 6_000, chaos: 40_000 })
 

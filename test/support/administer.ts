@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-/** Run one statement outside any transaction, as making and dropping databases needs. */
+/** Run one statement outside of any transaction: CREATE DATABASE and DROP DATABASE need that. */
 export async function administer(url: string, statement: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {

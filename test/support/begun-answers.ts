@@ -1,7 +1,7 @@
 import type { ChunkedPlan, SeenRequest } from './upstream.ts'
 import { frame } from './upstream-plans.ts'
 
-/** A stream in the format of the path that was called, with one word in it; then something else, or nothing. */
+/** A stream in the format of the called path. It says one word, then it goes on with `then`. */
 export function begun(
   { path }: SeenRequest,
   then: string[],
@@ -11,7 +11,7 @@ export function begun(
   return { chunks: [...chunks, ...then], ending }
 }
 
-/** The format's own error inside a stream. */
+/** An error inside a stream, in the format of the called path. */
 export function errorFrame({ path }: SeenRequest, type: string): string {
   const error = { type, message: 'It said so.' }
   if (isMessages(path)) return event({ type: 'error', error })

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** PEM texts of a certificate for `localhost` that signs itself, valid from yesterday to tomorrow, and of its key. */
+/** A self-signed certificate for `localhost` and its key, both in PEM. The certificate is valid from yesterday to tomorrow. */
 export function makeCertificate(commonName: string): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), tlv(0x0c, Buffer.from(commonName)))))

@@ -1,4 +1,4 @@
-// Loaded first by a process whose clock a test sets: see clock.ts. Worker threads load it too.
+// A process whose clock a test sets loads this file first: see clock.ts. Its worker threads load it too.
 import crypto from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -8,7 +8,7 @@ const TrueDate = Date
 let shiftMs = 0
 
 const look = () => {
-  // Empty while it is being written.
+  // The file is empty for a moment while the test writes it.
   shiftMs = Number(readFileSync(file, 'utf8') || shiftMs)
 }
 look()
@@ -23,7 +23,7 @@ globalThis.Date = new Proxy(TrueDate, {
   get: (target, name, receiver) => (name === 'now' ? now : Reflect.get(target, name, receiver)),
 })
 
-// Ids hold the moment too, which native code would read from the true clock.
+// An id holds the time as well, and native code would read it from the true clock.
 const trueId = crypto.randomUUIDv7
 crypto.randomUUIDv7 = (...options: Parameters<typeof trueId>) => {
   const moment = now().toString(16).padStart(12, '0')

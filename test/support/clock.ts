@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-/** The clock of the day of a process that is started with `env`. Monotonic clocks and timers stay right, as in life. */
+/** The wall clock of a process that is started with `env`. Its monotonic clocks and its timers stay right, as in real life. */
 export interface Clock {
   env: { NODE_OPTIONS: string; TEST_CLOCK_FILE: string }
-  /** So far from the true time, from within a few milliseconds on, until the next jump. */
+  /** Within a few milliseconds the clock is `ms` away from the true time. It stays so until the next jump. */
   jump(ms: number): void
 }
 

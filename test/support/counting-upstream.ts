@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A scripted upstream that outlives whatever the test kills; `planByModel` answers. */
+/** A scripted upstream in a process that the test does not kill. It answers by `planByModel`. */
 export interface CountingUpstream {
   /** Base URL as a channel takes it, with `/v1`. */
   url: string
   port: number
   pid: number
-  /** Requests that reached it so far, whole or not, and the markers found in them, in order, repeats included. */
+  /** Requests that reached it so far, whole or not, and their markers in order of arrival, repeats included. */
   count(): Promise<{ requests: number; ids: string[] }>
   stop(): Promise<void>
 }

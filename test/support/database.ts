@@ -5,7 +5,7 @@ import { type Connections, openConnections } from '../../src/db/connections.ts'
 import * as product from '../../src/db/database.ts'
 import { administer } from './administer.ts'
 
-/** A database as a process has it, and connections of the test's own beside it. */
+/** The database as a process of Tollgate has it, and beside it connections of the test. */
 export interface Database extends product.Database, Pick<Connections, 'sql' | 'db'> {}
 
 /** `max`: connections of each pool. All other bounds have their defaults. */
@@ -29,12 +29,12 @@ export function openDatabase(
 
 const purposes = ['money', 'keys', 'state', 'answers', 'reads', 'jobs'] as const
 
-/** A migrated database for one test or one file. Drop it at the end, also when something is still connected. */
+/** A migrated database for one test or one file. Drop it at the end: that works while somebody is still connected. */
 export function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   return makeDatabase(`template ${inject('postgres').template}`)
 }
 
-/** A database without any table, as a new installation finds it. */
+/** A database without tables, as a new installation finds it. */
 export function emptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   return makeDatabase('')
 }

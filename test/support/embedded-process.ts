@@ -1,5 +1,5 @@
-// A process that owns, or shares, the embedded Postgres of a data directory: `node embedded-process.ts DIRECTORY`.
-// Writes one JSON line when it serves, then one for each thing it logs; stops when its input ends.
+// A process with the embedded Postgres of a data directory, its own or a shared one: `node embedded-process.ts DIRECTORY`.
+// It writes a JSON line when Postgres serves, then one for each message that it logs. It stops when its input ends.
 
 import { pathToFileURL } from 'node:url'
 import type { startEmbedded as Start } from '../../src/db/embedded.ts'

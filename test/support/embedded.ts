@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { findPostmaster } from '../../src/db/postmaster.ts'
 import { until } from './until.ts'
 
-/** A process of its own with an embedded Postgres, started in a test and killed when the test ends. */
+/** A process that has an embedded Postgres. A test starts it; it is killed when the test ends. */
 export interface Owner {
   pid: number
   url: string
@@ -28,7 +28,7 @@ export interface OwnerOptions {
   user?: { uid: number; gid: number }
 }
 
-/** Throws with the message of startEmbedded when that failed. */
+/** Throws the message of startEmbedded when that fails. */
 export async function startOwner(dataDir: string, options: OwnerOptions = {}): Promise<Owner> {
   const script = options.script ?? fileURLToPath(new URL('embedded-process.ts', import.meta.url))
   const args = [script, dataDir, ...(options.program ? [options.program] : [])]
@@ -68,14 +68,17 @@ export async function startOwner(dataDir: string, options: OwnerOptions = {}): P
   }
 }
 
-/** A directory for one test. Removed when the test ends, with the cluster that stands outside for want of access. */
+/**
+ * A directory for one test, removed when the test ends. Where Postgres may not enter it, its cluster stands outside; that
+ * is removed too.
+ */
 export function temporaryDirectory(mode: 0o700 | 0o711 = 0o711): string {
   const path = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'))
   chmodSync(path, mode)
   onTestFinished(async () => {
     const dataDir = join(path, 'data')
     const cluster = clusterOf(dataDir)
-    // The Postgres of a killed owner is about to end; until then it writes.
+    // When its owner was killed, Postgres still writes until it has ended too.
     await until(() => findPostmaster(cluster) === undefined)
     if (cluster && !cluster.startsWith(path)) rmSync(dirname(cluster), { recursive: true, force: true })
     rmSync(path, { recursive: true, force: true })
@@ -97,7 +100,7 @@ export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
-/** Run one statement on a connection of its own, again until Postgres answers. */
+/** Run one statement on a connection of its own. Try again until Postgres answers. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   let failure: unknown
   const answered = async () => {

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 
-/** One call on a connection of its own: of processes that share a port, the kernel chooses one anew. */
+/** One call on a new connection. Where several processes share the port, the kernel chooses one of them anew. */
 export function callAnew(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},

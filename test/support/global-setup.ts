@@ -12,14 +12,14 @@ import { readSources } from './sources.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A Postgres on which tests may make databases, and the migrated database they copy. */
+    /** A Postgres on which tests may make databases, and the migrated database that they copy. */
     postgres: { url: string; template: string }
   }
 }
 
 const consoleLog = relayLog((_level, _fields, message) => console.log(message))
 
-/** One Postgres for the whole run, and in it one migrated database that every `freshDatabase` is a copy of. */
+/** One Postgres for the whole run, with one migrated database: every `freshDatabase` is a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer()
   const template = `tollgate_template_${randomUUID().slice(0, 8)}`
@@ -38,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 interface Server {
   url: string
-  /** It outlives the run, so nothing may be left in it. */
+  /** The server goes on after the run, so the run must leave nothing in it. */
   shared: boolean
   stop(): Promise<void>
 }
@@ -60,7 +60,7 @@ async function startContainer(): Promise<Server> {
     .withEnvironment({ POSTGRES_PASSWORD: 'test' })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'])
     .withExposedPorts(5432)
-    // It comes up twice: once to initialize itself, without a port.
+    // The server starts twice. The first time it initializes itself and has no port.
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start()
   const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`
@@ -76,7 +76,7 @@ async function startContainer(): Promise<Server> {
 
 async function startLocal(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
-  // Postgres runs as another user when this is root.
+  // When the tests run as root, Postgres runs as another user and must be able to enter.
   chmodSync(dataDir, 0o711)
   const settings = {
     fsync: 'off',

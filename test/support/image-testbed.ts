@@ -6,7 +6,7 @@ import { type RedisServer, startRedis } from './redis.ts'
 import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { until } from './until.ts'
 
-/** A real Tollgate that makes images, between a real queue and an upstream that counts what it is asked for. */
+/** A real Tollgate that makes images, with a real queue, and an upstream that counts its calls. */
 export interface ImageTestbed {
   api: TollgateProcess
   upstream: ImageUpstream
@@ -14,11 +14,11 @@ export interface ImageTestbed {
   databaseUrl: string
   redis: RedisServer | undefined
   openai: OpenAI
-  /** Another worker process on the same database, queue and directory; it applies `yaml` where that is another. */
+  /** Start another worker on the same database, queue and directory. It applies `yaml`; default: that of the testbed. */
   startWorker(env?: Record<string, string>, yaml?: string): Promise<TollgateProcess>
-  /** Another API process. */
+  /** Start another API process. */
   startApi(env?: Record<string, string>): Promise<TollgateProcess>
-  /** POST, GET, DELETE with a key. */
+  /** Call the API process with a key. Default method: POST with a body, else GET. */
   call(
     path: string,
     options?: {
@@ -29,9 +29,9 @@ export interface ImageTestbed {
       signal?: AbortSignal
     },
   ): Promise<Response>
-  /** Asks for an image and does not wait; answers the job's id. */
+  /** Ask for an image without waiting for it. Answers the id of the job. */
   submit(body: Record<string, unknown>, key?: string): Promise<string>
-  /** The job as its client sees it, once it has ended. Rejects after 30 s. */
+  /** Wait for the end of a job; answers the job as its client sees it. Rejects after 30 s. */
   ended(id: string, key?: string): Promise<Job>
   row(id: string): Promise<Record<string, unknown> | undefined>
   /** What `ledger:verify` finds. */
@@ -55,7 +55,10 @@ export const freeKey = 'free-key-for-images-0001'
 export const paidKey = 'paid-key-for-images-0001'
 export const otherKey = 'other-key-for-images-001'
 
-/** Model `draw` in its own format; `chat-draw` and `responses-draw` by other ones. Tenant `paid` has 10 cents. */
+/**
+ * Model `draw` is made by an upstream of the images format, `chat-draw` and `responses-draw` by upstreams of these
+ * formats. Tenant `paid` has 10 cents.
+ */
 export function imagesYaml(upstreamUrl: string, extra = ''): string {
   return `
 models:
@@ -95,11 +98,11 @@ const secretKey = 'a-secret-key-for-tests-of-32-characters'
 
 export async function startImageTestbed(options: {
   backend: 'postgres' | 'redis'
-  /** Of the API process. Default: `api`, and workers are started by the test. */
+  /** Of the first process. Default: `api`; then the test starts the workers. */
   role?: 'api' | 'all'
   env?: Record<string, string>
   yaml?: (upstreamUrl: string) => string
-  /** Of a server that the test may take away. Default: a fresh database. */
+  /** A database on a server that the test may stop. Default: a fresh database. */
   databaseUrl?: string
 }): Promise<ImageTestbed> {
   const [{ url: databaseUrl, drop }, upstream, redis] = await Promise.all([

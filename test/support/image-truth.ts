@@ -6,10 +6,10 @@ import type { ImageTestbed } from './image-testbed.ts'
 import { png } from './image-upstream.ts'
 import { until } from './until.ts'
 
-/** What one image of `draw` costs. */
+/** The price of one image of `draw`. */
 export const imageNano = 40_000_000n
 
-/** Resolves when none of the jobs runs or waits any more. Rejects with their states after `waitMs` (default 45 s). */
+/** Wait until all of the jobs have ended. Rejects with their states after `waitMs`. */
 export async function allEnded(bed: ImageTestbed, ids: readonly string[], waitMs = 45_000): Promise<void> {
   let open: object[] | undefined
   const ended = async () => {
@@ -25,8 +25,8 @@ export async function allEnded(bed: ImageTestbed, ids: readonly string[], waitMs
 }
 
 /**
- * That each job ended once, as succeeded, with one row, one charge and all of its images; that
- * nothing is held for anybody, and that the ledger adds up, in which no charge stands without its request. `wanted`: images asked for, by job.
+ * Expect that each job has succeeded and has one row, one charge and all of its images; that no money is held any more;
+ * and that the ledger adds up. `wanted`: the number of images of each job, by its id.
  */
 export async function expectTruth(bed: ImageTestbed, wanted: ReadonlyMap<string, number>): Promise<void> {
   const { sql } = bed.database
@@ -68,7 +68,7 @@ async function expectFiles(
   }
 }
 
-/** That retention leaves no file of whoever died, begun ones included. Answers how many files it deleted. */
+/** Expect that retention deletes all files, also those that a dead worker began. Answers how many it deleted. */
 export async function expectAllRemoved(bed: ImageTestbed): Promise<number> {
   const directory = imagesOf(bed)
   const tomorrow = new Date(Date.now() + 24 * 3_600_000)
@@ -77,7 +77,7 @@ export async function expectAllRemoved(bed: ImageTestbed): Promise<number> {
   return removed
 }
 
-/** Files of images, whole and begun. */
+/** How many files are whole, and how many are only begun. */
 export function filesOf(bed: ImageTestbed): { whole: number; begun: number } {
   const names = readdirSync(imagesOf(bed), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.includes('/'),

@@ -3,13 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * An upstream that makes images in three formats. What it does stands in the prompt, as words: `delay:MS`, `fail:STATUS`,
- * `bytes:N` (that large), `fail-first:N` (the first N calls of this prompt), `links`, `garbage`, `cut`, `fewer`, `hang`, `drip:MS` (a large answer,
- * the halves so far apart), `held` (no answer between `hold` and `release`), `quote` (an error names the
- * credential). Images are counted from 0: `deadlink:I` (that link leads nowhere), `spoilt:I` (that one is no image),
- * `huge:I` (that one has 200 kB), `over:N` (so many more than were asked for). Of streams: `breaks:N`, `tells:N` (the connection breaks,
- * or an error is told, after so many images), `previews:N` (so many, whatever was asked for), `endless` (an event of 6 MB that has no end).
- * Of chats: `calls:N` (only so many calls of this prompt are answered).
+ * An upstream that makes images in three formats. Words in the prompt say what it does:
+ *
+ * - `delay:MS` it waits before it answers; `drip:MS` it waits between the two halves of a large answer;
+ * - `held` it answers only after `release`, when `hold` was called before; `hang` it never answers;
+ * - `fail:STATUS` it answers with this status; `fail-first:N` the first N calls of this prompt fail with 500; `quote` its
+ *   error names the credential;
+ * - `cut` the connection breaks in the middle of the answer; `garbage` the answer holds no image;
+ * - `bytes:N` each image has N bytes; `links` it gives links; `fewer`, `over:N` it makes one image less, or N more;
+ * - `deadlink:I`, `spoilt:I`, `huge:I` image I, counted from 0, has a link to nothing, is no image, has 200 kB;
+ * - in a stream: `breaks:N`, `tells:N` after N images the connection breaks, or an error is told; `previews:N` it sends N
+ *   previews, whatever was asked for; `endless` an event of 6 MB has no end;
+ * - in a chat: `calls:N` it answers only the first N calls of this prompt.
  */
 export interface ImageUpstream {
   /** Base URL with `/v1`. */
@@ -27,7 +32,7 @@ export interface ImageUpstream {
   close(): Promise<void>
 }
 
-/** A picture of one pixel, in bytes that hold `text` too, so that two can be told apart. */
+/** A picture of one pixel. Its bytes also hold `text`, so that a test can tell two of them apart. */
 export function png(text = ''): Buffer {
   const pixel =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -14,19 +14,19 @@ import { freshDatabase } from './database.ts'
 import { gatewayYaml, secretKey } from './testbed.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 
-/** A whole Tollgate that only answers clients, in this very process: what reaches its server can be looked at. */
+/** A whole API process of Tollgate inside the process of the test, which can look at what reaches its server. */
 export interface InProcess {
   context: Context
   server: Server
   port: number
   upstream: ScriptedUpstream
   row(id: string | undefined): Promise<Record<string, unknown>>
-  /** Of the usage log, once what stands in the journal is shipped. */
+  /** The usage log, after the journal is shipped. */
   rows(): Promise<Record<string, unknown>[]>
   close(): Promise<void>
 }
 
-/** `prepare` gets the server before it listens. */
+/** `prepare` is called with the server before that listens. */
 export async function startInProcess(
   env: Record<string, string>,
   prepare: (server: Server) => void = () => {},

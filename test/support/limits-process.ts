@@ -2,7 +2,8 @@ import { openRedisLimits } from '../../src/limits/redis.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 
 /**
- * A process that holds one place until it is killed: REDIS_URL, LEASE_MS, and SCOPE as JSON. Says `held` when it has it.
+ * A process that holds one place of a scope until it is killed. It reads REDIS_URL, LEASE_MS and, as JSON, SCOPE; it
+ * prints `held` when it has the place.
  */
 const { REDIS_URL = '', LEASE_MS = '', SCOPE = '' } = process.env
 const limits = await openRedisLimits({

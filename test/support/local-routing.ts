@@ -4,7 +4,7 @@ import { CredentialCooldowns } from '../../src/routing/cooldowns.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 
-/** What one process knows of channels, where no other is. End it. */
+/** The routing of a process that has no database and no other process beside it. End it. */
 export function localRouting(): Routing {
   const bounds = {
     breakerFailures: 5,

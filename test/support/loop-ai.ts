@@ -23,7 +23,7 @@ import {
   tools,
 } from './loop.ts'
 
-// It warns of thoughts without a seal, such as Gemini's, which are not given back: their seals come apart.
+// The SDK warns when a thought has no signature, as those of Gemini: their signatures come by themselves.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 /** `@ai-sdk/openai` on `chat/completions`. It shows no reasoning and gives none back: the vendor has none here. */

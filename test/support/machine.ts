@@ -33,6 +33,18 @@ function extras(): Extra[] {
       isHere: runs('mount', '--version') && (process.getuid?.() === 0 || runs('sudo', '-n', 'true')),
       files: /[/-]disk\.test\.ts$/,
     },
+    {
+      name: 'prlimit',
+      get: 'apt-get install util-linux',
+      isHere: runs('prlimit', '--version'),
+      files: /[/-]open-files\.test\.ts$/,
+    },
+    {
+      name: 'bash or curl',
+      get: 'apt-get install bash curl',
+      isHere: runs('bash', '--version') && runs('curl', '--version'),
+      files: /[/-]tutorials\.test\.ts$/,
+    },
   ]
 }
 

@@ -1,5 +1,5 @@
-// A process that works on the queue of images and is there to be killed: `node queue-process.ts OPTIONS`, which are
-// those of openQueues as JSON. Writes a line for each job that it begins, and never ends one.
+// A worker of the queue of images, made to be killed: `node queue-process.ts OPTIONS`, the options of openQueues in JSON.
+// It writes a line for each job that it begins, and never ends a job.
 
 import { openQueues } from '../../src/queue/open.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'

@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** An upstream that writes exactly the bytes it is told to, HTTP or not. */
+/** An upstream that writes exactly the bytes that its rules say, HTTP or not. */
 export interface RawUpstream {
   /** Without a path. */
   url: string
   port: number
-  /** In the order in which their heads came whole. */
+  /** In the order in which their heads arrived. */
   requests: RawRequest[]
   /** Connections that are open. */
   sockets: Set<Socket>
@@ -15,17 +15,17 @@ export interface RawUpstream {
 export interface RawRequest {
   head: string
   path: string
-  /** Grows until it is whole. */
+  /** What has arrived of it so far. */
   body: Buffer
-  /** 1 for the first on its connection. */
+  /** Its number on its connection, from 1. */
   turn: number
   socket: Socket
 }
 
 export interface RawRules {
-  /** When the head is there and the body may not be. */
+  /** Called when the head has arrived, perhaps without the body. */
   onHead?(request: RawRequest): void
-  /** When all of it is there. */
+  /** Called when all of it has arrived. */
   onRequest(request: RawRequest): void
 }
 
@@ -54,7 +54,7 @@ export async function startRawUpstream(rules: RawRules): Promise<RawUpstream> {
   }
 }
 
-/** An upstream that is silent for a while before it goes on. */
+/** Let the upstream be silent for `ms`, then go on. */
 export function afterSilence(ms: number, step: () => void): void {
   setTimeout(step, ms)
 }
@@ -100,7 +100,7 @@ export function answerBytes(
   return Buffer.concat([Buffer.from(head), Buffer.from(body)])
 }
 
-/** The head of an answer in chunks. */
+/** The head of an answer whose body comes in chunks. */
 export function chunkedHead(type: string, headers = ''): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n${headers}\r\n`
 }

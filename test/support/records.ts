@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 
-/** An open record as a chat request of nobody in particular makes it. */
+/** The open record of a chat request without a tenant. */
 export function anOpen(changes: Partial<OpenRecord> = {}): OpenRecord {
   return {
     id: randomUUIDv7(),

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { until } from './until.ts'
 
-/** A Redis of one test's own, on a port of its own, that keeps its data over `kill9` and `restart`. */
+/** A Redis for one test, on a port of its own. It keeps its data over `kill9` and `restart`. */
 export interface RedisServer {
   url: string
-  /** Of the process that runs now. */
+  /** The process that runs now. */
   readonly pid: number
-  /** Ends it and removes its data. */
+  /** End it and remove its data. */
   stop(): Promise<void>
   kill9(): Promise<void>
   /** SIGSTOP: connections stay open and nothing answers. */
@@ -19,18 +19,18 @@ export interface RedisServer {
   resume(): void
   /** Resolves when it answers. */
   restart(): Promise<void>
-  /** As if it had lost everything. */
+  /** Let it lose all data. */
   flush(): Promise<void>
 }
 
-/** Throws what redis-server said when it does not come up. */
+/** Throws the output of redis-server when that does not start. */
 export async function startRedis(options: { password?: string } = {}): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'))
   const port = await freePort()
   const login = options.password === undefined ? '' : `:${options.password}@`
   const url = `redis://${login}127.0.0.1:${port}`
   const auth = options.password === undefined ? [] : ['--requirepass', options.password]
-  // With less, a write may still be in memory when the process is killed.
+  // With fewer syncs a write may still be in memory when the process is killed.
   const bounds = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
   const start = async () => {
     const child = spawn(

@@ -3,17 +3,17 @@ import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import type { Plan, SeenRequest } from './upstream.ts'
 import { chat, errorAnswer } from './upstream-plans.ts'
 
-/** Several channels and credentials, asked by one or two real processes on one Postgres. */
+/** Several channels and credentials, called by one or two real processes on one Postgres. */
 export interface RoutingBed extends Testbed {
-  /** Undefined where one process is enough. */
+  /** Undefined unless two processes were asked for. */
   second: TollgateProcess | undefined
-  /** What each channel answers, by its name; a good answer where nothing is said. */
+  /** What a channel answers, by its name. Default: a good answer. */
   answers: Record<string, (seen: SeenRequest, credential: string) => Plan | Promise<Plan>>
-  /** Forgets answers and what was asked. */
+  /** Forget `answers` and the requests of the upstream. */
   reset(): void
   asked(channel: string): SeenRequest[]
   ask(model: string, asking?: Asking): Promise<Asked>
-  /** Once the row is shipped. */
+  /** After the row is shipped. */
   attemptsOf(id: string | null): Promise<Record<string, unknown>[]>
 }
 
@@ -34,7 +34,7 @@ interface Asked {
 }
 
 export const narrowKey = 'narrow-key-for-tests-001'
-/** How long a breaker is open. */
+/** The time that a breaker stays open. */
 const openMs = 500
 export const hello = [{ role: 'user', content: 'Hello' }]
 

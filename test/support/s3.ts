@@ -24,9 +24,9 @@ export interface S3Server {
   /** Keys of objects and of unfinished uploads in the bucket, prefix included. */
   objects(): Promise<string[]>
   uploads(): Promise<string[]>
-  /** Put an object there that no storage made. */
+  /** Put an object into the bucket that no storage made. */
   put(key: string, body: string): Promise<void>
-  /** From now on: wait for this before a request is answered. Throwing answers 500. */
+  /** From now on wait for `gate` before each answer. When it throws, the answer is a 500. */
   before(hook: (request: IncomingMessage) => Promise<void> | void): void
   close(): Promise<void>
 }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A real file system of a few megabytes, which can be filled to its last byte. */
+/** A real file system of a few megabytes that a test can fill to its last byte. */
 export interface SmallDisk {
   path: string
   fill(): void
-  /** Give back what `fill` took. */
+  /** Free the room that `fill` took. */
   free(): void
 }
 
@@ -31,7 +31,7 @@ export function smallDisk(megabytes: number): SmallDisk {
 function writeUntilFull(path: string): void {
   const file = openSync(path, 'a')
   try {
-    // The last byte of room is only found by asking for ever less.
+    // The next write asks for half as much, until the last byte is taken.
     for (let bytes = 1024 * 1024; bytes >= 1; ) {
       try {
         writeSync(file, Buffer.alloc(bytes))

@@ -9,26 +9,26 @@ export interface Testbed {
   upstream: ScriptedUpstream
   database: Database
   databaseUrl: string
-  /** POST to /v1/chat/completions with the unlimited key, or another. */
+  /** POST to /v1/chat/completions. Default key: `freeKey`. */
   chat(
     body: unknown,
     options?: { key?: string; headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>
-  /** The usage-log row with this id, once it is shipped. Rejects after 30 s. */
+  /** Wait for the row of the usage log with this id. Rejects after 30 s. */
   row(id: string | null): Promise<Record<string, unknown>>
   rows(): Promise<Record<string, unknown>[]>
   close(): Promise<void>
 }
 
 export const secretKey = 'a-secret-key-for-tests-of-32-characters'
-/** Of tenant `free`, whose money is recorded and not limited. */
+/** A key of tenant `free`, whose money is recorded but not limited. */
 export const freeKey = 'free-key-for-tests-0001'
-/** Of tenant `paid`, which has one dollar. */
+/** A key of tenant `paid`, which has one dollar. */
 export const paidKey = 'paid-key-for-tests-0001'
-/** Of tenant `free`, in group `abort`: a leaving client ends the upstream call. */
+/** A key of tenant `free` in group `abort`: the upstream call ends when the client leaves. */
 export const abortKey = 'abort-key-for-tests-001'
 
-/** One channel that takes any name, `main` under another name upstream, one dollar for tenant `paid`. */
+/** One channel for all models. The upstream knows model `main` by another name. Tenant `paid` has one dollar. */
 export function gatewayYaml(upstreamUrl: string, extra = ''): string {
   return `
 models:

@@ -15,15 +15,15 @@ export interface TollgateProcess {
   child: ChildProcess
   /** Pids of the processes that serve, where PROCESSES asked for several. */
   members(): number[]
-  /** Give it to the next start to go on with the same journal. Removed when this process exits, if made here. */
+  /** The next start with the same directory goes on with its journal. Removed when the test process exits, if made here. */
   dataDir: string
   stdout(): string
   stderr(): string
-  /** The exit code once it has ended, as below. */
+  /** Resolves with the exit code when the process ends; null when a signal ended it. */
   exited: Promise<number | null>
-  /** SIGTERM; the exit code, null when a signal ended it. Rejects when it still runs after 60 s. */
+  /** Send SIGTERM and answer `exited`. Rejects when the process still runs after 60 s. */
   stop(): Promise<number | null>
-  /** SIGKILL; resolves when the process is gone. */
+  /** Send SIGKILL and wait for the end of the process. */
   kill9(): Promise<void>
 }
 
@@ -31,18 +31,18 @@ export interface TollgateOptions {
   /** Absent: Tollgate starts its embedded Postgres below `dataDir`. */
   databaseUrl?: string
   gatewayYaml: string
-  /** On top of nothing but PATH, HOME and TMPDIR of this process. */
+  /** Of the test's own environment the process gets only PATH, HOME and TMPDIR. */
   env?: Record<string, string>
   /** Default: a new temporary directory. */
   dataDir?: string
-  /** Arguments for Node itself. Default: those that the server would start itself again with, which takes time. */
+  /** Arguments for Node. Default: `serverArgs`, which spare the server its second start. */
   nodeArgs?: string[]
 }
 
-/** With these, and with NODE_COMPILE_CACHE, `src/server.ts` starts itself again when it was started without them. */
+/** `src/server.ts` starts itself again with these arguments, and with NODE_COMPILE_CACHE, unless it has them. */
 export const serverArgs = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
-/** Resolves when it answers `GET /readyz` with 200, or says that it works. Rejects with its output when it exits or takes over 60 s. */
+/** Wait until the process is ready, by `GET /readyz` or by what it prints. Rejects with its output when it exits, and after 60 s. */
 export async function startTollgate(options: TollgateOptions): Promise<TollgateProcess> {
   const home = temporaryDirectory()
   const dataDir = options.dataDir ?? join(home, 'data')
@@ -125,10 +125,7 @@ function environment(
   }
 }
 
-/**
- * The printed line carries the base URL, since the port was ours to choose freely. A process that only works has none:
- * it is ready when it says so.
- */
+/** The process chooses its port and prints the base URL. A worker has no port and prints that it works. */
 async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
   const ready = async () => {
     if (output.stdout.includes('Tollgate works.')) return 'http://127.0.0.1:0'
@@ -147,7 +144,7 @@ function childrenOf(pid = 0): number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
 }
 
-/** What a process was started with, for whoever looks: arguments, with spaces between. Empty when it is no more. */
+/** The command line of a process, with spaces between the arguments. Empty when there is no such process. */
 export function commandOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')
 }

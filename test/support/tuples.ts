@@ -1,4 +1,4 @@
-/** Columns of a tuple, or of a half, by name; null where they are null. They begin at `at`, behind a tuple's number. */
+/** The columns of a tuple, or of a half of it, by name. They begin at `at`, behind the number of columns. */
 export function columnsIn(
   bytes: Buffer,
   at: number,

@@ -45,7 +45,7 @@ export async function holdsFor(ms: number, check: () => unknown): Promise<void> 
   } while (performance.now() < endMs)
 }
 
-/** Wait for a random time, so that what follows comes at any moment of what runs meanwhile. */
+/** Wait for a random time of at most `mostMs`, so that the next step comes at any moment of what runs meanwhile. */
 export async function anyMoment(random: Random, mostMs: number): Promise<void> {
   await sleep(random.upTo(mostMs))
 }

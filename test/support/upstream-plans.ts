@@ -98,7 +98,7 @@ function* chatSteps(
     if (options.paceMs) yield { waitMs: options.paceMs }
     yield frame({ ...frameHead(), choices: [choice({ content: `token-${index} ` })], ...usageNull })
   }
-  // A reset throws away what the receiver has not read yet; the wait lets it read the content first.
+  // A reset throws away what the receiver has not read yet, so give it time to read the content first.
   if (options.ending === 'reset') yield { waitMs: 50 }
   if (options.done === false) return
   yield frame({ ...frameHead(), choices: [choice({}, 'stop')], ...usageNull })
@@ -123,7 +123,7 @@ export function errorAnswer(
   return { status, headers, body: JSON.stringify(body) }
 }
 
-/** What a proxy in front of an upstream answers when the upstream is away. */
+/** The answer of a proxy whose upstream is away. */
 export function htmlError(status: number): WholePlan {
   const body = `<html><head><title>${status} Bad Gateway</title></head><body><h1>nginx</h1></body></html>`
   return { status, headers: { 'content-type': 'text/html' }, body }
@@ -143,7 +143,7 @@ export function redirect(location: string): WholePlan {
   return { status: 307, headers: { location }, body: '' }
 }
 
-/** Compressed although nobody asked: some upstreams do so whatever the request's accept-encoding says. */
+/** A compressed answer. Some upstreams compress whatever the accept-encoding of the request says. */
 export function gzipAnswer(): WholePlan {
   const { body, headers } = chatAnswer()
   const packed = gzipSync(body)

@@ -8,7 +8,7 @@ const upstream: ScriptedUpstream = await startUpstream({
 })
 process.stdout.write(`${JSON.stringify({ port: upstream.port })}\n`)
 
-// Ends with its owner, also when the owner was killed: the pipe that must be our standard input closes then.
+// The standard input is a pipe from the owner. It closes when the owner ends, also when the owner was killed.
 process.stdin.on('end', () => process.exit(0)).resume()
 
 function count(): { requests: number; ids: string[] } {

@@ -4,16 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { until } from './until.ts'
 import { planByModel } from './upstream-plans.ts'
 
-/** An openai-chat upstream on a real socket that keeps what it saw and answers as scripted. */
+/** An openai-chat upstream on a real socket. It keeps the requests that it saw and answers as its script says. */
 export interface ScriptedUpstream {
   /** Base URL as a channel takes it, with `/v1`. */
   url: string
   port: number
-  /** In order of arrival, each kept from its headers on, so a caller that dies mid-body is seen as well. */
+  /** In order of arrival. A request is kept as soon as its headers are there, also when its body never comes. */
   requests: SeenRequest[]
-  /** Answer from now on by this rule. Until then: `planByModel`. */
+  /** Answer by this script from now on. Default: `planByModel`. */
   script(rule: Script): void
-  /** Resolves once `count` requests have arrived whole. Rejects after 30 s. */
+  /** Wait until `count` requests have arrived whole. Rejects after 30 s. */
   arrived(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -30,9 +30,9 @@ export interface SeenRequest {
   model: string | undefined
   stream: boolean
   includeUsage: boolean
-  /** Bytes of the answer's body that the socket has taken. */
+  /** Bytes of the answer's body that the socket has accepted. */
   bytesSent: number
-  /** True when the caller closed before the answer was whole. */
+  /** The caller closed the connection before the answer was whole. */
   closedEarly: boolean
   /** Resolves when the answer is over, however it ended. */
   closed: Promise<void>
@@ -57,7 +57,7 @@ export interface WholePlan extends AnyPlan {
 }
 
 export interface ChunkedPlan extends AnyPlan {
-  /** Written one by one; a caller that does not read holds the next one back. */
+  /** Written one by one. The next one waits while the caller does not read. */
   chunks: Iterable<Step> | AsyncIterable<Step>
   /** end: a proper end of the body; cut: the connection closes without one; reset: TCP RST; stall: silence. */
   ending: 'end' | 'cut' | 'reset' | 'stall'
@@ -121,7 +121,7 @@ function see(incoming: IncomingMessage): SeenRequest {
   }
 }
 
-/** False when the caller went away before the body was whole; what came of it is kept all the same. */
+/** False when the caller left before the body was whole. What had arrived of it is kept. */
 async function readBody(
   incoming: IncomingMessage,
   request: SeenRequest,
@@ -149,15 +149,15 @@ function describe(request: SeenRequest, text: string): void {
     request.stream = json.stream === true
     request.includeUsage = json.stream_options?.include_usage === true
   } catch {
-    // Not JSON, or only a part of it: the marker found by its name is all there is to know.
+    // It is no JSON, or only a part of it: there may be a marker, and nothing else is known.
   }
 }
 
 interface Answer {
   response: ServerResponse
-  /** Aborted when the connection is gone. */
+  /** Aborts when the connection is closed. */
   signal: AbortSignal
-  /** Close in an improper way that is ours, not the caller's. */
+  /** Close the connection ourselves in an improper way, which does not count as closed by the caller. */
   breakOff(how: (response: ServerResponse) => void): void
 }
 

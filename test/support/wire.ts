@@ -1,26 +1,23 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/**
- * A wire between a process and a server, such as Postgres, that can be broken in the ways wires break. Closed when the
- * test ends.
- */
+/** A proxy between a process and a server such as Postgres. A test breaks it as networks break. It ends with the test. */
 export interface Wire {
-  /** The server's URL, by way of here. */
+  /** The URL of the server, by way of this wire. */
   url: string
-  /** Everything passes; what was held back comes first. New connections are taken again. */
+  /** Let everything pass again. Held bytes come first. New connections are accepted. */
   mend(): Promise<void>
-  /** Nothing comes through, and nobody is told: a server that was stopped, or a network that swallows. */
+  /** Let nothing pass, and tell neither end: as with a stopped server, or a network that drops packets. */
   freeze(): void
-  /** Connections of now never bring anything again, and neither end is told; new ones pass: a router that forgot them. */
+  /** Let nothing pass on the present connections any more, and tell neither end; new ones work: as with a router that forgot them. */
   forget(): void
-  /** All connections break at once, and new ones pass: a server that was restarted. */
+  /** Break all connections; new ones work: as after a restart of the server. */
   drop(): void
-  /** All connections break at once, and new ones are refused: nothing listens there. */
+  /** Break all connections and refuse new ones: nothing listens there. */
   cut(): Promise<void>
-  /** Whatever passes takes so long for each way. */
+  /** Delay all bytes by so much, each way. */
   slow(ms: number): void
-  /** New connections break once the server has sent so much on them. Undefined: they do not. */
+  /** Break each new connection after so many bytes of the server. Undefined: break none. */
   breakAfter(bytes: number | undefined): void
   /** Connections that were made so far. */
   readonly made: number
@@ -104,7 +101,7 @@ interface Pair {
   breakAfter(bytes: number): void
 }
 
-/** Two sockets, each of which gets what the other brings, its end too, for as long as nothing is paused. */
+/** Two sockets. Each gets the bytes and the end of the other, unless they are paused. */
 function join(client: Socket, port: number, host: string, delayMs: () => number): Pair {
   const server = connect({ port, host, allowHalfOpen: true })
   client.allowHalfOpen = true
@@ -121,7 +118,7 @@ function join(client: Socket, port: number, host: string, delayMs: () => number)
     from.on('data', (bytes) => later(() => to.write(bytes)))
     from.on('end', () => later(() => to.end()))
     from.on('error', () => {
-      // A reset is no secret, but while nothing passes neither is it told.
+      // While nothing passes, the other end is not told of a reset either.
       if (!paused) to.destroy()
     })
   }

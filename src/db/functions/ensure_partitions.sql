@@ -10,7 +10,7 @@ DECLARE
   next_moment timestamptz;
   made integer := 0;
 BEGIN
-  FOREACH parent IN ARRAY ARRAY['requests', 'request_payloads', 'attempts'] LOOP
+  FOREACH parent IN ARRAY ARRAY['requests', 'request_tags', 'request_payloads', 'attempts'] LOOP
     FOR day IN EXECUTE format(
       'SELECT (now() AT TIME ZONE ''UTC'')::date + ahead FROM generate_series(0, $1) AS ahead
        UNION SELECT DISTINCT (created_at AT TIME ZONE ''UTC'')::date FROM %I ORDER BY 1', parent || '_default')
@@ -18,7 +18,7 @@ BEGIN
     LOOP
       child := parent || to_char(day, '_YYYYMMDD');
       CONTINUE WHEN to_regclass(quote_ident(child)) IS NOT NULL;
-      -- Lock the parent first, as writers do: no writer can then be between the parent and DEFAULT.
+      -- The parent first, as writers do: nobody can then be half-way between it and DEFAULT.
       EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent);
       CONTINUE WHEN to_regclass(quote_ident(child)) IS NOT NULL;
       first_moment := day::timestamp AT TIME ZONE 'UTC';

@@ -6,6 +6,6 @@ BEGIN
   dropped := 0;
   IF NOT pg_try_advisory_xact_lock(7023912) THEN RETURN; END IF;
   made := ensure_partitions(days_ahead);
-  dropped := drop_partitions('requests', keep_requests) + drop_partitions('attempts', keep_requests)
-    + drop_partitions('request_payloads', keep_payloads);
+  dropped := drop_partitions('requests', keep_requests) + drop_partitions('request_tags', keep_requests)
+    + drop_partitions('attempts', keep_requests) + drop_partitions('request_payloads', keep_payloads);
 END $$;

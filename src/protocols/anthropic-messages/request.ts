@@ -34,6 +34,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   if (maxOutputTokens === undefined) {
     throw invalid('max_tokens', 'required: the most tokens that the answer may have')
   }
+  const user = userOf(raw, members.metadata, depthMax)
   return {
     model,
     stream: readBoolean(raw, members.stream, 'stream'),
@@ -44,7 +45,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     heldId: undefined,
     keepsAnswer: false,
     hidesCost: undefined,
-    session: userOf(raw, members.metadata, depthMax),
+    session: user,
+    endUser: user,
     conversation: members.messages,
     spans: new MessagesSpans(members.model ?? whole),
   }

@@ -9,7 +9,7 @@ import {
   skipSpace,
 } from '../json-scan.ts'
 import type { RequestFacts } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, wrongKind } from '../scan-facts.ts'
+import { readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
 import { ChatSpans, readStreamOptions } from './request.ts'
 
 /** What the gateway must know of an endpoint whose requests and answers it only passes on. */
@@ -49,6 +49,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       keepsAnswer: false,
       hidesCost: undefined,
       session: undefined,
+      endUser: stringAt(raw, members.user),
       conversation: undefined,
       spans: new ChatSpans(members.model ?? whole, usage),
     }
@@ -64,6 +65,7 @@ const memberNames = [
   'max_tokens',
   'n',
   'best_of',
+  'user',
 ] as const
 type Members = Partial<Record<(typeof memberNames)[number], Span>>
 

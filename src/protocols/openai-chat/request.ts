@@ -35,6 +35,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     keepsAnswer: false,
     hidesCost: undefined,
     session: stringAt(raw, members.prompt_cache_key),
+    endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
+    metadata: members.metadata,
     conversation: members.messages,
     spans: new ChatSpans(members.model ?? whole, usage),
   }
@@ -63,6 +65,9 @@ const memberNames = [
   'n',
   'web_search_options',
   'prompt_cache_key',
+  'user',
+  'safety_identifier',
+  'metadata',
 ] as const
 
 /**

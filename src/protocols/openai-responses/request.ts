@@ -48,6 +48,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
     hidesCost: readBoolean(raw, members.background, 'background') ? 'background' : undefined,
     session: stringAt(raw, members.prompt_cache_key),
+    endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
+    metadata: members.metadata,
     conversation: members.input,
     spans: new ResponsesSpans(members.model ?? whole),
   }
@@ -75,6 +77,9 @@ const memberNames = [
   'prompt',
   'tools',
   'prompt_cache_key',
+  'user',
+  'safety_identifier',
+  'metadata',
 ] as const
 
 /** Tools that the vendor runs. Their results count as input. */

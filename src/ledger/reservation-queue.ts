@@ -1,57 +1,57 @@
-import type { Pending, Refusal } from './reservations.ts'
+import type { Pending, Refusal } from './reservation.ts'
 
-export interface MoneyLineOptions {
-  /** Ship what has ended, so that it holds nothing any more. Never rejects. */
+export interface ReservationQueueOptions {
+  /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
-  /** Ask for these again, before whatever else is to be asked. */
+  /** Ask Postgres for these again, before all others. */
   ask(turn: Pending[]): void
 }
 
-/** More that wait than this are refused at once. */
+/** When so many wait, further requests are refused at once. */
 const lengthMax = 2_000
-/** How many of those that wait for one pot are asked for at a time: the rest would not be granted before them. */
+/** Requests asked for at a time of those that wait for one source: the others would not be granted before them. */
 const turnMax = 50
-/** What ends in other processes, and jobs that end in workers, are noticed by asking again. */
+/** Nobody tells us of requests that end in other processes, or of jobs that end in workers: ask again after this. */
 const askAgainMs = 100
 
 /**
- * Requests that wait for money that running requests hold, in the order of arrival. They are asked for again whenever
- * a request of this process has ended and is shipped, else every 100 ms. One that fits goes before one that does not:
- * nobody waits for money that is there.
+ * Requests that wait for money that running requests hold, in the order of arrival. Postgres is asked again when a
+ * request of this process has ended and is shipped, else every 100 ms. A request that fits goes before one that does
+ * not: nobody waits for money that is free.
  */
-export class MoneyLine {
-  readonly #options: MoneyLineOptions
-  /** Those that no transaction is asked for just now, by place. */
-  #line: Pending[] = []
-  /** Whose pot each of those that wait needs, also while it is asked for. */
+export class ReservationQueue {
+  readonly #options: ReservationQueueOptions
+  /** The requests that no running transaction asks for, in the order of arrival. */
+  #waiting: Pending[] = []
+  /** The owner of the source that each request waits for, also while a transaction asks for it. */
   readonly #owners = new Map<Pending, string>()
-  /** How many wait for a pot of this owner, and what was left of it when it was last asked. */
+  /** How many wait for a source of this owner, and what was left of it at the last answer. */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
   #moving = false
   #woken = false
   #wake = () => {}
 
-  constructor(options: MoneyLineOptions) {
+  constructor(options: ReservationQueueOptions) {
     this.#options = options
   }
 
-  /** True: others wait for a pot that this one needs too, and now it waits behind them. */
+  /** True: others wait for a source that this request needs too, and now it waits behind them. */
   takesBehind(pending: Pending): boolean {
     const owners = [pending.accountId, pending.keyId, pending.groupId]
     const owner = owners.find((id) => this.#blocked.has(id))
     if (owner === undefined || this.#owners.size >= lengthMax) return false
-    // That can be told at once.
+    // Postgres can refuse it at once.
     if (owners.some((id) => this.#isTooMuch(pending, id))) return false
-    // The next turn has it, whoever wakes it.
+    // The next turn asks for it.
     this.#join(pending, owner)
     return true
   }
 
-  /** True: it is not refused yet, but waits. */
+  /** True: the request waits. False: it is refused. */
   takes(pending: Pending, refusal: Refusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
-    // What is insufficient only waits to be told from what was shipped: nobody has to wait behind it.
+    // An `insufficient` is asked again once the rows are shipped, and nobody has to wait behind it.
     const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
     this.#join(pending, owner)
     const blocked = this.#blocked.get(owner ?? '')
@@ -60,14 +60,14 @@ export class MoneyLine {
     return true
   }
 
-  /** It waits no more. */
+  /** The request waits no more. */
   leave(pending: Pending): void {
     this.#block(pending, undefined)
     this.#owners.delete(pending)
-    this.#line = this.#line.filter((other) => other !== pending)
+    this.#waiting = this.#waiting.filter((other) => other !== pending)
   }
 
-  /** Something may be free now. */
+  /** Some money may be free now. */
   wake(): void {
     this.#woken = true
     this.#wake()
@@ -75,8 +75,8 @@ export class MoneyLine {
 
   #join(pending: Pending, owner: string | undefined): void {
     this.#block(pending, owner)
-    const behind = this.#line.findLastIndex(({ place }) => place < pending.place)
-    this.#line.splice(behind + 1, 0, pending)
+    const behind = this.#waiting.findLastIndex(({ place }) => place < pending.place)
+    this.#waiting.splice(behind + 1, 0, pending)
     if (!this.#moving) void this.#move()
   }
 
@@ -98,39 +98,39 @@ export class MoneyLine {
 
   async #move(): Promise<void> {
     this.#moving = true
-    while (this.#line.length > 0) {
+    while (this.#waiting.length > 0) {
       this.#woken = false
-      // Those that join from now on may need what ends from now on.
-      const shippable = [...this.#line]
+      // A request that joins from now on may need rows that are not in this shipment.
+      const shippable = [...this.#waiting]
       await this.#options.ship()
       for (const pending of shippable) pending.shipped = true
       const turn = this.#nextTurn()
       const waiting = new Set(turn)
-      this.#line = this.#line.filter((pending) => !waiting.has(pending))
+      this.#waiting = this.#waiting.filter((pending) => !waiting.has(pending))
       if (turn.length > 0) {
         const answers = turn.map(answerOf)
         this.#options.ask(turn)
         await Promise.all(answers)
       }
       const granted = turn.some((pending) => !this.#owners.has(pending))
-      if (!granted && !this.#woken && this.#line.length > 0) await this.#nap()
+      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#nap()
     }
     this.#moving = false
   }
 
   /**
-   * The first of each owner's, and those that are asked for the last time because of their time, or because too little is
-   * left by now. Those whose clients have left are let go.
+   * The first requests of each owner, and those that get their last answer: their time is up, or too little is left for
+   * them. Requests whose clients have left are dropped.
    */
   #nextTurn(): Pending[] {
     const counts = new Map<string, number>()
     const now = Date.now()
-    const gone = this.#line.filter((pending) => pending.gone())
+    const gone = this.#waiting.filter((pending) => pending.gone())
     for (const pending of gone) {
       this.leave(pending)
       pending.settle({ kind: 'left' })
     }
-    return this.#line.filter((pending) => {
+    return this.#waiting.filter((pending) => {
       if (!pending.shipped) return false
       const owner = this.#owners.get(pending) ?? ''
       const count = counts.get(owner) ?? 0
@@ -156,8 +156,8 @@ function answerOf(pending: Pending): Promise<void> {
   })
 }
 
-function ownerOf({ accountId, keyId, groupId }: Pending, { pot }: Refusal): string {
-  switch (pot.owner) {
+function ownerOf({ accountId, keyId, groupId }: Pending, { source }: Refusal): string {
+  switch (source.owner) {
     case 'balance':
       return accountId
     case 'key':

@@ -1,0 +1,123 @@
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  sql,
+  text,
+  uuid,
+} from './drizzle.cjs'
+import { bytea, managedBy, moment, nano } from './schema-types.ts'
+
+export const models = pgTable('models', {
+  /** Public name, or `*`: any model name that a channel passes through. */
+  id: text('id').primaryKey(),
+  contextLength: integer('context_length'),
+  maxOutputTokens: integer('max_output_tokens'),
+  /** Other names that clients may call it by. */
+  aliases: text('aliases').array().notNull().default(sql`'{}'`),
+  /** Models that answer in its stead, in this order, when none of its channels can. */
+  fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
+  /** What of image requests it takes; NULL: nothing is said of it. */
+  images: jsonb('images').$type<ImageTraits>(),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+  createdAt: moment('created_at').notNull().default(sql`now()`),
+})
+
+/** Append-only: a new price is a new row; the newest row of a model is in force. Nano-USD per million tokens. */
+export const prices = pgTable(
+  'prices',
+  {
+    id: uuid('id').primaryKey(),
+    modelId: text('model_id')
+      .notNull()
+      .references(() => models.id),
+    input: nano('input_nano'),
+    cacheRead: nano('cache_read_nano'),
+    cacheWrite: nano('cache_write_nano'),
+    output: nano('output_nano'),
+    reasoning: nano('reasoning_nano'),
+    /** Nano-USD per image. */
+    image: nano('image_nano'),
+    /** Prices of images of one size or quality, which go before `image_nano`. */
+    imageRates: jsonb('image_rates').$type<ImageRateRow[]>(),
+    createdAt: moment('created_at').notNull().default(sql`clock_timestamp()`),
+  },
+  (t) => [index('prices_model').on(t.modelId, t.createdAt)],
+)
+
+export const channels = pgTable('channels', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  /** Protocol name -> base URL exactly as that vendor's own SDK takes it. */
+  protocols: jsonb('protocols').$type<Record<string, string>>().notNull(),
+  priority: integer('priority').notNull().default(0),
+  weight: integer('weight').notNull().default(1),
+  allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
+  /** CIDR blocks that are allowed beside public addresses; NULL: `allowPrivateAddress` says it for all of them. */
+  privateAddresses: text('private_addresses').array(),
+  /** Most images that all processes together have it make at once, and in a minute; NULL: unbounded. */
+  imageConcurrency: integer('image_concurrency'),
+  imagesPerMinute: integer('images_per_minute'),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+})
+
+/** Upstream secrets, AES-256-GCM: nonce (12) | tag (16) | ciphertext, with the channel's id as associated data. */
+export const channelCredentials = pgTable(
+  'channel_credentials',
+  {
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    ordinal: smallint('ordinal').notNull(),
+    /** Names the SECRET_KEY that sealed it. */
+    keyId: text('key_id').notNull(),
+    sealed: bytea('sealed').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.ordinal] })],
+)
+
+/** One model on one channel. `*` as model and upstream model: any name, passed through. */
+export const offers = pgTable(
+  'offers',
+  {
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    modelId: text('model_id').notNull(),
+    upstreamModel: text('upstream_model').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.modelId] })],
+)
+
+/** One row. Raised by triggers, in the transaction of the change: `keys` for any key, `catalog` for all else. */
+export const revision = pgTable('revision', {
+  id: smallint('id').primaryKey().default(1),
+  catalog: bigint('catalog', { mode: 'number' }).notNull().default(0),
+  keys: bigint('keys', { mode: 'number' }).notNull().default(0),
+})
+
+/** As `models.images` keeps it (canonical/image.ts). */
+interface ImageTraits {
+  sizes?: readonly string[]
+  qualities?: readonly string[]
+  styles?: readonly string[]
+  backgrounds?: readonly string[]
+  outputFormats?: readonly string[]
+  imagesMax?: number
+  partialImagesMax?: number
+  promptCharactersMax?: number
+}
+
+/** As `prices.image_rates` keeps it: nano-USD as decimal digits. */
+export interface ImageRateRow {
+  size?: string
+  quality?: string
+  nano: string
+}

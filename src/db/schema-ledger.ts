@@ -1,0 +1,233 @@
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  pgView,
+  primaryKey,
+  smallint,
+  sql,
+  text,
+  uniqueIndex,
+  uuid,
+} from './drizzle.cjs'
+import { moment, nano } from './schema-types.ts'
+
+/**
+ * The usage log: one row per client call, append-only. In the migration: RANGE partitions by day on created_at,
+ * plus a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
+ * What each column means, its bound and who writes it stands in ledger/row.ts.
+ */
+export const requests = pgTable(
+  'requests',
+  {
+    id: uuid('id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    tenantId: uuid('tenant_id'),
+    keyId: uuid('key_id'),
+    groupId: uuid('group_id'),
+    endpoint: text('endpoint').notNull(),
+    clientProtocol: text('client_protocol'),
+    upstreamProtocol: text('upstream_protocol'),
+    requestedModel: text('requested_model'),
+    servedModel: text('served_model'),
+    channel: text('channel'),
+    stream: boolean('stream').notNull(),
+    status: smallint('status').notNull(),
+    outcome: text('outcome').notNull(),
+    errorKind: text('error_kind'),
+    errorMessage: text('error_message'),
+    errorUpstreamStatus: smallint('error_upstream_status'),
+    finishReason: text('finish_reason'),
+    inputTokens: integer('input_tokens'),
+    cacheReadTokens: integer('cache_read_tokens'),
+    cacheWriteTokens: integer('cache_write_tokens'),
+    outputTokens: integer('output_tokens'),
+    reasoningTokens: integer('reasoning_tokens'),
+    usageSource: text('usage_source').notNull(),
+    streamEnd: text('stream_end'),
+    /** NULL: not known. */
+    cost: nano('cost_nano'),
+    priceId: uuid('price_id'),
+    priceMultiplier: text('price_multiplier'),
+    queueMs: integer('queue_ms'),
+    firstTokenMs: integer('first_token_ms'),
+    totalMs: integer('total_ms'),
+    attemptCount: smallint('attempt_count').notNull(),
+    /** JSON text of TranslationNote[]; text, because jsonb refuses escaped NUL and lone surrogates. */
+    notes: text('notes'),
+    clientAddress: text('client_address'),
+    userAgent: text('user_agent'),
+    upstreamRequestId: text('upstream_request_id'),
+    idempotencyKey: text('idempotency_key'),
+    /** More than 1: a flood of unauthenticated calls from one address, folded into this row. */
+    folded: integer('folded').notNull().default(1),
+    /** Images delivered; NULL: not an image request. */
+    images: smallint('images'),
+    endUser: text('end_user'),
+    session: text('session'),
+    /** NULL: none. A trigger notes each of them in request_tags. */
+    tags: text('tags').array(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.id, t.createdAt] }),
+    // With the key, so that a key that sees only its own rows has those of others passed over within the index.
+    index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
+    // For the filters of the usage log, each in the list's order; what is usual stays out of the partial ones.
+    index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
+    index('requests_served_model')
+      .on(t.tenantId, t.servedModel, t.createdAt)
+      .where(sql`${t.servedModel} <> ${t.requestedModel}`),
+    index('requests_unusual')
+      .on(t.tenantId, t.createdAt, t.status, t.outcome, t.requestedModel, t.servedModel, t.keyId)
+      .where(sql`${t.outcome} <> 'succeeded' or ${t.status} <> 200`),
+    index('requests_endpoint')
+      .on(t.tenantId, t.endpoint, t.createdAt)
+      .where(sql`${t.endpoint} <> '/v1/chat/completions'`),
+    index('requests_end_user').on(t.tenantId, t.endUser, t.createdAt).where(sql`${t.endUser} is not null`),
+    index('requests_session').on(t.tenantId, t.session, t.createdAt).where(sql`${t.session} is not null`),
+  ],
+)
+
+/**
+ * The tags of requests in the order of the list: no index on an array has one. Partitioned by day, as `requests`, whose
+ * trigger writes it.
+ */
+export const requestTags = pgTable(
+  'request_tags',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    tag: text('tag').notNull(),
+    createdAt: moment('created_at').notNull(),
+    requestId: uuid('request_id').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.tag, t.createdAt, t.requestId] })],
+)
+
+/** Redacted bodies, apart from the list that people page through. STORAGE EXTERNAL, own partitions and retention. */
+export const requestPayloads = pgTable(
+  'request_payloads',
+  {
+    requestId: uuid('request_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    capture: text('capture').notNull(),
+    body: text('body').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.requestId, t.createdAt] })],
+)
+
+/** Upstream calls made, and candidates passed over, for one request, in order. Partitioned by day as well. */
+export const attempts = pgTable(
+  'attempts',
+  {
+    requestId: uuid('request_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    ordinal: smallint('ordinal').notNull(),
+    channel: text('channel').notNull(),
+    upstreamProtocol: text('upstream_protocol'),
+    upstreamModel: text('upstream_model'),
+    /** Why it was chosen or passed over. */
+    reason: text('reason').notNull(),
+    /** A candidate that was not called. */
+    passedOver: boolean('passed_over').notNull().default(false),
+    status: smallint('status'),
+    errorKind: text('error_kind'),
+    errorMessage: text('error_message'),
+    firstByteMs: integer('first_byte_ms'),
+    totalMs: integer('total_ms'),
+    upstreamRequestId: text('upstream_request_id'),
+  },
+  (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
+)
+
+/** Immutable money movements. A charge has the id of its request, so it cannot be booked twice. */
+export const entries = pgTable('entries', {
+  id: uuid('id').primaryKey(),
+  accountId: uuid('account_id').notNull(),
+  createdAt: moment('created_at').notNull(),
+  kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
+  /** Nano-USD; negative takes from the account. */
+  amount: nano('amount_nano').notNull(),
+  /** Why, in the operator's words; NULL for charges and openings. */
+  note: text('note'),
+})
+
+/** What keys and groups that have budgets spent in one period of them, and what running requests hold of it. */
+export const budgetPeriods = pgTable(
+  'budget_periods',
+  {
+    id: uuid('id').primaryKey().default(sql`gen_random_uuid()`),
+    /** A key's or a group's id. */
+    ownerId: uuid('owner_id').notNull(),
+    period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
+    /** Midnight UTC of its first day; the epoch for `total`. */
+    startsAt: moment('starts_at').notNull(),
+    spent: nano('spent_nano').notNull().default(sql`0`),
+    reserved: nano('reserved_nano').notNull().default(sql`0`),
+  },
+  (t) => [uniqueIndex('budget_periods_owner').on(t.ownerId, t.period, t.startsAt)],
+)
+
+/** The budgets that keys and groups have now. A migration made the view. */
+export const budgets = pgView('budgets', {
+  ownerId: uuid('owner_id').notNull(),
+  owner: text('owner', { enum: ['key', 'group'] }).notNull(),
+  period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
+  limit: nano('limit_nano').notNull(),
+}).existing()
+
+/** Money held for running requests of limited accounts. */
+export const reservations = pgTable(
+  'reservations',
+  {
+    requestId: uuid('request_id').primaryKey(),
+    accountId: uuid('account_id').notNull(),
+    instanceId: uuid('instance_id').notNull(),
+    amount: nano('amount_nano').notNull(),
+    /** Those that hold it too. */
+    budgetPeriodIds: uuid('budget_period_ids').array().notNull().default(sql`'{}'`),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [index('reservations_instance').on(t.instanceId)],
+)
+
+/** Processes with a journal. */
+export const instances = pgTable('instances', {
+  id: uuid('id').primaryKey(),
+  host: text('host').notNull(),
+  pid: integer('pid').notNull(),
+  startedAt: moment('started_at').notNull(),
+  heartbeatAt: moment('heartbeat_at').notNull(),
+  /** `lost`: not heard of for a day, and nobody has its journal. */
+  state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
+})
+
+/** How far each journal segment has been shipped, in bytes; advanced in the transaction that ships. */
+export const journalPositions = pgTable(
+  'journal_positions',
+  {
+    instanceId: uuid('instance_id').notNull(),
+    segment: integer('segment').notNull(),
+    position: bigint('position', { mode: 'number' }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.instanceId, t.segment] })],
+)
+
+/** Which channel holds an answer that a client may continue or ask for again. */
+export const heldAnswers = pgTable(
+  'held_answers',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    /** The upstream's id, such as `resp_...`. */
+    answerId: text('answer_id').notNull(),
+    channel: text('channel').notNull(),
+    /** Which of the channel's credentials holds it, as a short hash of it; NULL: not known. */
+    credential: text('credential'),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.answerId] }),
+    index('held_answers_created_at').on(t.createdAt),
+  ],
+)

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/testbed.ts'
+
+/** What a client hears of a request that does not fit its schema: the field, what it should be, and what came. */
+
+const adminToken = 'an-admin-token-for-tests'
+const asAdmin = { authorization: `Bearer ${adminToken}` }
+const secret = `sk-proj-${'a1B2'.repeat(12)}`
+
+let bed: InProcess
+beforeAll(async () => {
+  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
+})
+afterAll(() => bed?.close())
+
+async function ask(path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`http://127.0.0.1:${bed.port}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${freeKey}`, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const answer = (await response.json()) as { error: { message: string; param: string | null } }
+  return { status: response.status, headers: response.headers, error: answer.error }
+}
+
+describe('a parameter', () => {
+  test.each([
+    ['/v1/usage/requests?limit=9999', 'limit: expected a whole number from 1 to 200, got "9999"'],
+    ['/v1/usage/requests?limit=1&limit=2', 'limit: given more than once'],
+    [
+      '/v1/usage/requests?status=teapot',
+      'status: expected a status such as 404 or a class such as 4xx, got "teapot"',
+    ],
+    [
+      '/v1/usage/requests?outcome=good',
+      'outcome: expected "succeeded", "refused", "failed", "cancelled" or "orphaned", got "good"',
+    ],
+    [
+      '/v1/usage/requests?from=2026-02-30',
+      'from: expected a moment such as 2026-11-21T09:30:00Z or a day such as 2026-11-21, got "2026-02-30"',
+    ],
+    ['/v1/usage/requests?from=2026-11-02&to=2026-11-01T00:00:00Z', 'to: expected a time after "from"'],
+    ['/v1/usage/summary?colour=red', 'colour: unknown parameter, expected one of from, to, model'],
+    ['/v1/usage/budget?day=1', 'day: unknown parameter, expected no parameters'],
+    ['/v1/images/generations?limit=0', 'limit: expected a whole number from 1 to 200, got "0"'],
+    ['/v1/images/generations?cursor=x', 'cursor: expected next_cursor of the page before, got "x"'],
+  ])('%s is refused by name, with a row', async (path, message) => {
+    const { status, error, headers } = await ask(path)
+    expect(status).toBe(400)
+    expect(error).toMatchObject({ message, param: message.split(':')[0] })
+    expect(await bed.row(headers.get('x-request-id') ?? '')).toMatchObject({
+      status: 400,
+      error_kind: 'invalid_request',
+      error_message: message,
+    })
+  })
+
+  test('that is long, or breaks lines, is shown by its beginning', async () => {
+    const { error } = await ask(`/v1/usage/requests?${'x'.repeat(5000)}%0A=1`)
+    expect(error.param).toBe('x'.repeat(64))
+    const { error: other } = await ask(`/v1/usage/requests?a%0Ab=1`)
+    expect(other.param).toBe('a?b')
+    const { error: value } = await ask(`/v1/usage/requests?limit=${'9'.repeat(5000)}`)
+    expect(value.message.length).toBeLessThan(120)
+  })
+
+  test('of the Messages format is nothing to other clients', async () => {
+    expect((await ask('/v1/models?limit=none')).status).toBe(200)
+    const { status, error } = await ask('/v1/models?limit=none', undefined, {
+      'anthropic-version': '2023-06-01',
+    })
+    expect(status).toBe(400)
+    expect(error.message).toBe('limit: expected a whole number from 1 to 1000, got "none"')
+  })
+})
+
+describe('a body', () => {
+  const request = { model: 'm', messages: [] }
+  test.each([
+    ['/v1/translate', [], null, 'body: expected a JSON object, got array'],
+    [
+      '/v1/translate',
+      { from: 'openai-chat', to: 'nowhere', request },
+      'to',
+      'to: expected "openai-chat", "openai-responses", "anthropic-messages" or "gemini", got "nowhere"',
+    ],
+    [
+      '/v1/translate',
+      { from: 'openai-chat', to: 'gemini' },
+      'request',
+      'request: expected an object, got nothing',
+    ],
+    [
+      '/v1/translate',
+      { from: 'openai-chat', to: 'gemini', request, strict: 'yes' },
+      'strict',
+      'strict: expected a boolean, got string',
+    ],
+    [
+      '/v1/responses/input_tokens',
+      { input: 'Hello' },
+      'model',
+      'model: required: the id of a model, as GET /v1/models lists them',
+    ],
+    [
+      '/v1/responses/input_tokens',
+      { model: 'main', previous_response_id: 5 },
+      'previous_response_id',
+      'previous_response_id: expected a string, got number',
+    ],
+  ])('of %s: %j is refused by the name of its member', async (path, body, param, message) => {
+    const { status, error } = await ask(path, body)
+    expect(status).toBe(400)
+    expect(error).toMatchObject({ message, param })
+  })
+})
+
+describe('an entry', () => {
+  const entry = { kind: 'top_up', amount_usd: '1' }
+  test.each([
+    [{ ...entry, kind: 'charge' }, 'kind: expected "top_up" or "adjustment", got "charge"'],
+    [{ ...entry, id: 'one' }, 'id: expected a UUID, got "one"'],
+    [
+      { ...entry, amount_usd: '5e3' },
+      'amount_usd: expected a decimal as a string, with at most 9 decimals, such as "5.00", got "5e3"',
+    ],
+    [{ ...entry, amount_usd: '-1' }, 'amount_usd: a top-up brings money; take some with an "adjustment"'],
+    [{ ...entry, odd: 1 }, 'odd: unknown parameter, expected one of id, kind, amount_usd, note'],
+  ])('%j is refused by the name of its member', async (body, message) => {
+    const { status, error } = await ask('/admin/tenants/free/entries', body, asAdmin)
+    expect(status).toBe(400)
+    expect(error.message).toBe(message)
+  })
+
+  test('whose member holds a secret does not show it again', async () => {
+    for (const body of [
+      { ...entry, [secret]: 1 },
+      { ...entry, kind: secret },
+      { ...entry, id: secret },
+    ]) {
+      const { status, error } = await ask('/admin/tenants/free/entries', body, asAdmin)
+      expect(status).toBe(400)
+      expect(JSON.stringify(error)).not.toContain(secret.slice(0, 24))
+    }
+  })
+})

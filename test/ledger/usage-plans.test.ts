@@ -1,0 +1,99 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { clientSettings } from '../../src/db/connections.ts'
+import { listRequests, type Position, type RequestFilter } from '../../src/ledger/queries.ts'
+import { freshDatabase } from '../support/database.ts'
+
+/**
+ * What a page of the usage log reads, in pages of Postgres's, over rows of six days of one tenant. Reading all of them
+ * would take more than 3,000.
+ */
+
+const tenantId = '00000000-0000-4000-8000-000000000001'
+const keyId = '00000000-0000-4000-8000-0000000000a1'
+const rows = 60_000
+const days = 6
+const limit = 51
+
+let sql: postgres.Sql
+let drop: () => Promise<void>
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  drop = fresh.drop
+  // As the application asks, with plans that do not know what is asked for.
+  sql = postgres(fresh.url, clientSettings({ max: 1 }))
+  await fill()
+}, 120_000)
+afterAll(async () => {
+  await sql.end()
+  await drop()
+})
+
+/** Row i is the i-th newest. Some have what is rare, which is at the end of the list; half have what is only old. */
+async function fill(): Promise<void> {
+  for (let day = 1; day <= days; day++) {
+    const from = new Date(Date.UTC(2026, 0, day)).toISOString()
+    const to = new Date(Date.UTC(2026, 0, day + 1)).toISOString()
+    for (const table of ['requests', 'request_tags']) {
+      await sql.unsafe(
+        `create table ${table}_2026010${day} partition of ${table} for values from ('${from}') to ('${to}')`,
+      )
+    }
+  }
+  const end = Date.UTC(2026, 0, days + 1)
+  const stepMs = (days * 86_400_000) / rows
+  await sql`
+    insert into requests (id, created_at, tenant_id, key_id, endpoint, requested_model, served_model, stream, status,
+      outcome, usage_source, attempt_count, user_agent, end_user, session, tags)
+    select
+      (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
+      to_timestamp(ms / 1000.0), ${tenantId}, ${keyId}, '/v1/chat/completions', 'model', 'model', false, 200,
+      'succeeded', 'upstream', 1, 'OpenAI/Python 2.9.0',
+      case when i > ${rows - 3}::int then 'rare' when i > ${rows / 2}::int then 'old' when i % 2 = 0 then 'common' end,
+      case when i > ${rows - 3}::int then 'rare' when i > ${rows / 2}::int then 'old' when i % 2 = 0 then 'common' end,
+      case when i > ${rows - 3}::int then array['common', 'rare'] when i > ${rows / 2}::int then array['common', 'old']
+        when i % 2 = 0 then array['common', 'n' || i] end
+    from (select i, ${end}::bigint - (i * ${stepMs}::float8)::bigint as ms from generate_series(1, ${rows}::int) i) as n
+    order by i desc`
+  await sql`vacuum analyze requests, request_tags`
+}
+
+const middle: Position = {
+  createdAt: new Date(Date.UTC(2026, 0, 4)),
+  id: '019b8648-4c00-7000-8000-000000000000',
+}
+
+const pages: [what: string, filter: RequestFilter, found: number, after?: Position][] = [
+  ['end user, common', { endUser: 'common' }, limit],
+  ['end user, in old rows', { endUser: 'old' }, limit],
+  ['end user, of three rows', { endUser: 'rare' }, 3],
+  ['end user, none', { endUser: 'nobody' }, 0],
+  ['end user, in the middle', { endUser: 'old' }, limit, middle],
+  ['session, in old rows', { session: 'old' }, limit],
+  ['session, none', { session: 'none' }, 0],
+  ['tag, on all rows', { tags: ['common'] }, limit],
+  ['tag, in old rows', { tags: ['old'] }, limit],
+  ['tag, of three rows', { tags: ['rare'] }, 3],
+  ['tag, none', { tags: ['none'] }, 0],
+  ['tag, in the middle', { tags: ['common'] }, limit, middle],
+  ['tag, two days', { tags: ['common'], from: new Date(Date.UTC(2026, 0, 1)), to: middle.createdAt }, limit],
+  ['tags, both on old rows', { tags: ['old', 'common'] }, limit],
+  ['tag and end user, both in old rows', { tags: ['old'], endUser: 'old' }, limit],
+]
+
+test.each(pages)('%s: a page reads a small part of the log', async (_, filter, found, after) => {
+  const before = await blocks()
+  const list = await listRequests(sql, { tenantId, keyId: null }, filter, after, limit)
+  expect((await blocks()) - before).toBeLessThan(400)
+  expect(list).toHaveLength(found)
+})
+
+/** How many blocks of the usage log this session has read so far, from memory or from disk. */
+async function blocks(): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`
+  await sql`select pg_stat_clear_snapshot()`
+  const [row] = await sql<{ blocks: string }[]>`
+    select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0)) as blocks
+    from pg_statio_user_tables where relname like 'request%'`
+  return Number(row?.blocks)
+}

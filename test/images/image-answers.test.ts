@@ -216,7 +216,7 @@ describe('a database that does not answer', () => {
     const jobs = jobsOf(database, 500)
     const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
     expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
-    // Of a client that does not ask for types (db/array-types.ts), only a connection that is open can be reserved.
+    // A client that does not ask for types (db/array-types.ts) can reserve only an open connection.
     await other.sql`SELECT 1`
     const session = await other.sql.reserve()
     await session`BEGIN`

@@ -8,7 +8,8 @@ import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
  * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
- * a known one. A schema is loose if we add to its value and write it back: it keeps the members of a newer release.
+ * a known one. A schema is loose, and keeps the members of a newer release, where its value is written again: we add to it
+ * and write it back, or make the row of the usage log from it.
  */
 
 const text = z.string()
@@ -44,7 +45,7 @@ export const keptQuote: z.ZodType<JobQuote> = z.object({
   stream: z.boolean(),
 })
 
-export const keptOpened: z.ZodType<OpenRecord> = z.object({
+export const keptOpened: z.ZodType<OpenRecord> = z.looseObject({
   id: text,
   tenantId: textOrNull,
   keyId: textOrNull,

@@ -19,7 +19,7 @@ const MiB = 1024 * 1024
 const second = 1000
 
 /**
- * Every bound of a process: its name, its default and what it may be. The environment has each under the same name in
+ * Every bound of a process: its name, its default and its range. The environment has each under the same name in
  * capitals, such as `BODY_BYTES_MAX`.
  */
 export const boundSettings = {

@@ -25,9 +25,9 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
     async close() {
-      const late = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
+      const timeout = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
       await Promise.all([keeping.stop(), ...workers.map((worker) => worker.close())])
-      clearTimeout(late)
+      clearTimeout(timeout)
     },
   }
 }

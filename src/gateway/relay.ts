@@ -244,7 +244,7 @@ export class Relay implements Listener {
     this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid })
   }
 
-  /** Settle, then send what is left and end the answer. Runs once. */
+  /** Settle, then send the last bytes and end the answer. Runs once. */
   #finish(
     observation: Observation,
     streamEnd: StreamEnd,

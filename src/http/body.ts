@@ -123,13 +123,13 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | u
       const only = chunks.length === 1 ? chunks[0] : undefined
       resolve({ bytes: only ?? Buffer.concat(chunks, length), release: nothingToRelease })
     })
-    const gone = () => {
+    const onGone = () => {
       if (request.readableEnded) return
       returnSlab()
       resolve(undefined)
     }
-    request.on('error', gone)
-    request.on('close', gone)
+    request.on('error', onGone)
+    request.on('close', onGone)
   })
 }
 

@@ -73,12 +73,12 @@ export async function writeTo(
   if (response.destroyed || response.write(bytes)) return
   await new Promise<void>((resolve) => {
     const end = () => {
-      clearTimeout(late)
+      clearTimeout(timeout)
       response.off('drain', end)
       response.off('close', end)
       resolve()
     }
-    const late = setTimeout(() => {
+    const timeout = setTimeout(() => {
       response.destroy()
       end()
     }, stallMs)
@@ -90,7 +90,7 @@ export async function writeTo(
 /** End an answer. Closes the connection when the client has not read the rest within `stallMs`. */
 export function endAnswer(response: ServerResponse, stallMs: number): void {
   if (response.destroyed) return
-  const late = setTimeout(() => response.destroy(), stallMs)
-  response.once('close', () => clearTimeout(late))
+  const timeout = setTimeout(() => response.destroy(), stallMs)
+  response.once('close', () => clearTimeout(timeout))
   response.end()
 }

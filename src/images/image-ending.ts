@@ -159,7 +159,11 @@ function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Met
   }
   const { price, multiplier, size, quality } = quote
   if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
-  const cost = priceImages({ count: images.length, size, quality, told: answer, usage }, price, multiplier)
+  const cost = priceImages(
+    { count: images.length, size, quality, reported: answer, usage },
+    price,
+    multiplier,
+  )
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
 }
 

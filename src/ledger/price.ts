@@ -39,8 +39,8 @@ export function boundedUsage({ input, cacheRead, cacheWrite, output, reasoning }
  * Tokens times price times the group's multiplier (a decimal string), each part rounded half up to a nano-USD; in all at
  * most `costNanoMax`. Undefined when a part that has tokens has no price: unknown is never 0.
  */
-export function priceRequest(told: Usage, price: Price, multiplier: string): CostParts | undefined {
-  const usage = boundedUsage(told)
+export function priceRequest(reported: Usage, price: Price, multiplier: string): CostParts | undefined {
+  const usage = boundedUsage(reported)
   const rate = parseMultiplier(multiplier)
   const input = part(usage.input, price.input, rate)
   const cacheRead = part(usage.cacheRead, price.cacheRead ?? price.input, rate)
@@ -103,14 +103,14 @@ export interface ImageCostParts extends CostParts {
 }
 
 /**
- * What images cost: by the image where the price has any price of images, else by their tokens. They cost what was
- * asked for, whatever the upstream says it made of it, so that nobody pays more than was held. What was left to the
- * upstream costs what it `told`, and where it told nothing, the dearest that it may have chosen.
+ * The cost of images: by the image if the price has any price of images, otherwise by their tokens. The client pays for the
+ * size and quality that it asked for, whatever the upstream reports, so that it never pays more than was held. If it left
+ * them to the upstream, it pays for those that the upstream `reported`, or else for the dearest possible ones.
  * Undefined when that has no price, or the tokens are not known.
  */
 export function priceImages(
   made: PricedImages & {
-    told?: { size: string | undefined; quality: string | undefined } | undefined
+    reported?: { size: string | undefined; quality: string | undefined } | undefined
     usage: Usage | undefined
   },
   price: Price | undefined,
@@ -121,8 +121,8 @@ export function priceImages(
     const cost = made.usage === undefined ? undefined : priceRequest(made.usage, price, multiplier)
     return cost === undefined ? undefined : { ...cost, image: 0n }
   }
-  const size = chosen(made.size) ?? made.told?.size
-  const quality = chosen(made.quality) ?? made.told?.quality
+  const size = chosen(made.size) ?? made.reported?.size
+  const quality = chosen(made.quality) ?? made.reported?.quality
   const each = dearestImageNano(price, size, quality)
   if (each === undefined) return undefined
   const image = imagesNano(made.count, each, multiplier)

@@ -4,7 +4,7 @@ import { findSecrets } from './secrets.ts'
 import { shapeOf } from './shape.ts'
 import { truncateBody } from './truncate-body.ts'
 
-/** What the usage log keeps: nothing of a body, its shape with hashed strings, or its text without secrets. */
+/** `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text without secrets. */
 export type CaptureMode = 'none' | 'shape' | 'content'
 
 export interface RedactOptions {

@@ -50,7 +50,7 @@ interface Token {
   start: string
   trigger: string
   kind: string
-  /** What follows the trigger, sticky. */
+  /** The pattern of the rest after the trigger, sticky. */
   body: RegExp
 }
 

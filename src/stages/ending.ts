@@ -97,7 +97,7 @@ export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   return new GatewayError(
     'internal',
-    'The gateway failed to handle this request. The request id tells its operators why.',
+    'The gateway failed to handle this request. Its operators can find the reason by the request id.',
     { cause: error },
   )
 }

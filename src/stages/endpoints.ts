@@ -15,11 +15,11 @@ export interface Endpoint {
 /** An endpoint that models answer. */
 export type ModelEndpoint = Endpoint & FormatOf & (TextKind | PlainKind | ImageKind)
 
-/** What an endpoint's format is, which is a vendor's. */
+/** The format of an endpoint, as a vendor defines it. */
 interface FormatOf {
   method: 'POST'
   protocol: ProtocolName
-  /** The vendor's page on it. */
+  /** The vendor's reference page. */
   reference: string
 }
 

@@ -8,14 +8,14 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { sessionNameOf } from '../routing/session.ts'
 
-/** For whom and what a request is made, in the client's words. */
+/** The end user, the session and the tags of a request, as the client named them. */
 export type Labels = Pick<OpenRecord, 'endUser' | 'session' | 'tags'>
 
 const tagsHeader = 'x-tollgate-tags'
 
 /**
- * What the client says, without secrets. `body`: that of the facts, or null where it was not read. Never throws: tags that
- * `checkTags` refuses are left out.
+ * The labels of a request, without secrets. `body`: the body of `facts`, or null when it was not read. Never throws: it leaves
+ * out tags that `checkTags` refuses.
  */
 export function labelsOf(headers: Headers, body: Buffer | null, facts: RequestFacts | null): Labels {
   const named = body === null || facts === null ? noNames : namesIn(body, facts)
@@ -29,12 +29,12 @@ export function labelsOf(headers: Headers, body: Buffer | null, facts: RequestFa
   }
 }
 
-/** The name of an end user as rows have it. */
+/** The name of an end user, as it stands in a row. */
 export function endUserText(named: string | undefined): string | null {
   return named === undefined ? null : redactText(named.slice(0, name.max))
 }
 
-/** Throws GatewayError `invalid_request` naming the header where its tags are too many or too long. */
+/** Throws GatewayError `invalid_request`, which names the header, for too many or too long tags. */
 export function checkTags(headers: Headers): void {
   const { problem } = headerTags(headers)
   if (problem === undefined) return
@@ -65,7 +65,7 @@ function headerTags(headers: Headers): { tags: readonly string[]; problem?: stri
   return { tags: [], problem: `expected tags of at most ${max} characters, got one of ${long.length}` }
 }
 
-/** Node reads headers as latin1, whatever their bytes mean. */
+/** The header as UTF-8, if its bytes are: Node reads all headers as latin1. */
 function utf8(header: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is about bytes.
   if (/^[\x00-\x7f]*$/.test(header)) return header
@@ -76,12 +76,12 @@ function utf8(header: string): string {
 function namesIn(body: Buffer, { endUser, session, metadata }: RequestFacts): Names {
   const tags = metadata === undefined ? [] : tagsIn(body, metadata)
   const user = textIn(body, endUser)
-  // The Messages format has one member for both.
+  // The Messages format has one member for user and session.
   if (user !== undefined && session?.start === endUser?.start) return { ...agentsUser(user), tags }
   return { endUser: user, session: textIn(body, session), tags }
 }
 
-/** Undefined where the string is none after all: long bodies are scanned with less care than they are parsed. */
+/** Undefined when the span is not a JSON string: the scan of a long body checks less than a parser. */
 function textIn(body: Buffer, span: Span | undefined): string | undefined {
   if (span === undefined) return undefined
   try {
@@ -104,10 +104,10 @@ function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
   return { endUser: known === undefined ? undefined : String(known), session: ids.session_id }
 }
 
-/** 16 members of 64 and 512 characters, which is what vendors take, fit in, each character escaped. */
+/** Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped. */
 const metadataBytesMax = 64 * 1024
 
-/** `key:value` of each text in an object. One that is too long for a tag is none: the object is the vendor's. */
+/** `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the vendor. */
 function tagsIn(body: Buffer, { start, end }: Span): string[] {
   if (end - start > metadataBytesMax) return []
   return Object.entries(parseObject(body.toString('utf8', start, end)) ?? {}).flatMap(([key, value]) => {

@@ -47,10 +47,10 @@ export function meter(
   multiplier: string,
 ): Metered {
   if (observation === nothingSent) return nothingMetered
-  const told =
+  const unbounded =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
-  if (told === undefined) return unknownMetered
-  const usage = boundedUsage(told)
+  if (unbounded === undefined) return unknownMetered
+  const usage = boundedUsage(unbounded)
   const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
   return {
     usage,

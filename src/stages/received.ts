@@ -46,7 +46,7 @@ export interface Arrival {
 export interface RowSoFar {
   identity: Identity | null
   requestedModel: string | null
-  /** Of a text request: where its body names its user, its session and its metadata. */
+  /** The facts of a text request: they have the places of its user, session and metadata in the body. */
   facts: RequestFacts | null
   stream: boolean
   /** Whole, as it came. Do not read it after the end of the request. */

@@ -37,13 +37,13 @@ function applyDecision({ headers, endpoint, life }: Identified, decision: Decisi
   addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
   if (!decision.granted) {
     const { retryAfterMs } = decision
-    // Clients of both vendors read it before retry-after, which knows no parts of a second.
+    // Clients of both vendors prefer this header to retry-after, which has whole seconds only.
     if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
     throw new GatewayError('rate_limited', refusalText(decision), {
       retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
     })
   }
-  // A request that ended while Redis was asked gives nothing back any more.
+  // The request ended while Redis decided: nothing else will settle this decision.
   if (life.ended) decision.settle(0)
   else life.lease = decision
 }

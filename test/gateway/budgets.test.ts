@@ -195,7 +195,7 @@ describe('one process that waits long for money', () => {
     await holdsFor(500, () => expect(bed.upstream.requests).toHaveLength(1))
     release()
     expect((await first).status).toBe(200)
-    // Of fifteen cents, 2.35 are spent: it has room.
+    // 2.35 of fifteen cents are spent: the request fits.
     const { status, message } = await second
     expect(message).toBe('')
     expect(status).toBe(200)

@@ -31,7 +31,7 @@ describe('answers to requests that became jobs', () => {
   afterAll(() => bed?.close())
 
   const body = (prompt: string, more = {}) => ({ model: 'draw', prompt, ...more })
-  /** Where the images of the newest job of this prompt are. */
+  /** The files of the newest job with this prompt. */
   async function filesOf(id: string): Promise<string[]> {
     const { sql } = bed.database
     const [row] = await sql<{ result: { images: { file: string }[] } }[]>`
@@ -39,7 +39,7 @@ describe('answers to requests that became jobs', () => {
     return (row?.result.images ?? []).map(({ file }) => join(bed.api.dataDir, 'images', file))
   }
 
-  test('made images whose storage is away are told with 202 and the job, so that no client asks for a second one', async () => {
+  test('while the storage of made images is away, the client gets 202 and the job, so that it does not ask for a second one', async () => {
     const dataDir = brokenDataDir()
     const api = await bed.startApi({ DATA_DIR: dataDir })
     const answer = await fetch(`${api.url}${path}`, {
@@ -57,7 +57,7 @@ describe('answers to requests that became jobs', () => {
     expect(bed.upstream.count('storage away')).toBe(1)
   })
 
-  test('only who asked not to wait is told that this was heeded', async () => {
+  test('only a client that asked not to wait gets preference-applied', async () => {
     const api = await bed.startApi({ IMAGE_WAIT_MS: '200' })
     const ask = (headers: Record<string, string>) =>
       fetch(`${api.url}${path}`, {
@@ -97,7 +97,7 @@ describe('answers to requests that became jobs', () => {
     },
   )
 
-  test('an image that is gone behind the headers cuts the answer', async () => {
+  test('an image that disappears after the headers breaks the answer off', async () => {
     const request = { body: body('two', { n: 2 }), headers: { 'idempotency-key': 'second-gone' } }
     const first = await bed.call(path, request)
     const { data } = (await first.json()) as { data: { b64_json: string }[] }
@@ -116,7 +116,7 @@ describe('answers to requests that became jobs', () => {
 })
 
 describe('clients that do not read', () => {
-  test('are cut off while an image is sent to them, and the file is closed', async () => {
+  test('are disconnected in the middle of an image, and the file is closed', async () => {
     const directory = temporaryDirectory()
     const storage = fileStorage({ directory })
     const writer = storage.create()
@@ -139,7 +139,7 @@ describe('clients that do not read', () => {
     })
   })
 
-  test('are cut off while events wait for them, and what waits behind is not made', async () => {
+  test('are disconnected while events wait for them, and later events are not encoded', async () => {
     await unread(async (_, response) => {
       const events = new EventStream(response, {}, { keepAliveMs: 1, clientStallMs: stallMs })
       let made = 0
@@ -152,7 +152,7 @@ describe('clients that do not read', () => {
     })
   })
 
-  test('are cut off when only the end of an answer waits for them', async () => {
+  test('are disconnected when only the end of an answer waits for them', async () => {
     await unread(async (_, response) => {
       response.write(Buffer.alloc(large))
       const closed = once(response, 'close')
@@ -162,7 +162,7 @@ describe('clients that do not read', () => {
     })
   })
 
-  test('a client that reads, however much, gets all of it', async () => {
+  test('a client that reads gets all of a large answer', async () => {
     const origin = await serve(async (_, response) => {
       for (let i = 0; i < 32; i++) await writeTo(response, Buffer.alloc(1024 * 1024), 20_000)
       endAnswer(response, 20_000)
@@ -172,7 +172,7 @@ describe('clients that do not read', () => {
 })
 
 describe('a database that does not answer', () => {
-  test('behind an accepted job it is no error: 202 with what is known', async () => {
+  test('is no error after a job was accepted: the client gets 202 with the known facts', async () => {
     const warned: string[] = []
     const log = relayLog((_level, _fields, message) => void warned.push(message))
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none')
@@ -206,7 +206,7 @@ describe('a database that does not answer', () => {
     expect(warned).toEqual(['an accepted image job could not be read'])
   })
 
-  test('for a list, a sweep, a clean-up or a read it is unavailable in time, and none of them cuts another off', async () => {
+  test('makes a list, a sweep, a clean-up and a read reject unavailable in time, and none of them breaks another off', async () => {
     const { url, drop } = await freshDatabase()
     const [database, other] = [openDatabase(url, { admitMs: 500 }), openDatabase(url, { max: 1 })]
     onTestFinished(async () => {
@@ -216,12 +216,12 @@ describe('a database that does not answer', () => {
     const jobs = jobsOf(database, 500)
     const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
     expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
-    // Of a client that does not ask for types (db/array-types.ts), only a connection that is open can be reserved.
+    // A client that does not ask for types (db/array-types.ts) can reserve only an open connection.
     await other.sql`SELECT 1`
     const session = await other.sql.reserve()
     await session`BEGIN`
     await session`LOCK TABLE image_jobs`
-    // More patient than they are.
+    // Waits longer than they do.
     const patient = database.jobs.ask(({ sql }) => sql`SELECT id FROM image_jobs`, { withinMs: 60_000 })
     const hurried = await Promise.allSettled([
       jobs.list(scope, undefined, undefined, 5),
@@ -262,7 +262,7 @@ async function serve(listener: (...parts: Parameters<RequestListener>) => Promis
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Asks and reads nothing. Resolves, or rejects, as the listener does. */
+/** A client that sends a request and reads nothing. Resolves, or rejects, as the listener does. */
 async function unread(listener: (...parts: Parameters<RequestListener>) => Promise<void>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const origin = await serve(async (request, response) => {
@@ -276,7 +276,7 @@ async function unread(listener: (...parts: Parameters<RequestListener>) => Promi
   await promise
 }
 
-/** Its images of these days can be neither read nor said to be gone. */
+/** Makes the images of these days unreadable, without making them missing. */
 function brokenDataDir(): string {
   const dataDir = temporaryDirectory()
   const images = join(dataDir, 'images')

@@ -39,8 +39,8 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
   const until = (id: string, status: string, key = freeKey) =>
     vi.waitFor(async () => expect((await get(id, key)).status).toBe(status), patient)
 
-  describe('while no worker is there', () => {
-    test('who asks not to wait gets 202 with the job, where it is and when to ask', async () => {
+  describe('without a worker', () => {
+    test('a client that asks not to wait gets 202 with the job, its address and the time to ask again', async () => {
       const answer = await bed.call(path, {
         body: { model: 'draw', prompt: 'first' },
         headers: { prefer: 'respond-async' },
@@ -57,7 +57,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       })
     })
 
-    test('who waits longer than one may gets 202 with the job, too', async () => {
+    test('a client that has waited for the longest time gets 202 with the job, too', async () => {
       const answer = await bed.call(path, { body: { model: 'draw', prompt: 'waits in vain' } })
       expect(answer.status).toBe(202)
       expect(await jobOf(answer)).toMatchObject({ status: 'queued', position: 3 })
@@ -81,14 +81,14 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       })
     })
 
-    test('two who delete a job at once both see it cancelled, and it has one row', async () => {
+    test('two clients that delete a job at once both see it cancelled, and it has one row', async () => {
       const id = await bed.submit({ prompt: 'deleted twice' })
       const answers = await Promise.all([remove(id), remove(id), remove(id)])
       for (const answer of answers) expect(await jobOf(answer)).toMatchObject({ status: 'cancelled' })
       expect(await bed.database.sql`SELECT status FROM requests WHERE id = ${id}`).toHaveLength(1)
     })
 
-    test('nobody reads, follows or deletes the job of another tenant, or one that is none', async () => {
+    test('a tenant cannot read, follow or delete the job of another tenant, or an unknown one', async () => {
       const id = await bed.submit({ prompt: 'private' })
       const unknown = '019a0000-0000-7000-8000-000000000000'
       for (const one of [id, unknown, 'no-uuid', '%27', `${id}0`]) {
@@ -100,7 +100,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(await get(id)).toMatchObject({ status: 'queued' })
     })
 
-    test('the list has the newest first, by pages and by status', async () => {
+    test('the list has the newest job first, by pages and by status', async () => {
       const ids: string[] = []
       for (const prompt of ['l1', 'l2', 'l3']) ids.unshift(await bed.submit({ prompt }))
       const one = await list('limit=2')
@@ -133,7 +133,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect((await list(query)).error.param).toBe(field)
     })
 
-    test('a key that may see its own usage only sees its own jobs only', async () => {
+    test('a key that may see only its own usage sees only its own jobs', async () => {
       const theirs = await bed.submit({ prompt: 'of the tenant' })
       const own = await bed.submit({ prompt: 'of the narrow key' }, narrowKey)
       expect((await list('', narrowKey)).data.map(({ id }) => id)).toEqual([own])
@@ -172,7 +172,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       await bed.startWorker()
     })
 
-    test('jobs that waited for a worker are made when it comes, whoever has left meanwhile', async () => {
+    test('jobs that waited for a worker run when it starts, even if their clients have left', async () => {
       expect(waiting.length).toBeGreaterThan(5)
       for (const id of waiting)
         expect(await bed.ended(id)).toMatchObject({ status: 'succeeded', position: null })
@@ -181,7 +181,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(bed.upstream.count('deleted twice')).toBe(0)
     })
 
-    test('a job tells of its run, its attempts and its times, and its images can be fetched later', async () => {
+    test('a job shows its run, its attempts and its times, and its images can be fetched later', async () => {
       const answer = await bed.call(path, { body: { model: 'draw', prompt: 'late fail-first:1 delay:800' } })
       expect(answer.status).toBe(202)
       const { id } = await jobOf(answer)
@@ -205,7 +205,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect((await fetch(job.result?.data[0]?.url ?? '')).status).toBe(200)
     })
 
-    test('a running job that is deleted is hung up on within a second, and ends as cancelled', async () => {
+    test('when a running job is deleted, its upstream call ends within a second, and the job is cancelled', async () => {
       const id = await bed.submit({ prompt: 'hang for delete' })
       await until(id, 'running')
       await vi.waitFor(() => expect(bed.upstream.count('hang for delete')).toBe(1), patient)
@@ -221,7 +221,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(await jobOf(await remove(id))).toMatchObject({ status: 'cancelled' })
     })
 
-    test('a client of policy abort that leaves takes its running job with it, and one row is left', async () => {
+    test('when a client with policy abort leaves, its running job is cancelled, with one row', async () => {
       const gone = new AbortController()
       const body = { model: 'draw', prompt: 'hang for leaving' }
       const answer = bed.call(path, { body, key: otherKey, signal: gone.signal }).catch(() => undefined)
@@ -244,7 +244,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       })
     })
 
-    test('many jobs that are deleted while workers take them end once each, with one row each', async () => {
+    test('many jobs that are deleted while workers claim them end once each, with one row each', async () => {
       const ids = await Promise.all(
         Array.from({ length: 40 }, (_, i) => bed.submit({ prompt: `race ${i} delay:5` })),
       )
@@ -260,7 +260,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(await bed.differences()).toEqual([])
     })
 
-    test('the events of a job tell every state in order, the end last, and close', async () => {
+    test('the events of a job show every state in order, the end last, and then the stream closes', async () => {
       const id = await bed.submit({ prompt: 'followed fail-first:1 delay:200' })
       const answer = await bed.call(`${path}/${id}/events`)
       expect(answer.headers.get('content-type')).toContain('text/event-stream')
@@ -273,7 +273,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(states.at(-1)?.job).toMatchObject({ id, status: 'succeeded' })
     })
 
-    test('the events of a job that has ended are one', async () => {
+    test('a job that has ended has one event', async () => {
       const id = await bed.submit({ prompt: 'followed too late fail:400' })
       await bed.ended(id)
       const events = await eventsOf(await bed.call(`${path}/${id}/events`))
@@ -293,7 +293,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       expect(String(error)).toContain('made to fail with 400')
     })
 
-    test('a credential that the upstream quotes is shown by nobody: not while the job goes on, not at its end', async () => {
+    test('a credential that the upstream quotes is never shown, neither while the job runs nor at its end', async () => {
       const credential = 'upstream-credential-0001'
       const id = await bed.submit({ prompt: 'quote fail:500 delay:300' })
       const early = await vi.waitFor(async () => {
@@ -315,7 +315,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
   })
 })
 
-/** All events up to the end of the stream. */
+/** All events until the end of the stream. */
 async function eventsOf(answer: Response): Promise<{ event: string; job: Job }[]> {
   const frames = (await answer.text()).split('\n\n').filter((frame) => frame.startsWith('event: '))
   return frames.map((frame) => {

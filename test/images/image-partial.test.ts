@@ -31,7 +31,7 @@ const yaml = (upstream: string) =>
       .concat('channels:'),
   )
 
-describe('images that were made count', () => {
+describe('images that were made count, even if others failed', () => {
   let bed: ImageTestbed
   beforeAll(async () => {
     const env = { IMAGE_BYTES_MAX: '100000', IMAGE_RUNS_MAX: '2' }
@@ -39,7 +39,7 @@ describe('images that were made count', () => {
   })
   afterAll(() => bed?.close())
 
-  /** The texts in the images that a job delivered, and what it cost. */
+  /** The texts in the images of a job, and its cost. */
   async function outcome(body: Record<string, unknown>) {
     const id = await bed.submit(body)
     const job = await bed.ended(id)
@@ -70,7 +70,7 @@ describe('images that were made count', () => {
     expect(bed.upstream.count(word)).toBe(1)
   })
 
-  test('what a broken stream did not make is asked of the next channel, and nothing is made twice', async () => {
+  test('the next channel makes the images that a broken stream did not make, and none is made twice', async () => {
     const { job, texts, cost } = await outcome({ model: 'two', prompt: 'breaks:1 on', n: 2, ...streamed })
     expect(texts).toEqual(['breaks:1 on 0', 'breaks:1 on 0'])
     expect(cost).toBe('80000000')
@@ -79,14 +79,14 @@ describe('images that were made count', () => {
     expect(asked.map(({ body }) => body.n)).toEqual([2, 1])
   })
 
-  test('a stream that breaks before any image costs nothing, and that is known', async () => {
+  test('a stream that breaks before any image has a known cost of 0', async () => {
     const { job, cost } = await outcome({ prompt: 'breaks:0', n: 2, ...streamed })
     expect(job).toMatchObject({ status: 'failed', result: null, cost_nano_usd: '0' })
     expect(cost).toBe('0')
     expect(bed.upstream.count('breaks:0')).toBe(2)
   })
 
-  test('of four links the one that leads nowhere is missing', async () => {
+  test('of four links, only the image of the dead one is missing', async () => {
     const { job, texts, cost } = await outcome({ prompt: 'links deadlink:1', n: 4 })
     expect(texts).toEqual(['linked', 'linked', 'linked'])
     expect(cost).toBe('120000000')
@@ -103,20 +103,20 @@ describe('images that were made count', () => {
     expect(job.attempts[0]?.error?.message).toContain(why)
   })
 
-  test('of six calls of a chat those that are answered count', async () => {
+  test('of six chat calls, the answered ones count', async () => {
     const { job, texts, cost } = await outcome({ model: 'chat-draw', prompt: 'calls:5', n: 6 })
     expect(texts.length).toBe(5)
     expect(cost).toBe('200000000')
     expect(job.attempts.filter(({ error }) => error !== null).length).toBe(1)
   })
 
-  test('images beyond those asked for are neither delivered nor charged', async () => {
+  test('the client neither gets nor pays for images beyond the number that it asked for', async () => {
     const { texts, cost, images } = await outcome({ prompt: 'over:2', n: 1 })
     expect(texts).toEqual(['over:2 0'])
     expect({ cost, images }).toEqual({ cost: '40000000', images: 1 })
   })
 
-  test('previews beyond those asked for are not shown', async () => {
+  test('previews beyond the number asked for are not sent', async () => {
     const events = await bed.openai.images.generate({
       model: 'draw',
       prompt: 'previews:9',
@@ -132,7 +132,7 @@ describe('images that were made count', () => {
     ])
   })
 
-  test('a stream of images that came as links shows the images', async () => {
+  test('a stream delivers images that came as links', async () => {
     const answer = await bed.call('/v1/images/generations', {
       body: { model: 'draw', prompt: 'links', stream: true },
     })
@@ -140,18 +140,18 @@ describe('images that were made count', () => {
     expect(JSON.parse(data)).toMatchObject({ b64_json: png('linked').toString('base64') })
   })
 
-  test('an event without an end is read no further than its bound', async () => {
+  test('the gateway reads an event without an end up to a bound', async () => {
     const { job } = await outcome({ prompt: 'endless', ...streamed })
     expect(job.error?.message).toContain('an event of more than 4194304 bytes')
   })
 
-  test('a channel whose format cannot say the request is passed over', async () => {
+  test('a channel whose format cannot express the request is passed over', async () => {
     const { job, texts } = await outcome({ model: 'mixed', prompt: 'unsaid', size: '512x512' })
     expect(texts).toEqual(['unsaid 0'])
     expect(job.attempts.map(({ channel }) => channel)).toEqual(['next'])
   })
 
-  test('a request that no channel can say is refused in the words of its format', async () => {
+  test("a request that no channel's format can express is refused with the reason of the format", async () => {
     const answer = await bed.call('/v1/images/generations', {
       body: { model: 'chat-draw', prompt: 'never said', size: '512x512' },
     })
@@ -161,13 +161,13 @@ describe('images that were made count', () => {
     expect(bed.upstream.calls.some(({ body }) => JSON.stringify(body).includes('never said'))).toBe(false)
   })
 
-  test("a link that is fetched does not use up a turn of the channel's credentials", async () => {
+  test("fetching a link does not use a turn of the channel's credentials up", async () => {
     for (let i = 0; i < 3; i++) await outcome({ model: 'turns', prompt: 'links in turn' })
     const used = bed.upstream.calls.filter(({ body }) => body.prompt === 'links in turn')
     expect(used.map(({ authorization }) => authorization?.at(-1))).toEqual(['a', 'b', 'a'])
   })
 
-  test('a running job that is cancelled costs nothing, and that is known', async () => {
+  test('a running job that is cancelled has a known cost of 0', async () => {
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held then cancelled' })
     await expect.poll(() => bed.upstream.count('held then cancelled'), { timeout: 10_000 }).toBe(1)
@@ -178,7 +178,7 @@ describe('images that were made count', () => {
   })
 
   test.each(['kept nowhere', 'links kept nowhere'])(
-    'where images cannot be stored, that is no fault of the upstream (%s)',
+    'a storage failure is no fault of the upstream (%s)',
     async (prompt) => {
       const images = join(bed.api.dataDir, 'images')
       await rename(images, `${images}-away`)
@@ -186,7 +186,7 @@ describe('images that were made count', () => {
       try {
         const { job } = await outcome({ prompt })
         expect(job).toMatchObject({ status: 'failed', error: { kind: 'unavailable' }, cost_nano_usd: '0' })
-        // Run again, it is looked whether images can be kept before the upstream is paid once more.
+        // Before the second run, the worker checks the storage, so that it does not pay the upstream again.
         expect(bed.upstream.count(prompt)).toBe(1)
       } finally {
         await rename(images, `${images}-blocked`)
@@ -196,7 +196,7 @@ describe('images that were made count', () => {
   )
 })
 
-describe('what ends the making of images', () => {
+describe('the end of making images', () => {
   let upstream: ImageUpstream
   let directory: string
   const upstreams = new Upstreams({
@@ -217,7 +217,7 @@ describe('what ends the making of images', () => {
     await rm(directory, { recursive: true })
   })
 
-  /** Two channels, asked one after the other for two images by a stream. */
+  /** Two channels in turn should make two images by a stream. */
   function begun(prompt: string, takeTurn: (generation: Generation, channel: Channel) => Promise<number>) {
     const channels = ['best', 'next'].map((name, at) => ({
       id: name,
@@ -260,7 +260,7 @@ describe('what ends the making of images', () => {
 
   const away = new GatewayError('unavailable', 'Postgres is away.')
 
-  test('a turn that cannot be taken keeps the image that was made before', async () => {
+  test('when takeTurn fails, the images made before are kept', async () => {
     const made = await begun('breaks:1 then away', async (_, { name }) => {
       if (name === 'next') throw away
       return 0
@@ -271,15 +271,15 @@ describe('what ends the making of images', () => {
     expect(upstream.count('breaks:1 then away')).toBe(1)
   })
 
-  test('a turn that cannot be taken before any image was made is told', async () => {
+  test('when takeTurn fails before any image was made, generate rejects', async () => {
     await expect(begun('never asked', () => Promise.reject(away))).rejects.toBe(away)
   })
 
-  test('a job that nobody wants any more keeps what was made, and nothing more is asked for', async () => {
+  test('an ended job keeps its images, and calls no other channel', async () => {
     const ended = new GatewayError('unavailable', 'It is over.')
     const wanted = (prompt: string) =>
       begun(prompt, async (generation) => {
-        // While the call runs, as a worker hears of it.
+        // The job ends while the call runs, as when the worker loses the lease.
         generation.notePartial = async () => {
           generation.ended = ended
         }

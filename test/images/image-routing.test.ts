@@ -15,7 +15,7 @@ import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
 
-/** What becomes of channels when images are made: two of them, `best` before `next`. */
+/** How making images affects its channels: two of them, `best` before `next`. */
 
 let upstream: ImageUpstream
 let directory: string
@@ -95,19 +95,19 @@ interface Beginning {
 }
 
 const asked = ({ attempts }: Generation) => attempts.map(({ channel }) => channel)
-/** So many calls fail before the breaker is open: one less, and the next one decides. */
+/** After so many failures the breaker is still closed: the next call decides. */
 const failuresBefore = 4
 
 function failOften(channel: string): void {
   for (let i = 0; i < failuresBefore; i++) routing.breakers.begin(channel, channel).end('failure', 'x')
 }
 
-test('a better channel that is only busy is waited for: no last resort is asked meanwhile', async () => {
+test('a job waits for a busy channel and does not call a last resort', async () => {
   routing.breakers.begin('best', 'best').end('failure', 'x', 60_000)
   const { generation, made } = begin('busy', { takeTurn: (name) => (name === 'next' ? 500 : 0) })
   expect(await made).toMatchObject({ waitMs: 500, images: [] })
   expect(generation.attempts).toEqual([])
-  // With nobody to wait for, it is.
+  // Without a busy channel to wait for, it calls the last resort.
   routing.breakers.begin('next', 'next').end('failure', 'x', 60_000)
   const alone = begin('nobody else')
   expect((await alone.made).images).toHaveLength(1)
@@ -117,7 +117,7 @@ test('a better channel that is only busy is waited for: no last resort is asked 
 test.each([
   ['before anything came', 'hang until cancelled', {}],
   ['when a preview had come', 'breaks:1 cancelled', { n: 2, stream: true, partial_images: 1 }],
-])('a job that is cancelled %s says nothing of its channel', async (_when, prompt, more) => {
+])('a job that is cancelled %s does not affect the breaker of its channel', async (_when, prompt, more) => {
   failOften('best')
   const ended = new GatewayError('invalid_request', 'It was cancelled.', { fault: 'client' })
   const { generation, made } = begin(prompt, { more })
@@ -132,13 +132,13 @@ test.each([
   }
   await made.catch(() => {})
   expect(asked(generation)).toEqual(['best'])
-  // Neither a failure nor a sign of life: the next failure is the one too many.
+  // The call counted neither as a failure nor as a success: one more failure opens the breaker.
   expect(routing.breakers.whyNot('best')).toBeUndefined()
   routing.breakers.begin('best', 'best').end('failure', 'x')
   expect(routing.breakers.whyNot('best')).toBeDefined()
 })
 
-test('links that lead nowhere are not the failure of the channel that gave them', async () => {
+test('dead links are no failure of the channel that gave them', async () => {
   for (let i = 0; i < 12; i++) {
     const { made } = begin('links deadlink:0', { channels: ['best'] })
     await expect(made).resolves.toMatchObject({ images: [], error: { kind: 'upstream_error' } })
@@ -146,7 +146,7 @@ test('links that lead nowhere are not the failure of the channel that gave them'
   expect(routing.breakers.whyNot('best')).toBeUndefined()
 })
 
-test('a channel that breaks off its answer was reached, and one that is away was not', async () => {
+test('a channel that breaks off its answer was reached, and one that refuses the connection was not', async () => {
   const cut = begin('cut', { channels: ['best', 'next'] })
   await cut.made
   expect(asked(cut.generation)).toEqual(['best', 'next'])

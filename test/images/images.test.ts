@@ -12,7 +12,7 @@ import { png } from '../support/image-upstream.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { heardFrom } from '../support/raw-client.ts'
 
-describe.each(queueBackends())('images by way of the queue on %s, worker in another process', (backend) => {
+describe.each(queueBackends())('images through the queue on %s, worker in another process', (backend) => {
   let bed: ImageTestbed
   beforeAll(async () => {
     bed = await startImageTestbed({ backend })
@@ -76,7 +76,7 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     ])
   })
 
-  test.each(['chat-draw', 'responses-draw'])('%s makes two images by two calls of a chat', async (model) => {
+  test.each(['chat-draw', 'responses-draw'])('%s makes two images by two chat calls', async (model) => {
     const answer = await bed.openai.images.generate({ model, prompt: `by ${model}`, n: 2 })
     expect(answer.data?.length).toBe(2)
     const bytes = Buffer.from(answer.data?.[1]?.b64_json ?? '', 'base64')
@@ -140,7 +140,7 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(bed.upstream.calls.length).toBe(calls)
   })
 
-  test('an upstream that fails twice is asked a third time, and charged once', async () => {
+  test('an upstream that fails twice is called a third time, and the client pays once', async () => {
     const id = await bed.submit({ prompt: 'again fail-first:2' })
     const job = await bed.ended(id)
     expect(job.status).toBe('succeeded')
@@ -148,7 +148,7 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(await bed.row(id)).toMatchObject({ attempt_count: 3, cost_nano: '40000000' })
   })
 
-  test('what the upstream refuses is not tried again, costs nothing, and is told in its words', async () => {
+  test("a request that the upstream refuses is not tried again, costs nothing, and has the upstream's message", async () => {
     const answer = await bed.call('/v1/images/generations', {
       body: { model: 'draw', prompt: 'bad fail:400' },
     })
@@ -160,20 +160,20 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(row).toMatchObject({ outcome: 'failed', cost_nano: '0', images: 0 })
   })
 
-  test('what is no image is not delivered', async () => {
+  test('bytes that are no image are not delivered', async () => {
     const id = await bed.submit({ prompt: 'garbage' })
     const job = await bed.ended(id)
     expect(job).toMatchObject({ status: 'failed', result: null, error: { kind: 'upstream_error' } })
   })
 
-  test('links of an upstream are fetched, and become ours', async () => {
+  test('images behind links of an upstream are stored, and the client gets our links', async () => {
     const answer = await bed.openai.images.generate({ model: 'draw', prompt: 'links' })
     const url = answer.data?.[0]?.url ?? ''
     expect(url.startsWith(bed.api.url)).toBe(true)
     expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(png('linked'))
   })
 
-  test('fewer images than asked for are delivered and charged as they are', async () => {
+  test('if there are fewer images than asked for, the client gets and pays for these', async () => {
     const id = await bed.submit({ prompt: 'fewer', n: 3 })
     const job = await bed.ended(id)
     expect(job.result?.data.length).toBe(2)
@@ -201,7 +201,7 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(await bed.differences()).toEqual([])
   })
 
-  test('a client that leaves while its key is looked up, with all said, has one row and no job', async () => {
+  test('a client that has sent its request and leaves during the look-up of its key has one row and no job', async () => {
     const body = JSON.stringify({ model: 'draw', prompt: 'nobody waits' })
     const [before] = await bed.database.sql<{ now: Date }[]>`SELECT now()`
     await bed.database.sql.begin(async (sql) => {
@@ -223,14 +223,14 @@ describe.each(queueBackends())('images by way of the queue on %s, worker in anot
     expect(jobs).toHaveLength(0)
   })
 
-  test('nobody sees the job of another tenant', async () => {
+  test('a tenant cannot see the job of another tenant', async () => {
     const id = await bed.submit({ prompt: 'mine' })
     const answer = await bed.call(`/v1/images/generations/${id}`, { key: paidKey })
     expect(answer.status).toBe(404)
     await bed.ended(id, freeKey)
   })
 
-  test('no plain text of a request, and no credential, stands in the table of jobs', async () => {
+  test('the table of jobs has no plain text of a request, and no credential', async () => {
     const id = await bed.submit({ prompt: 'a word that is secretly planted' })
     const dump = JSON.stringify(
       await bed.database.sql`SELECT encode(request, 'escape') AS request, quote, opened FROM image_jobs`,

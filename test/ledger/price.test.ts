@@ -248,14 +248,14 @@ describe('priceImages', () => {
     expect(priceImages(made, { ...byImage, imageRates: [], image: 0n }, '1')?.total).toBe(0n)
   })
 
-  test('goes by what the upstream told only where the client left it to the upstream', () => {
-    const told = { size: 'large', quality: 'low' }
-    expect(priceImages({ ...made, told }, byImage, '1')?.total).toBe(75n)
-    expect(priceImages({ ...made, size: 'auto', told }, byImage, '1')?.total).toBe(210n)
-    expect(priceImages({ ...made, size: undefined, told }, byImage, '1')?.total).toBe(210n)
-    const nothingTold = { size: undefined, quality: 'auto' }
+  test('uses the size and quality that the upstream reported only if the client left them to the upstream', () => {
+    const reported = { size: 'large', quality: 'low' }
+    expect(priceImages({ ...made, reported }, byImage, '1')?.total).toBe(75n)
+    expect(priceImages({ ...made, size: 'auto', reported }, byImage, '1')?.total).toBe(210n)
+    expect(priceImages({ ...made, size: undefined, reported }, byImage, '1')?.total).toBe(210n)
+    const nothingReported = { size: undefined, quality: 'auto' }
     expect(
-      priceImages({ ...made, size: 'auto', quality: 'auto', told: nothingTold }, byImage, '1')?.total,
+      priceImages({ ...made, size: 'auto', quality: 'auto', reported: nothingReported }, byImage, '1')?.total,
     ).toBe(270n)
   })
 
@@ -327,10 +327,12 @@ describe('worstCaseImagesNano', () => {
       const free = (word: string | undefined, words: string[]) =>
         word === undefined || word === 'auto' ? words : [word]
       const costs = free(job.size, sizes)
-        .flatMap((size) => free(job.quality, qualities).map((quality) => priced({ told: { size, quality } })))
+        .flatMap((size) =>
+          free(job.quality, qualities).map((quality) => priced({ reported: { size, quality } })),
+        )
         .filter((cost) => cost !== undefined)
       const lie = { size: oneOf(sizes), quality: oneOf(qualities) }
-      const others = [priced({}), priced({ count: upTo(job.count), told: lie })]
+      const others = [priced({}), priced({ count: upTo(job.count), reported: lie })]
       for (const cost of [...costs, ...others])
         expect(cost === undefined || cost <= (worst ?? -1n)).toBe(true)
       const hasImagePrice = prices.image !== undefined || prices.imageRates.length > 0

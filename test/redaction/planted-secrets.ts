@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A made-up secret: nothing of `random` may be found after redaction. */
+/** A made-up secret. Redaction must leave no part of `random`. */
 export interface PlantedSecret {
   kind: string
   text: string
@@ -24,7 +24,7 @@ const base64Lines = (bytes: number, newline: string) =>
   base64(bytes).replace(/.{64}/g, (line) => line + newline)
 const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Tokens that are known by their form, wherever they stand. */
+/** Tokens that redaction knows by their form, at any place. */
 export function plantedTokens(): PlantedSecret[] {
   return [
     plant('openai-key', randomText(48), 'sk-'),
@@ -67,7 +67,7 @@ export function plantedTokens(): PlantedSecret[] {
   ]
 }
 
-/** Values known by the name before them, in the forms that assignments take outside of JSON. */
+/** Values that redaction knows by the name before them, in the forms of assignments outside of JSON. */
 export function plantedAssignments(): PlantedSecret[] {
   return [
     plant('secret', `${randomText(20)}/${randomText(19)}`, 'aws_secret_access_key = '),

@@ -29,7 +29,7 @@ describe('content', () => {
     expect(redactBody(body, 'content', options)).toBe(body)
   })
 
-  test('prose that only sounds like secrets stays readable', () => {
+  test('prose with the words of secrets stays readable', () => {
     const text =
       'Basic understanding of bearer bonds. The password: required. A secret: nothing. sk-learn and desk-lamp. ' +
       'api_key=null, tokens: 4096, "keyword": "some longer words here", --- | ----- | , https://a.example:8080/x?y=z'
@@ -60,7 +60,7 @@ describe('content', () => {
     }
   })
 
-  test('the placeholder names the kind', () => {
+  test('the placeholder names the kind of secret', () => {
     for (const secret of plantedTokens()) {
       if (secret.text.startsWith('authorization')) continue
       expect(redactText(`see ${secret.text} there`)).toContain(`[REDACTED ${secret.kind}]`)
@@ -94,13 +94,13 @@ describe('content', () => {
     }
   })
 
-  test('ASCII written as unicode escapes hides nothing', () => {
+  test('unicode escapes of ASCII hide no secret', () => {
     const secret = { kind: 'password', random: randomText(20), text: '' }
     expect(leak(redacted(`{"content":"password\\u003d${secret.random}"}`), secret)).toBeUndefined()
     expect(leak(redacted(`{"content":"s\\u006b\\u002d${secret.random}"}`), secret)).toBeUndefined()
   })
 
-  test('a secret known by value is removed whatever its form', () => {
+  test('a secret known by value is removed in any form', () => {
     const exact = ['correct horse battery', 'plain0123456789', 'naïve-schlüssel']
     const kept = redacted(chat(`xx${exact[0]}yy ${exact[1]}${exact[1]} ${exact[2]}`), 'content', { exact })
     for (const secret of exact) expect(kept).not.toContain(secret)
@@ -115,15 +115,15 @@ describe('content', () => {
     expect(redactText('a\0b\ud800')).toBe('a\\u0000b\ufffd')
   })
 
-  test('nothing is kept of an empty body, with capture none, or with a cap of 0', () => {
+  test('nothing is kept of an empty body, with capture none, or with bytesMax 0', () => {
     expect(redactBody(Buffer.alloc(0), 'content', options)).toBeNull()
     expect(redactBody(Buffer.from('{}'), 'none', options)).toBeNull()
     expect(redactBody(Buffer.from('{}'), 'content', { ...options, bytesMax: 0 })).toBeNull()
   })
 })
 
-describe('cuts', () => {
-  test('long strings are cut in the middle and the JSON stays JSON', () => {
+describe('truncation', () => {
+  test('long strings are truncated in the middle and the JSON stays JSON', () => {
     const content = '🚀"\n'.repeat(8000)
     const kept = redacted(JSON.stringify({ a: 'short', content, after: true }))
     const parsed = JSON.parse(kept)
@@ -132,7 +132,7 @@ describe('cuts', () => {
     expect(kept.length).toBeLessThan(9000)
   })
 
-  test('a cut breaks no UTF-8 sequence, no escape and no surrogate pair, wherever it falls', () => {
+  test('a truncation splits no UTF-8 sequence, no escape and no surrogate pair, at any place', () => {
     const content = 'é漢🚀\n\\"\u0001'.repeat(30)
     const unicode = content
       .replace(/[\\"]/g, '')
@@ -151,7 +151,7 @@ describe('cuts', () => {
     }
   })
 
-  test('the whole is cut to the cap, however it is made up', () => {
+  test('a body is truncated to bytesMax, whatever its parts', () => {
     const many = JSON.stringify({
       messages: Array.from({ length: 5000 }, (_, i) => ({ role: 'user', content: `${i} ${prose}` })),
     })
@@ -171,7 +171,7 @@ describe('cuts', () => {
     expect(cut.endsWith('}]}')).toBe(true)
   })
 
-  test('what was kept of one body does not show in the next', () => {
+  test('the kept text of one body does not show in the next', () => {
     const bodyOf = (word: string) =>
       JSON.stringify([word.repeat(20_000), ...Array(5000).fill(word), word.repeat(20_000)])
     for (const bytesMax of [4096, 65536]) {
@@ -189,7 +189,7 @@ describe('cuts', () => {
     ['words without spaces', 'abcdefghij,klmnopqrst;'],
   ]
   test.each(fillers)(
-    'no part of a secret that lies across a cut survives, at any offset, in %s',
+    'no part of a secret that lies across a truncation survives, at any offset, in %s',
     (_, filler) => {
       const secrets = [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]
       const limits = { bytesMax: 3000, stringBytesMax: 1000 }
@@ -218,7 +218,7 @@ describe('cuts', () => {
     },
   )
 
-  test('a private key without its first and last lines is dropped at a cut', () => {
+  test('a private key without its first and last lines is dropped at a truncation', () => {
     for (const [newline, written] of [
       ['\n', '\\n'],
       ['\r\n', '\\r\\n'],
@@ -262,13 +262,13 @@ describe('shape', () => {
     })
   })
 
-  test('what is not JSON is one placeholder; what stops being JSON is one from there on', () => {
+  test('a body that is not JSON becomes one placeholder, and so does the rest of a body that stops being JSON', () => {
     expect(redacted('my secret', 'shape')).toBe(`"[REDACTED LENGTH=9 HASH=${hash('my secret')}]"`)
     expect(redacted('{"a":1,oops', 'shape')).toBe(`{"a":1,"[REDACTED LENGTH=4 HASH=${hash('oops')}]"`)
     expect(redacted('{"a":"cut off', 'shape')).not.toContain('cut off')
   })
 
-  test('ten thousand levels are kept as they are', () => {
+  test('ten thousand levels of nesting are kept', () => {
     const body = `${'[{"a":'.repeat(10_000)}"x"${'}]'.repeat(10_000)}`
     expect(redacted(body, 'shape', { bytesMax: 1e6 })).toBe(
       body.replace('x', `[REDACTED LENGTH=1 HASH=${hash('x')}]`),

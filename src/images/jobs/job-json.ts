@@ -49,7 +49,7 @@ export const imageJob = z
     webhook: z
       .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
       .nullable()
-      .describe('Null where nobody is to be told of the end.'),
+      .describe('Null without a webhook.'),
   })
   .meta({ id: 'ImageJob' })
 

@@ -42,7 +42,7 @@ export interface JobQuote {
   /** As the client asked for. If it is `auto` or undefined, the size that the upstream reports decides the price. */
   size: string | undefined
   quality: string | undefined
-  /** Images asked for. */
+  /** Number of images that the client asked for. */
   count: number
   delivery: 'url' | 'b64_json' | undefined
   stream: boolean

@@ -58,7 +58,7 @@ export interface NewJob {
   amountNano: bigint | undefined
 }
 
-/** Who is told of a job's end. */
+/** The address that is called at the end of a job. */
 export type Webhook = z.output<typeof keptWebhook>
 
 export interface Acceptance {
@@ -318,7 +318,7 @@ export interface Enqueued {
   priority: number
 }
 
-/** `id priority`, split by hand: a SQL function of ours that answered in another form would have another name. */
+/** Splits `id priority`, without further checks: our own SQL function writes it, and a function with another form has another name. */
 function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0'] = text.split(' ')
   return { id, priority: Number(priority) }

@@ -11,7 +11,7 @@ import {
 } from './kept-json.ts'
 import type { JobRow } from './queries.ts'
 
-/** The job of a row. Throws where its JSON cannot be read. */
+/** The job of a row. Throws when its JSON is wrong. */
 export function jobOf({ quote, opened, attempts, partials, result, error, cost, ...row }: JobRow): ImageJob {
   const read = <Value>(schema: z.ZodType<Value>, column: KeptColumn, json: string) =>
     readKept(schema, json, `${column} of image job ${row.id}`)

@@ -27,7 +27,7 @@ describe('the money of an image job', () => {
       amountNano: images,
     })
 
-  test('passes from the process that held it to the job, and at its end is charged to key and group', async () => {
+  test('passes from the process to the job, and the end of the job charges it to key and group', async () => {
     const payer = await money.aKey(
       await bed.aTenant(10n * images),
       await money.aGroup({ total: 5n * images }),
@@ -43,7 +43,7 @@ describe('the money of an image job', () => {
       ${[payer.tenantId]}::uuid[], ${[payer.keyId]}::uuid[], ${[payer.groupId]}::uuid[], ${[String(images)]}::bigint[])`
     expect(await bed.jobs.accept(job)).toMatchObject({ verdict: 'accepted' })
     expect(await bed.jobs.accept(job)).toMatchObject({ verdict: 'accepted' })
-    // The process dies: what the job holds is not its.
+    // The process dies. The job still holds its own money.
     await bed.database.sql`SELECT release_instance('00000000-0000-7000-8000-000000000001')`
     expect(await money.periods(payer.keyId)).toEqual([`total 1970-01-01: spent 0, held ${images}`])
     const { lease, job: running } = claimed(await bed.jobs.claim(id))
@@ -53,7 +53,7 @@ describe('the money of an image job', () => {
     expect(await bed.account(payer.tenantId)).toMatchObject({ reserved_nano: '0' })
   })
 
-  test('is never more than the budget has, however many jobs are kept at once', async () => {
+  test('never exceeds the budget, however many jobs start at once', async () => {
     const payer = await money.aKey(await bed.aTenant(100n * images), await money.aGroup(), {
       total: 7n * images,
     })
@@ -65,7 +65,7 @@ describe('the money of an image job', () => {
     expect(await money.periods(payer.keyId)).toEqual([`total 1970-01-01: spent 0, held ${7n * images}`])
   })
 
-  test('is free again when the job is cancelled before it ran', async () => {
+  test('is free again when the job is cancelled before it runs', async () => {
     const payer = await money.aKey(await money.aTenant(), await money.aGroup(), { total: images })
     const job = jobOf(payer)
     expect(await bed.jobs.accept(job)).toMatchObject({ verdict: 'accepted' })
@@ -104,7 +104,7 @@ describe('requests for images by a key with a budget', () => {
       headers: { prefer: 'respond-async' },
     })
 
-  test('wait for money that a job holds, and are refused at once when there would be too little even without it', async () => {
+  test('wait for money that a job holds, but are refused at once if even that money would not suffice', async () => {
     // No worker runs: the job keeps its money.
     const first = (await (await ask('one')).json()) as Job
     const second = ask('two')

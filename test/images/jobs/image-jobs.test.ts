@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed?.close())
 
-/** What cancelJob needs of a gateway. */
+/** The parts of a gateway that cancelJob needs. */
 const gateway = () => ({ images: { jobs: bed.jobs } }) as Pick<ImageGateway, 'images'>
 
 async function stateOf(id: string): Promise<string | undefined> {
@@ -24,13 +24,13 @@ async function expire(id: string): Promise<void> {
 }
 
 describe('leases', () => {
-  test('of many workers that claim a job at once, one gets it, and the others hear until when it is held', async () => {
+  test('of many workers that claim a job at once, one gets it, and the others learn the end of its lease', async () => {
     const id = await bed.aJob()
     const claims = await Promise.all(Array.from({ length: 12 }, () => bed.jobs.claim(id)))
     expect(claims.map(({ verdict }) => verdict).sort()).toEqual(['claimed', ...Array(11).fill('held')])
   })
 
-  test('who lost its lease changes nothing any more, in none of the ways there are', async () => {
+  test('a worker without its lease can change nothing, by no method', async () => {
     const id = await bed.aJob()
     const first = claimed(await bed.jobs.claim(id))
     await expire(id)
@@ -48,7 +48,7 @@ describe('leases', () => {
     expect(await bed.jobs.claim(id)).toEqual({ verdict: 'ended' })
   })
 
-  test('a job that waits for its channel may be taken any number of times: only deaths and failures count', async () => {
+  test('a job that waits for its channel may be claimed any number of times: only deaths and failures count', async () => {
     const id = await bed.aJob()
     for (let i = 0; i < 20; i++) {
       const { lease, job } = claimed(await bed.jobs.claim(id))
@@ -62,14 +62,14 @@ describe('leases', () => {
     expect(claimed(await bed.jobs.claim(id)).job.runs).toBe(3)
   })
 
-  test('a job that was put back is not run before its time', async () => {
+  test('a job that was put back does not run before its time', async () => {
     const id = await bed.aJob()
     const { lease } = claimed(await bed.jobs.claim(id))
     await bed.jobs.requeue(lease, 60_000, [], 'failed')
     expect(await bed.jobs.claim(id)).toMatchObject({ verdict: 'early' })
   })
 
-  test('a job whose client was told that it failed is nobody’s, also when a worker has it already', async () => {
+  test('the job of a request that was already refused is cancelled and charges nothing, even when a worker has it', async () => {
     const tenantId = await bed.aTenant(1_000n)
     const id = await bed.aJob({ tenantId, amountNano: 400n })
     const { lease, job } = claimed(await bed.jobs.claim(id))
@@ -83,7 +83,7 @@ describe('leases', () => {
 })
 
 describe('cancelling', () => {
-  test('a job that waits ends at once, with its row, and its money is free', async () => {
+  test('a waiting job ends at once, with its row, and its money is free', async () => {
     const tenantId = await bed.aTenant(1_000n)
     const id = await bed.aJob({ tenantId, amountNano: 900n })
     expect(await bed.account(tenantId)).toEqual({ balance_nano: '1000', reserved_nano: '900' })
@@ -92,7 +92,7 @@ describe('cancelling', () => {
     expect(await bed.jobs.claim(id)).toEqual({ verdict: 'ended' })
   })
 
-  test('a job that its worker puts back in the same moment is cancelled all the same', async () => {
+  test('a job is cancelled even if its worker puts it back at the same moment', async () => {
     for (let i = 0; i < 20; i++) {
       const id = await bed.aJob()
       const { lease, job } = claimed(await bed.jobs.claim(id))
@@ -100,7 +100,7 @@ describe('cancelling', () => {
         cancelJob(gateway(), id),
         bed.jobs.requeue(lease, 60_000, [], 'failed'),
       ])
-      // Either it was put back, and cancelled there; or its worker still has it, and is told.
+      // Either the job was put back and then cancelled, or its worker still has it and gets the request.
       if (back) expect(await stateOf(id)).toBe('cancelled')
       else {
         expect(await bed.jobs.extend(lease)).toBe('cancel')
@@ -109,7 +109,7 @@ describe('cancelling', () => {
     }
   })
 
-  test('a job that is to be cancelled is not put back', async () => {
+  test('a job with a cancel request is not put back', async () => {
     const id = await bed.aJob()
     const { lease } = claimed(await bed.jobs.claim(id))
     await cancelJob(gateway(), id)
@@ -117,7 +117,7 @@ describe('cancelling', () => {
     expect(await bed.jobs.extend(lease)).toBe('cancel')
   })
 
-  test('jobs that are taken and cancelled at once end once each, with one row each, and no lock is waited for in vain', async () => {
+  test('jobs that are claimed and cancelled at once end once each, with one row each, and without a deadlock', async () => {
     const tenantId = await bed.aTenant(1_000_000n)
     const ids = await Promise.all(Array.from({ length: 40 }, () => bed.aJob({ tenantId, amountNano: 100n })))
     const run = async (id: string) => {
@@ -147,13 +147,13 @@ describe('cancelling', () => {
   })
 })
 
-test('who holds a waiting job, to cancel it, holds up nobody who holds its account', async () => {
+test('a transaction that locks a waiting job to cancel it does not block one that locks its account', async () => {
   const tenantId = await bed.aTenant(1_000n)
   const ids: string[] = []
   for (let i = 0; i < 5; i++) ids.push(await bed.aJob({ tenantId, amountNano: 1n }))
   await cancelJob(gateway(), ids[0] ?? '')
   await bed.database.sql.begin(async (held) => {
-    // As finish_image_job does before it asks for the account.
+    // finish_image_job does this before it locks the account.
     await held`SELECT 1 FROM image_jobs WHERE id = ${ids[4] ?? ''} FOR UPDATE`
     const next = newJob({ tenantId, amountNano: 1n })
     const { enqueue } = await bed.jobs.accept(next)
@@ -167,7 +167,7 @@ describe('channels', () => {
     return claimed(await bed.jobs.claim(id))
   }
 
-  test('never more jobs than its concurrency have a turn, and one that ends makes room', async () => {
+  test('at most as many jobs as its concurrency have a turn, and one that ends makes room', async () => {
     const channel = aChannel({ imageConcurrency: 3 })
     const all = await Promise.all(Array.from({ length: 12 }, running))
     const waits = await Promise.all(all.map(({ lease }) => bed.jobs.takeTurn(lease, channel)))
@@ -181,7 +181,7 @@ describe('channels', () => {
     expect(await bed.jobs.takeTurn(next.lease, channel)).toBe(0)
   })
 
-  test('the turn of a worker that is gone is free when its lease has ended', async () => {
+  test('the turn of a dead worker is free when its lease has ended', async () => {
     const channel = aChannel({ imageConcurrency: 1 })
     const [dead, alive] = [await running(), await running()]
     expect(await bed.jobs.takeTurn(dead.lease, channel)).toBe(0)
@@ -190,7 +190,7 @@ describe('channels', () => {
     expect(await bed.jobs.takeTurn(alive.lease, channel)).toBe(0)
   })
 
-  test('a minute’s worth begins at once, and the next one when its share of the minute is over', async () => {
+  test('as many images as a minute allows begin at once, and the next one after its share of the minute', async () => {
     const channel = aChannel({ imagesPerMinute: 3 })
     const all = await Promise.all(Array.from({ length: 6 }, running))
     const waits = await Promise.all(all.map(({ lease }) => bed.jobs.takeTurn(lease, channel)))
@@ -216,7 +216,7 @@ describe('channels', () => {
 })
 
 describe('the order', () => {
-  test('a tenant has so many in the queue and no more; the next follow by priority, then by age', async () => {
+  test('a tenant has at most its window of jobs in the queue; the next follow by priority, then by age', async () => {
     const tenantId = randomUUIDv7()
     const given: string[] = []
     const ids: string[] = []
@@ -235,12 +235,12 @@ describe('the order', () => {
     expect(order).toEqual([ids[5], ids[7], ids[4], ids[6]])
   })
 
-  test('the position of a job counts those of its tenant that are to run before it', async () => {
+  test('the position of a job counts the jobs of its tenant that will run before it', async () => {
     const tenantId = randomUUIDv7()
     await bed.aJob()
     const made: string[] = []
     for (let i = 0; i < 5; i++) made.push(await bed.aJob({ tenantId, priority: 0 }))
-    // Of two that were made within a millisecond either may have the lesser id, and is then before the other.
+    // Of two jobs made within a millisecond, either may have the smaller id and come first.
     const ids = [...made.sort(), await bed.aJob({ tenantId, priority: 50 })]
     const positions = async () => {
       const jobs = new Map((await bed.jobs.read(ids)).map((job) => [job.id, job]))
@@ -257,7 +257,7 @@ describe('the order', () => {
     expect((await positions()).filter((_, i) => i !== 1)).toEqual([2, 3, 4, 5, 1])
   })
 
-  test('the sweep finds what the queue lost: jobs never fed, never run, and those of a dead worker', async () => {
+  test('the sweep finds lost jobs: jobs that were never queued, never run, and those of a dead worker', async () => {
     const lost = await startJobBed(1)
     try {
       const tenantId = randomUUIDv7()
@@ -279,7 +279,7 @@ describe('the order', () => {
 })
 
 describe('retention', () => {
-  test('ended jobs of before the moment are gone, those that wait or run stay', async () => {
+  test('removeBefore deletes older jobs that have ended, and keeps those that wait or run', async () => {
     const [ended, waits, runs] = [await bed.aJob(), await bed.aJob(), await bed.aJob()]
     const { lease, job } = claimed(await bed.jobs.claim(ended))
     await bed.jobs.finish(lease, 'running', job, anEnding())

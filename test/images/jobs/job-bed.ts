@@ -10,9 +10,9 @@ export interface JobBed {
   jobs: ImageJobs
   /** A tenant whose money is limited. */
   aTenant(balanceNano: bigint): Promise<string>
-  /** A job as it is accepted; answers its id. */
+  /** Accepts a job. Resolves with its id. */
   aJob(changes?: Partial<NewJob>): Promise<string>
-  /** Its account's balance and what is held of it. */
+  /** The balance of the tenant's account, and the money held of it. */
   account(tenantId: string): Promise<unknown>
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export function newJob(changes: Partial<NewJob> = {}): NewJob {
   }
 }
 
-/** A claim that must have gone well. */
+/** The claim, which must have succeeded. */
 export function claimed(claim: Claim): Extract<Claim, { verdict: 'claimed' }> {
   if (claim.verdict !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(claim)}`)
   return claim

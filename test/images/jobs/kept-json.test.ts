@@ -86,7 +86,7 @@ const row: JobRow = {
   webhookTries: 0,
 }
 
-test('a job is read as it was kept', () => {
+test('reading a job gives the job that was written', () => {
   expect(jobOf(row)).toMatchObject({ opened, attempts: [attempt], result: null, error: null })
   expect(jobOf(row).quote).toEqual(quote)
   const result = {
@@ -100,13 +100,13 @@ test('a job is read as it was kept', () => {
   expect(ended).toMatchObject({ result, error })
 })
 
-describe('what another release wrote', () => {
-  test('of an older one, an attempt that does not say whether it was passed over is a call', () => {
+describe('the JSON of another release', () => {
+  test('older: an attempt without passedOver is a call', () => {
     const { passedOver: _, ...older } = attempt
     expect(read(keptAttempts, [older])).toEqual([attempt])
   })
 
-  test('of a newer one, words that are not known here become some that are', () => {
+  test('newer: unknown words become known ones', () => {
     const newer = {
       ...attempt,
       upstreamProtocol: 'smoke-signals',
@@ -119,7 +119,7 @@ describe('what another release wrote', () => {
     expect(read(keptOpened, { ...opened, clientProtocol: 'smoke-signals' }).clientProtocol).toBeNull()
   })
 
-  test('of a newer one, members are kept where something is made of them again', () => {
+  test('newer: unknown members survive in parts that we write back', () => {
     const newer = { ...attempt, region: 'eu', error: { ...attempt.error, hint: 'h' } }
     expect(read(keptAttempts, [newer])).toEqual([newer])
     expect(read(keptPartials, [{ file: 'f', index: 1, width: 8 }])).toEqual([
@@ -129,7 +129,7 @@ describe('what another release wrote', () => {
   })
 })
 
-describe('what cannot be understood is an error that names the job and the place', () => {
+describe('wrong JSON is an error that names the job and the place', () => {
   test.each<[keyof JobRow, unknown, string]>([
     ['quote', { ...quote, price: undefined, count: '2' }, 'quote of image job ID .*count'],
     [

@@ -7,10 +7,10 @@ import { png } from '../../support/image-upstream.ts'
 let bed: ImageTestbed
 afterEach(() => bed?.close())
 
-test('a worker deletes the images and the jobs that have been kept long enough, and no others', async () => {
+test('a worker deletes images and jobs at the end of their retention, and no others', async () => {
   bed = await startImageTestbed({
     backend: 'postgres',
-    // At the end a worker does not wait for the job that hangs.
+    // At shutdown the worker does not wait for the job that hangs.
     env: { IMAGE_RETENTION_HOURS: '24', IMAGE_SWEEP_MS: '50', DRAIN_ON_SHUTDOWN_MS: '500' },
   })
   const images = join(bed.api.dataDir, 'images')
@@ -40,7 +40,7 @@ test('a worker deletes the images and the jobs that have been kept long enough, 
   expect(kept.data.map(({ id }) => id).sort()).toEqual([young, waits].sort())
 }, 180_000)
 
-test('an image that is no more kept is told of as such, and its job goes on telling', async () => {
+test('a deleted image is reported as deleted, and its job can still be read', async () => {
   bed = await startImageTestbed({ backend: 'postgres', role: 'all' })
   const id = await bed.submit({ prompt: 'kept for a while' })
   const job = await bed.ended(id)

@@ -6,7 +6,7 @@ import type { TollgateProcess } from '../../support/tollgate.ts'
 const patient = { timeout: 30_000, interval: 10 }
 const path = '/v1/images/generations'
 
-describe.each(queueBackends())('processes that are told to end, queue on %s', (backend) => {
+describe.each(queueBackends())('processes that shut down, queue on %s', (backend) => {
   let bed: ImageTestbed
   beforeAll(async () => {
     bed = await startImageTestbed({ backend })
@@ -18,14 +18,14 @@ describe.each(queueBackends())('processes that are told to end, queue on %s', (b
     worker ??= await bed.startWorker()
     return worker
   }
-  /** Its exit code. The next `theWorker` is another one. */
+  /** Stops the worker, and resolves with its exit code. The next `theWorker` starts another one. */
   const endWorker = () => {
     const ended = worker?.stop()
     worker = undefined
     return ended
   }
 
-  test('an API process ends as asked: who waits gets 202 with the job, who follows its last event, who left nothing', async () => {
+  test('when an API process ends, a waiting client gets 202 with the job, and a follower gets the last event', async () => {
     const api = await bed.startApi({ DRAIN_ON_SHUTDOWN_MS: '300' })
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${freeKey}` }
     const body = JSON.stringify({ model: 'draw', prompt: 'waits' })
@@ -57,7 +57,7 @@ describe.each(queueBackends())('processes that are told to end, queue on %s', (b
     await endWorker()
   }, 180_000)
 
-  test('a follower that has left holds up no shutdown', async () => {
+  test('a follower that has left does not delay the shutdown', async () => {
     const api = await bed.startApi({ DRAIN_ON_SHUTDOWN_MS: '50000' })
     const gone = new AbortController()
     const id = await bed.submit({ prompt: 'never made' })
@@ -71,7 +71,7 @@ describe.each(queueBackends())('processes that are told to end, queue on %s', (b
     await bed.call(`${path}/${id}`, { method: 'DELETE' })
   }, 180_000)
 
-  test('a worker ends when its job has ended, which is asked of the upstream once', async () => {
+  test('a worker ends when its job has ended, and calls the upstream once', async () => {
     const ending = await theWorker()
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held at the end' })
@@ -88,7 +88,7 @@ describe.each(queueBackends())('processes that are told to end, queue on %s', (b
     expect(bed.upstream.count('comes too late')).toBe(1)
   }, 180_000)
 
-  test('a job that fails while its worker ends is made by the next one', async () => {
+  test('the next worker runs a job that failed while its worker ended', async () => {
     const ending = await theWorker()
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held fail-first:1' })

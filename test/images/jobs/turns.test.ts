@@ -12,14 +12,14 @@ import { queueBackends } from '../../support/queue-backends.ts'
 const manyJobs = amount('TENANT_JOBS', { test: 100, chaos: 10_000 })
 const patient = { timeout: 30_000, interval: 10 }
 
-describe.each(queueBackends())('whose turn it is, queue on %s', (backend) => {
+describe.each(queueBackends())('the turns of tenants, queue on %s', (backend) => {
   let bed: ImageTestbed
   afterEach(() => bed?.close())
 
   /** The place of a prompt's first call among all calls. */
   const placeOf = (prompt: string) => bed.upstream.calls.findIndex(({ body }) => body.prompt === prompt)
 
-  test(`a tenant with one job waits for six of another’s ${manyJobs} at most, and who has priority for less`, async () => {
+  test(`a tenant with one job waits for six of another’s ${manyJobs} at most, and one with priority for fewer`, async () => {
     bed = await startImageTestbed({ backend })
     const waiting = Array.from({ length: manyJobs }, (_, i) => `many ${i}`)
     const submitAll = async () => {
@@ -38,11 +38,11 @@ describe.each(queueBackends())('whose turn it is, queue on %s', (backend) => {
     const urgent = await bed.submit({ prompt: 'urgent' }, otherKey)
     const then = bed.upstream.calls.length
     await bed.ended(urgent, otherKey)
-    // Of those that wait it is the first: only what runs, or was just taken, goes before it.
+    // It is the first of the waiting jobs: only running and just claimed jobs come before it.
     expect(placeOf('urgent') - then).toBeLessThanOrEqual(2)
   }, 600_000)
 
-  test('two workers never call a channel more often at once than it bears, and no job fails for waiting', async () => {
+  test('two workers together never exceed the concurrency of a channel, and no job fails because it waits', async () => {
     const yaml = (url: string) =>
       imagesYaml(url).replace(
         '    models: { draw: upstream-draw }\n',

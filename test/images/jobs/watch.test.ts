@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 afterAll(() => bed?.close())
 
-/** A watch whose reads are counted, and fail as long as `broken` says so. */
+/** A watch that counts its reads. They fail while `broken` is true. */
 function aWatch(sweepMs: number, listens = true) {
   const state = { reads: 0, broken: false, said: [] as string[] }
   const watch = new JobWatch({
@@ -38,10 +38,10 @@ function aWatch(sweepMs: number, listens = true) {
 }
 
 const hourMs = 3_600_000
-/** Of a watch that sweeps every 5 ms. */
+/** The reads of a watch that sweeps every 5 ms. */
 const twentySweepsMs = 100
 
-test('each change is told by its notification, long before the sweep', async () => {
+test('each change arrives by its notification, long before the sweep', async () => {
   const { watch } = aWatch(hourMs)
   const id = await bed.aJob()
   const seen: string[] = []
@@ -56,7 +56,7 @@ test('each change is told by its notification, long before the sweep', async () 
 
 const order = ['queued', 'running', 'succeeded']
 
-test('where nothing is told, the sweep finds it, also after reads that failed', async () => {
+test('without notifications the sweep finds a change, even after failed reads', async () => {
   const { watch, state } = aWatch(20, false)
   const id = await bed.aJob()
   const seen: ImageJob[] = []
@@ -70,7 +70,7 @@ test('where nothing is told, the sweep finds it, also after reads that failed', 
   await vi.waitFor(() => expect(seen.at(-1)?.state).toBe('running'), patient)
 })
 
-test('who has left is told nothing more, and when nobody is left nothing is read', async () => {
+test('a watcher that has left gets no more calls, and without watchers there are no reads', async () => {
   const { watch, state } = aWatch(5, false)
   const id = await bed.aJob()
   const seen: string[][] = [[], []]
@@ -87,7 +87,7 @@ test('who has left is told nothing more, and when nobody is left nothing is read
   await untilSteady(() => state.reads, twentySweepsMs)
 })
 
-test('following ends with the job, or with the signal, and leaves no watcher behind', async () => {
+test('followJob ends with the job or with the signal, and leaves no watcher behind', async () => {
   const { watch, state } = aWatch(5, false)
   const gateway = { images: { watch } } as Pick<ImageGateway, 'images'>
   const id = await bed.aJob()
@@ -103,7 +103,7 @@ test('following ends with the job, or with the signal, and leaves no watcher beh
   await untilSteady(() => state.reads, twentySweepsMs)
 })
 
-test('a job that is none is waited for until the signal comes', async () => {
+test('followJob waits for an unknown job until the signal comes', async () => {
   const { watch, state } = aWatch(5, false)
   const gone = new AbortController()
   const following = followJob(

@@ -16,7 +16,7 @@ afterEach(() => rmSync(above, { recursive: true }))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-test('folders and files are for nobody else, and a half-written file has another name', async () => {
+test('other users cannot read folders and files, and a half-written file has another name', async () => {
   const storage = fileStorage({ directory })
   const writer = storage.create()
   await writer.write(Buffer.from('one'))
@@ -29,8 +29,8 @@ test('folders and files are for nobody else, and a half-written file has another
   expect(modeOf(join(directory, writer.key))).toBe('600')
 })
 
-test('a full disk is said to be one, and the image is not there', async () => {
-  // Whatever is written to this device, the system answers that no space is left.
+test('a full disk is named in the error, and the image does not exist', async () => {
+  // Each write to this device fails because no space is left.
   const storage = fileStorage({ directory, openFile: () => open('/dev/full', 'w') })
   const writer = storage.create()
   await expect(writer.write(Buffer.from('one'))).rejects.toThrow(
@@ -41,7 +41,7 @@ test('a full disk is said to be one, and the image is not there', async () => {
   await expect(storage.check()).rejects.toThrow(`Images cannot be kept in ${directory}: ENOSPC`)
 })
 
-test('a directory that cannot be made is named', async () => {
+test('the error names a directory that cannot be made', async () => {
   writeFileSync(join(above, 'file'), '')
   const storage = fileStorage({ directory: join(above, 'file', 'images') })
   await expect(storage.check()).rejects.toThrow(`Images cannot be kept in ${above}/file/images: ENOTDIR`)
@@ -57,7 +57,7 @@ test('an image whose half-written file was deleted is not committed', async () =
   expect(await storage.open(writer.key)).toBeUndefined()
 })
 
-test('retention finds nothing where nothing was ever kept, and takes the folders of days away', async () => {
+test('retention works in an empty storage, and deletes the folders of days', async () => {
   const storage = fileStorage({ directory })
   expect(await storage.removeBefore(new Date())).toBe(0)
   await storage.create().commit()
@@ -65,7 +65,7 @@ test('retention finds nothing where nothing was ever kept, and takes the folders
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a process that keeps files never loads the SDK of S3', () => {
+test('a process that stores images as files never loads the SDK of S3', () => {
   const script = `
     import { registerHooks } from 'node:module'
     const asked = []

@@ -18,7 +18,7 @@ function partsOf(link: string) {
   }
 }
 
-/** Undefined when the link is taken. */
+/** The error of a link; undefined when it is valid. */
 function refusalOf(given: Partial<ReturnType<typeof partsOf>>, atMs = now, by = links) {
   const right = partsOf(links.sign(file, now))
   const link = { ...right, ...given }
@@ -31,7 +31,7 @@ function refusalOf(given: Partial<ReturnType<typeof partsOf>>, atMs = now, by = 
   }
 }
 
-test('a link says until when it is good, and is taken until then', () => {
+test('a link names its expiry, and is valid until then', () => {
   expect(links.sign(file, now)).toMatch(
     new RegExp(`^/v1/images/files/${file}\\?expires=1795266000&signature=[\\w-]{43}$`),
   )
@@ -39,7 +39,7 @@ test('a link says until when it is good, and is taken until then', () => {
   expect(refusalOf({}, Date.parse('2026-11-21T12:59:59.999Z'))).toBeUndefined()
 })
 
-test('a link that has expired says when, and how to get another', () => {
+test('the error of an expired link names its expiry, and how to get another link', () => {
   expect(refusalOf({}, Date.parse('2026-11-21T13:00:00.000Z'))).toEqual({
     kind: 'permission_denied',
     message:
@@ -47,7 +47,7 @@ test('a link that has expired says when, and how to get another', () => {
   })
 })
 
-test('nothing of a link can be changed', () => {
+test('a changed link is invalid', () => {
   const { signature = '', expires = '' } = partsOf(links.sign(file, now))
   const last = signature.at(-1) ?? ''
   const sameBits = String.fromCharCode(last.charCodeAt(0) + 1)

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Names of files, whole or not. */
+/** Names of all files, complete or not. */
 const files = () =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'))
 
@@ -32,7 +32,7 @@ async function refusal(doing: Promise<unknown>): Promise<{ kind: string; message
 }
 
 test.each([1, 7, 4095, 4096, 4097, 20_000])(
-  'an image that comes in pieces of %i bytes is kept whole',
+  'an image that arrives in pieces of %i bytes is stored whole',
   async (size) => {
     const storage = fileStorage({ directory })
     const receiver = receiveImage(storage, 20_000)
@@ -45,14 +45,14 @@ test.each([1, 7, 4095, 4096, 4097, 20_000])(
   },
 )
 
-test('an image of fewer bytes than are looked at is kept', async () => {
+test('an image that is smaller than the sniffed bytes is stored', async () => {
   const storage = fileStorage({ directory })
   const receiver = receiveImage(storage, 20_000)
   await receiver.write(Buffer.from('<svg/>'))
   expect(await receiver.finish()).toMatchObject({ contentType: 'image/svg+xml', bytes: 6 })
 })
 
-test('what is no image is refused as soon as it is known, and is never written', async () => {
+test('bytes that are no image are refused as soon as possible, and never written', async () => {
   const noImage = {
     kind: 'upstream_error',
     message: 'The upstream answered with something that is no image.',
@@ -72,7 +72,7 @@ test('what is no image is refused as soon as it is known, and is never written',
   expect(files()).toEqual([])
 })
 
-test('an image that is too large is refused, and nothing is left of it', async () => {
+test('an image that is too large is refused, and leaves nothing', async () => {
   const storage = fileStorage({ directory })
   const receiver = receiveImage(storage, 10_000)
   await receiver.write(png(10_000))
@@ -87,7 +87,7 @@ test('an image that is too large is refused, and nothing is left of it', async (
   expect(files()).toEqual([])
 })
 
-test('an image that cannot be kept is the fault of nobody whom the client could ask', async () => {
+test('an image that cannot be stored is our fault, not that of upstream or client', async () => {
   const storage = fileStorage({ directory, openFile: () => open('/dev/full', 'w') })
   const receiver = receiveImage(storage, 20_000)
   const unkept = {
@@ -99,7 +99,7 @@ test('an image that cannot be kept is the fault of nobody whom the client could 
   await expect(receiver.finish()).rejects.toMatchObject(unkept)
 })
 
-test('nothing is left of an image that is abandoned before, while and after it is kept', async () => {
+test('an abandoned image leaves nothing, before, during and after its storing', async () => {
   const storage = fileStorage({ directory })
   const early = receiveImage(storage, 20_000)
   await early.write(png(100))

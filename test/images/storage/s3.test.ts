@@ -16,7 +16,7 @@ afterEach(async () => {
   await server.close()
 })
 
-/** Calls `write` until it does not resolve any more, or the bytes are written. Answers how many were taken. */
+/** Calls `write` until it no longer resolves, or all bytes are written. Resolves with the number of accepted bytes. */
 async function writeUntilStuck(write: (bytes: Buffer) => Promise<void>, bytes: number, stuck: Promise<void>) {
   let taken = 0
   const all = (async () => {
@@ -26,7 +26,7 @@ async function writeUntilStuck(write: (bytes: Buffer) => Promise<void>, bytes: n
   return { all, taken: () => taken }
 }
 
-test('while a part is on its way, the writer waits', async () => {
+test('the writer waits while a part is being uploaded', async () => {
   const arrived = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   server.before(async ({ url }) => {
@@ -36,7 +36,7 @@ test('while a part is on its way, the writer waits', async () => {
   })
   const writer = storage.create()
   const { all, taken } = await writeUntilStuck((bytes) => writer.write(bytes), 30 * MiB, arrived.promise)
-  // Whatever would be taken without waiting for the part is taken in a few turns of the loop.
+  // A writer that does not wait would accept more bytes in a few turns of the event loop.
   for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(taken()).toBeLessThanOrEqual(8 * MiB)
   held.resolve()
@@ -47,7 +47,7 @@ test('while a part is on its way, the writer waits', async () => {
   image?.stream.destroy()
 })
 
-test('a part that the service never takes fails the writer, and nothing is left', async () => {
+test('a part that the service never accepts fails the writer, and leaves nothing', async () => {
   server.before(({ url }) => {
     if (url?.includes('partNumber=2') === true) throw new Error('no')
   })
@@ -62,7 +62,7 @@ test('a part that the service never takes fails the writer, and nothing is left'
   expect([...(await server.objects()), ...(await server.uploads())]).toEqual([])
 })
 
-test('an image that may have been stored, although the service answered otherwise, is deleted when abandoned', async () => {
+test('abandon deletes an image that may be stored although the service answered with an error', async () => {
   const writer = storage.create()
   await writer.write(Buffer.from('one'))
   const object = `tollgate/${writer.key}`
@@ -77,7 +77,7 @@ test('an image that may have been stored, although the service answered otherwis
   expect(await server.objects()).toEqual([])
 })
 
-test('a service that is away is an error for the operator, and no abandon rejects', async () => {
+test('an unreachable service is an error for the operator, and abandon never rejects', async () => {
   const away = await s3Storage({ ...server.options, endpoint: 'http://127.0.0.1:1' })
   await expect(away.check()).rejects.toThrow(
     'Images cannot be kept in the bucket images: connect ECONNREFUSED 127.0.0.1:1',
@@ -90,7 +90,7 @@ test('a service that is away is an error for the operator, and no abandon reject
   await away.close()
 })
 
-test('a bucket that is not there, or is not ours, is no missing image', async () => {
+test('a missing or foreign bucket is an error, not a missing image', async () => {
   const elsewhere = await s3Storage({ ...server.options, bucket: 'nowhere' })
   await expect(elsewhere.check()).rejects.toThrow('Images cannot be kept in the bucket nowhere: ')
   await expect(elsewhere.open(`2026-11-21/${'0'.repeat(32)}`)).rejects.toThrow('bucket does not exist')
@@ -101,14 +101,14 @@ test('a bucket that is not there, or is not ours, is no missing image', async ()
   await stranger.close()
 })
 
-test('half of the credentials is refused', async () => {
+test('one of the two credentials alone is refused', async () => {
   await expect(s3Storage({ ...server.options, secretAccessKey: undefined })).rejects.toThrow(
     'set both or none',
   )
   await expect(s3Storage({ ...server.options, accessKeyId: undefined })).rejects.toThrow('set both or none')
 })
 
-test('services that know no checksums but Content-MD5 are asked for no other', async () => {
+test('requests use no checksum but Content-MD5, which all services know', async () => {
   const small = storage.create()
   await small.write(Buffer.from('one'))
   await small.commit()
@@ -142,7 +142,7 @@ test('services that know no checksums but Content-MD5 are asked for no other', a
   }
 })
 
-test('more images of a day than one call may delete are all deleted', async () => {
+test('a day with more images than one call may delete is deleted completely', async () => {
   for (let i = 0; i < 1005; i++) {
     await server.put(`tollgate/2001-01-01/${i.toString(16).padStart(32, '0')}`, 'x')
   }
@@ -160,7 +160,7 @@ test('other prefixes of the bucket are left alone', async () => {
   expect(await server.objects()).toEqual(others.sort())
 })
 
-test('a service that cannot list unfinished uploads still has its images deleted', async () => {
+test('retention deletes images even if the service cannot list unfinished uploads', async () => {
   const simple = await startS3({ listsUploads: false })
   const its = await s3Storage(simple.options)
   await simple.put(`tollgate/2001-01-01/${'0'.repeat(32)}`, 'x')

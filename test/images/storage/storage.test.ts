@@ -12,7 +12,7 @@ import { s3Storage } from '../../../src/images/storage/s3.ts'
 import type { ImageStorage } from '../../../src/images/storage/storage.ts'
 import { startS3 } from '../../support/s3.ts'
 
-/** What files and buckets both owe. */
+/** The contract of both storages, files and buckets. */
 
 const MiB = 1024 * 1024
 
@@ -20,11 +20,11 @@ interface Place {
   storage: ImageStorage
   /** An expression that makes the same storage in another process. */
   code: string
-  /** Every file, object and unfinished upload that is there. */
+  /** Every file, object and unfinished upload in the storage. */
   everything(): Promise<string[]>
-  /** Put something there that is not the storage's. */
+  /** Put something there that does not belong to the storage. */
   putForeign(): Promise<void>
-  /** Bytes that have left this process, or are on disk. */
+  /** Bytes that this process has sent, or that are on disk. */
   bytesGone(): Promise<number>
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ describe.each([
     return image === undefined ? undefined : await buffer(image.stream)
   }
 
-  test('what was written in pieces is read as it was, and nothing is seen of it until it is committed', async () => {
+  test('an image that was written in pieces reads as it was, and is invisible until it is committed', async () => {
     const pieces = [1, 70_000, 1, 3 * MiB, 17].map((length) => randomBytes(length))
     const writer = storage.create()
     for (const piece of pieces) await writer.write(piece)
@@ -104,7 +104,7 @@ describe.each([
     expect((await buffer(image.stream)).equals(whole)).toBe(true)
   })
 
-  test('an image of 50 MB is kept whole, while no more than four parts of it are held', async () => {
+  test('an image of 50 MB is stored whole, with at most four of its parts in memory', async () => {
     const writer = storage.create()
     const hash = createHash('sha256')
     let [written, heldMost] = [0, 0]
@@ -134,21 +134,18 @@ describe.each([
     expect((await read(b.key))?.equals(Buffer.alloc(10_000_000, 'b'))).toBe(true)
   })
 
-  test.each([0, 1, 12 * MiB])(
-    'nothing is left of an image that is abandoned after %i bytes',
-    async (bytes) => {
-      const writer = storage.create()
-      for (let at = 0; at < bytes; at += MiB) await writer.write(Buffer.alloc(MiB))
-      await writer.abandon()
-      await writer.abandon()
-      expect(await place.everything()).toEqual([])
-      await expect(writer.write(Buffer.from('more'))).rejects.toThrow('abandoned')
-      await expect(writer.commit()).rejects.toThrow('abandoned')
-      expect(await place.everything()).toEqual([])
-    },
-  )
+  test.each([0, 1, 12 * MiB])('an image that is abandoned after %i bytes leaves nothing', async (bytes) => {
+    const writer = storage.create()
+    for (let at = 0; at < bytes; at += MiB) await writer.write(Buffer.alloc(MiB))
+    await writer.abandon()
+    await writer.abandon()
+    expect(await place.everything()).toEqual([])
+    await expect(writer.write(Buffer.from('more'))).rejects.toThrow('abandoned')
+    await expect(writer.commit()).rejects.toThrow('abandoned')
+    expect(await place.everything()).toEqual([])
+  })
 
-  test('nothing is left of an image that is abandoned while it is written or committed, or afterwards', async () => {
+  test('an image that is abandoned during its writing, during its commit or afterwards leaves nothing', async () => {
     const writing = storage.create()
     const wrote = Promise.allSettled([writing.write(Buffer.alloc(12 * MiB))])
     await writing.abandon()
@@ -170,7 +167,7 @@ describe.each([
     expect(await place.everything()).toEqual([])
   })
 
-  test('what a killed process had half written is never seen, and retention takes it away', async () => {
+  test('a half-written image of a killed process is invisible, and retention deletes it', async () => {
     const script = `
       const storage = ${place.code}
       const writers = []
@@ -199,7 +196,7 @@ describe.each([
     expect(await place.everything()).toEqual([])
   })
 
-  test('days before the moment go, its own day stays, and what is not ours stays', async () => {
+  test('days before the moment are deleted; its own day and foreign files stay', async () => {
     const key = await keep(Buffer.from('one'))
     await place.putForeign()
     expect(await storage.removeBefore(new Date(`${key.slice(0, 10)}T23:59:59.999Z`))).toBe(0)
@@ -210,7 +207,7 @@ describe.each([
     expect(await place.everything()).toHaveLength(1)
   })
 
-  test('two processes may delete the same days at once, and images may be kept meanwhile', async () => {
+  test('two processes may delete the same days at once, while images are stored', async () => {
     const keys = await Promise.all(Array.from({ length: 40 }, () => keep(randomBytes(100))))
     const moment = dayAfter(keys.sort().at(-1))
     const [first, second] = await Promise.all([storage.removeBefore(moment), storage.removeBefore(moment)])
@@ -220,7 +217,7 @@ describe.each([
     expect((await read(key))?.toString()).toBe('later')
   })
 
-  test('who is reading an image while it is deleted reads it to its end', async () => {
+  test('a reader of an image that is being deleted can read it to its end', async () => {
     const bytes = randomBytes(9 * MiB)
     const key = await keep(bytes)
     const image = await storage.open(key)
@@ -233,7 +230,7 @@ describe.each([
     expect(await storage.open(key)).toBeUndefined()
   })
 
-  test('a stream that is destroyed half-way lets everything else go on', async () => {
+  test('a stream that is destroyed half-way does not affect anything else', async () => {
     const key = await keep(randomBytes(9 * MiB))
     for (let i = 0; i < 60; i++) {
       const image = await storage.open(key)
@@ -242,7 +239,7 @@ describe.each([
     expect(await read(key)).toHaveLength(9 * MiB)
   })
 
-  test('a key that was never given out opens nothing', async () => {
+  test('an unknown key opens nothing', async () => {
     const key = await keep(Buffer.from('one'))
     const name = key.slice(11)
     const strange = [
@@ -268,7 +265,7 @@ describe.each([
     expect((await read(key))?.toString()).toBe('one')
   })
 
-  test('the check of a storage that works leaves nothing', async () => {
+  test('the check of a working storage leaves nothing', async () => {
     await storage.check()
     await Promise.all([storage.check(), storage.check()])
     expect(await place.everything()).toEqual([])

@@ -195,7 +195,7 @@ const retryWaitingSeconds = 30
 function databaseAway(cause?: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
-    'The database, which holds image jobs, does not answer. Try again shortly.',
+    'Image jobs are kept in the database, which does not answer. Try again shortly.',
     { cause, retryAfterSeconds: 2 },
   )
 }

@@ -2,10 +2,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
-import { Folding } from './folding.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
+import { RefusalAggregator } from './refusal-aggregator.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
 
 export interface LedgerOptions {
@@ -44,7 +44,7 @@ export interface LedgerHealth {
 export class Ledger {
   readonly #options: LedgerOptions
   readonly #journal: Journal
-  readonly #folding: Folding
+  readonly #refusals: RefusalAggregator
   readonly #data: ShipperData
   #worker: Worker
   #workerGone: Promise<void> = Promise.resolve()
@@ -71,7 +71,7 @@ export class Ledger {
       bytesMax: options.bounds.journalBytesMax,
       onTrouble: (message) => this.#noteTrouble(message),
     })
-    this.#folding = new Folding({
+    this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
       write: (open, close) => this.#journal.row(open, close),
@@ -107,16 +107,16 @@ export class Ledger {
     return this.#journal.close(open, record)
   }
 
-  /** A row for a request that was never admitted. While the journal is overfull they are folded into counted rows. */
+  /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
   refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
-    // A row that releases a reservation cannot stand for another.
-    const fold = this.#journal.overfull && open.reservedAccountId === null
-    return fold ? this.#folding.add(open, record) : this.#journal.row(open, record)
+    // A row that releases a reservation must be written itself.
+    const isAggregated = this.#journal.overfull && open.reservedAccountId === null
+    return isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record)
   }
 
-  /** A row for a caller we do not know; beyond a rate per address they are folded into counted rows. */
+  /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, such rows are aggregated. */
   refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#folding.add(open, record)
+    return this.#refusals.add(open, record)
   }
 
   /**
@@ -144,7 +144,7 @@ export class Ledger {
 
   async #end(deadlineMs: number): Promise<void> {
     this.#ended = true
-    await this.#folding.end()
+    await this.#refusals.end()
     await this.#journal.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)

@@ -44,17 +44,6 @@ export class RefusalAggregator {
     caller.rows += 1
     const { rowsPerMinute, mayWrite, write } = this.#options
     if (caller.rows <= rowsPerMinute && mayWrite()) return write(open, close)
-    this.#aggregate(caller, open, close)
-    return Promise.resolve()
-  }
-
-  /** Write all aggregated rows, even when `mayWrite` returns false. */
-  async end(): Promise<void> {
-    clearTimeout(this.#timer)
-    await this.#writeAggregated()
-  }
-
-  #aggregate(caller: Caller, open: OpenRecord, close: CloseRecord): void {
     const owner = caller.shared ? { tenantId: null, keyId: null, groupId: null } : {}
     caller.aggregated = {
       open: { ...open, ...owner, body: null },
@@ -62,6 +51,13 @@ export class RefusalAggregator {
       count: (caller.aggregated?.count ?? 0) + 1,
     }
     this.#writeLater()
+    return Promise.resolve()
+  }
+
+  /** Write all aggregated rows, even when `mayWrite` returns false. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#writeAggregated()
   }
 
   #callerOf(name: string, kind: string | undefined): Caller {

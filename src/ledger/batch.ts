@@ -9,7 +9,7 @@ import { openColumns } from './row.ts'
 import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
 
 /** An open frame whose request has not ended, and the half of the row that it holds. */
-export interface Opened {
+export interface OpenRequest {
   segment: number
   at: number
   bytes: number
@@ -26,7 +26,7 @@ export interface Batch {
   to: number
   frames: number
   /** Requests that began here and did not end here, by id as 16 latin1 characters. */
-  opened: Map<string, Opened>
+  opened: Map<string, OpenRequest>
   /** Requests that ended here and began in an earlier batch. */
   closed: string[]
   /** Whose reservations are released. */
@@ -35,7 +35,7 @@ export interface Batch {
 }
 
 /** Where bytes stand that are to become a batch. */
-export interface Place {
+export interface BatchSource {
   segment: number
   from: number
   /** Postgres has the segment up to here. */
@@ -56,7 +56,7 @@ export interface BatchReaderOptions {
 export class BatchReader {
   readonly #options: BatchReaderOptions
   /** Requests in flight that earlier batches opened. */
-  readonly open = new Map<string, Opened>()
+  readonly open = new Map<string, OpenRequest>()
   readonly layout: Layout
   /** In the order in which rolling the partitions locks the tables. */
   readonly copies: readonly CopyBuffer[]
@@ -78,7 +78,7 @@ export class BatchReader {
   }
 
   /** The frames that stand whole in `bytes`; undefined when there is none. */
-  read(bytes: Buffer, { segment, from, shipped, framesMax }: Place): Batch | undefined {
+  read(bytes: Buffer, { segment, from, shipped, framesMax }: BatchSource): Batch | undefined {
     for (const copy of this.copies) copy.clear()
     const batch: Batch = {
       segment,
@@ -95,12 +95,12 @@ export class BatchReader {
     const view = viewOf(bytes)
     let at = 0
     while (batch.frames < framesMax && !(isShipped && from + at >= shipped)) {
-      const bytesTaken = this.#take(batch, bytes, view, at, isShipped)
+      const bytesTaken = this.#addFrame(batch, bytes, view, at, isShipped)
       if (bytesTaken === 0) break
       at += bytesTaken
       batch.frames += 1
     }
-    for (const opened of batch.opened.values()) keep(opened)
+    for (const opened of batch.opened.values()) copyHalf(opened)
     batch.to = from + at
     return batch.frames === 0 ? undefined : batch
   }
@@ -112,7 +112,7 @@ export class BatchReader {
   }
 
   /** How many bytes the frame at `at` has; 0 where there is no whole one. */
-  #take(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
+  #addFrame(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
     const frame = readFrame(bytes, at, view)
     if (frame === 'damaged') this.#options.onDamaged(batch.segment, batch.from + at)
     if (frame === 'incomplete' || frame === 'damaged') return 0
@@ -142,8 +142,8 @@ export class BatchReader {
     return frame.bytes
   }
 
-  #addRow(batch: Batch, bytes: Buffer, frame: CloseFrame, known: Opened | undefined): void {
-    const opened = known ?? this.#openUnknown(bytes, frame)
+  #addRow(batch: Batch, bytes: Buffer, frame: CloseFrame, known: OpenRequest | undefined): void {
+    const opened = known ?? this.#halfOfUnknown(bytes, frame)
     const { out } = this.#requests
     out.begin(this.layout.open.length + this.layout.close.length)
     out.copy(opened.source, opened.halfAt, opened.halfEnd)
@@ -181,7 +181,7 @@ export class BatchReader {
   }
 
   /** What is known of a request whose open frame is lost: the account that it is charged to is its tenant's. */
-  #openUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
+  #halfOfUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
     const uuidAt = (at: number) => uuidText(bytes.subarray(at, at + 16))
     const id = uuidAt(idAt)
     this.#options.onUnknown(id)
@@ -196,7 +196,7 @@ export class BatchReader {
 }
 
 /** Most requests begin and end in one batch. The half of another is copied, because the batch's memory is used again. */
-function keep(opened: Opened): void {
+function copyHalf(opened: OpenRequest): void {
   opened.source = Buffer.from(opened.source.subarray(opened.halfAt, opened.halfEnd))
   opened.halfEnd -= opened.halfAt
   opened.halfAt = 0

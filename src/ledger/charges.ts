@@ -13,7 +13,7 @@ interface Charge {
 }
 
 /** The places in a frame that tell the cost of a request, and in its row that tell the key and the group. */
-export interface Charged {
+export interface ChargePlaces {
   bytes: Buffer
   /** Of the request's id. */
   idAt: number
@@ -26,7 +26,10 @@ export interface Charged {
 }
 
 /** Add the cost of a request. */
-export function addCharge(charges: Charges, { bytes, idAt, accountAt, nano, source, keyAt }: Charged): void {
+export function addCharge(
+  charges: Charges,
+  { bytes, idAt, accountAt, nano, source, keyAt }: ChargePlaces,
+): void {
   const ms = momentIn(bytes, idAt)
   const groupAt = endOfColumn(source, keyAt)
   const owners = source.toString('latin1', keyAt, endOfColumn(source, groupAt))

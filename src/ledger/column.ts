@@ -67,25 +67,25 @@ export function orNull<Kind extends keyof Kinds>(
 export type Shown = 'list' | 'detail' | 'nowhere'
 
 /** What the documents say of a column. */
-export interface Described {
+export interface ColumnDescription {
   readonly name: string
   readonly shown: Shown
   /** Its path in the API's JSON. */
   readonly member: string
   /** What it means. */
-  readonly says: string
+  readonly description: string
 }
 
 /** A column whose values come from a `Source`. */
 export type Column<Source> = {
-  [Kind in keyof Kinds]: Described &
+  [Kind in keyof Kinds]: ColumnDescription &
     ColumnType<Kind> & { from(source: Source): Kinds[Kind]['kept'] | null | undefined }
 }[keyof Kinds]
 
 type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null | undefined : Value
 
 /** A row of these columns as Postgres answers it. */
-export type RowOf<Columns extends Described & ColumnType> = {
+export type RowOf<Columns extends ColumnDescription & ColumnType> = {
   [Each in Columns as Each['name']]:
     | Kinds[Each['kind']]['read']
     | (Each['nullable'] extends true ? null : never)
@@ -103,9 +103,9 @@ export function columnsFrom<Source, const Half extends string>(half: Half) {
     type: ColumnType<Kind, Nullable>,
     from: (source: Source) => OrNull<Kinds[Kind]['kept'], Nullable>,
     shown: Where,
-    says: string,
+    description: string,
     member: string = name,
-  ) => ({ ...type, name, half, from, shown, says, member })
+  ) => ({ ...type, name, half, from, shown, description, member })
 }
 
 /** Append these columns to a tuple. One call for each: more of them would cost as much as the bytes. */

@@ -27,10 +27,10 @@ export type OwnerState = 'alive' | 'dead' | 'elsewhere'
 /** Make this process's own directory. It appears whole, owner included, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
   const directory = join(root, `${instanceId}${suffix}`)
-  const unborn = join(root, `.${instanceId}`)
-  fs.mkdirSync(unborn, { recursive: true, mode: 0o700 })
-  fs.writeFileSync(join(unborn, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
-  fs.renameSync(unborn, directory)
+  const draft = join(root, `.${instanceId}`)
+  fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
+  fs.writeFileSync(join(draft, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.renameSync(draft, directory)
   return directory
 }
 
@@ -85,14 +85,14 @@ function ownerOf(pid: number): Owner {
 /** Empty for a process that is not there or is only waiting to be reaped. */
 function startTicks(pid: number): string {
   const stat = readLine(`/proc/${pid}/stat`)
-  if (stat === '') return onWhateverElse(pid)
+  if (stat === '') return startTicksWithoutProc(pid)
   // The command name, in parentheses, may hold spaces: count fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
 }
 
 /** Systems without /proc: existence is all that can be asked. */
-function onWhateverElse(pid: number): string {
+function startTicksWithoutProc(pid: number): string {
   if (process.platform === 'linux') return ''
   try {
     process.kill(pid, 0)

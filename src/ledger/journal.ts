@@ -27,7 +27,7 @@ const retryMs = 200
 /** Freed when the disk is full, so that requests already running can still be closed. */
 const ballastBytes = 1024 * 1024
 /** Closed rows kept in memory while not even the ballast is left; beyond it only open frames tell of a request. */
-const stuckBytesMax = 64 * 1024 * 1024
+const unwrittenBytesMax = 64 * 1024 * 1024
 
 /**
  * The append-only file in front of the ledger. All frames of one event-loop turn go out in one synchronous
@@ -40,9 +40,9 @@ export class Journal {
   readonly #out = new TupleWriter(1024 * 1024)
   /** All whose frames were written in this turn wait together. Only frames that open a request may be refused. */
   #refusable: PromiseWithResolvers<void> | undefined
-  #certain: PromiseWithResolvers<void> | undefined
+  #guaranteed: PromiseWithResolvers<void> | undefined
   /** Where in `#out` the frames begin and end that may not be refused. */
-  #certainSpans: number[] = []
+  #guaranteedSpans: number[] = []
   #scheduled = false
   #segment = 0
   #fd: number
@@ -52,9 +52,9 @@ export class Journal {
   #dirty = false
   #syncing = false
   #syncAgain = false
-  #synced: (() => void)[] = []
-  #stuck: Buffer[] = []
-  #stuckBytes = 0
+  #awaitingSync: (() => void)[] = []
+  #unwritten: Buffer[] = []
+  #unwrittenBytes = 0
   #retry: NodeJS.Timeout | undefined
   #closed = false
 
@@ -63,7 +63,7 @@ export class Journal {
     this.#disk = options.disk ?? fs
     writeLayout(options.directory, ownLayout)
     this.#fd = this.#openSegment()
-    if (!this.#layBallast()) this.#waitForRoom('no room for what is held ready')
+    if (!this.#writeBallast()) this.#waitForRoom('no room for what is held ready')
   }
 
   /** Bytes written and not yet shipped and deleted. */
@@ -112,7 +112,7 @@ export class Journal {
   async end(): Promise<void> {
     this.#flush()
     clearTimeout(this.#retry)
-    if (this.#stuck.length > 0) this.#write(Buffer.concat(this.#stuck))
+    if (this.#unwritten.length > 0) this.#write(Buffer.concat(this.#unwritten))
     this.#closed = true
     await new Promise<void>((resolve) => fs.fdatasync(this.#fd, () => resolve()))
     fs.closeSync(this.#fd)
@@ -136,30 +136,30 @@ export class Journal {
       this.#refusable ??= Promise.withResolvers()
       return this.#refusable.promise
     }
-    this.#certainSpans.push(start, this.#out.length)
-    this.#certain ??= Promise.withResolvers()
-    return this.#certain.promise
+    this.#guaranteedSpans.push(start, this.#out.length)
+    this.#guaranteed ??= Promise.withResolvers()
+    return this.#guaranteed.promise
   }
 
   #flush(): void {
     this.#scheduled = false
     if (this.#out.length === 0) return
     const refusable = this.#refusable
-    const certain = this.#certain
-    const certainSpans = this.#certainSpans
+    const guaranteed = this.#guaranteed
+    const guaranteedSpans = this.#guaranteedSpans
     this.#refusable = undefined
-    this.#certain = undefined
-    this.#certainSpans = []
+    this.#guaranteed = undefined
+    this.#guaranteedSpans = []
     const bytes = this.#out.written
     this.#out.length = 0
-    const failure = this.#stuck.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
-    if (failure !== undefined) this.#keep(certainSpans, bytes)
+    const failure = this.#unwritten.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
+    if (failure !== undefined) this.#keepInMemory(guaranteedSpans, bytes)
     const settle = () => {
-      certain?.resolve()
+      guaranteed?.resolve()
       if (failure === undefined) refusable?.resolve()
       else refusable?.reject(failure)
     }
-    if (this.#options.sync === 'disk' && failure === undefined) this.#synced.push(settle)
+    if (this.#options.sync === 'disk' && failure === undefined) this.#awaitingSync.push(settle)
     else settle()
     this.#scheduleSync()
     if (this.#isSegmentFull) this.#rotate()
@@ -170,11 +170,11 @@ export class Journal {
   }
 
   /** The frames that may not be refused wait in memory until the disk takes them. */
-  #keep(spans: readonly number[], bytes: Buffer): void {
-    for (let i = 0; i < spans.length && this.#stuckBytes <= stuckBytesMax; i += 2) {
+  #keepInMemory(spans: readonly number[], bytes: Buffer): void {
+    for (let i = 0; i < spans.length && this.#unwrittenBytes <= unwrittenBytesMax; i += 2) {
       const copy = Buffer.from(bytes.subarray(spans[i], spans[i + 1]))
-      this.#stuck.push(copy)
-      this.#stuckBytes += copy.length
+      this.#unwritten.push(copy)
+      this.#unwrittenBytes += copy.length
     }
   }
 
@@ -193,11 +193,11 @@ export class Journal {
   }
 
   #tryAgain(): void {
-    if (this.#stuck.length > 0 && this.#write(Buffer.concat(this.#stuck)) !== undefined) return
-    this.#stuck = []
-    this.#stuckBytes = 0
+    if (this.#unwritten.length > 0 && this.#write(Buffer.concat(this.#unwritten)) !== undefined) return
+    this.#unwritten = []
+    this.#unwrittenBytes = 0
     if (this.#isSegmentFull && !this.#rotate()) return
-    if (!this.#layBallast()) return
+    if (!this.#writeBallast()) return
     clearInterval(this.#retry)
     this.#retry = undefined
     this.#options.onTrouble(undefined)
@@ -238,8 +238,8 @@ export class Journal {
     }
     this.#syncing = true
     this.#dirty = false
-    const waiting = this.#synced
-    this.#synced = []
+    const waiting = this.#awaitingSync
+    this.#awaitingSync = []
     this.#disk.fdatasync(this.#fd, (error) => {
       this.#syncing = false
       if (error !== null && !this.#closed)
@@ -272,7 +272,7 @@ export class Journal {
   }
 
   /** False: there is no room for it, nor is any taken. */
-  #layBallast(): boolean {
+  #writeBallast(): boolean {
     try {
       fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
       return true

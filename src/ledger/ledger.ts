@@ -47,7 +47,7 @@ export class Ledger {
   readonly #refusals: RefusalAggregator
   readonly #data: ShipperData
   #worker: Worker
-  #workerGone: Promise<void> = Promise.resolve()
+  #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
   /** Who asks in one turn of the event loop asks together; who comes later may have written something since. */
@@ -148,20 +148,20 @@ export class Ledger {
     await this.#journal.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
-    await this.#workerGone
+    await this.#workerExit
     clearTimeout(late)
   }
 
-  #shipTogether(whose: 'own' | 'everyone'): Promise<boolean> {
-    const shipping = this.#shipping.get(whose) ?? this.#ship(whose)
-    this.#shipping.set(whose, shipping)
+  #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
+    const shipping = this.#shipping.get(scope) ?? this.#ship(scope)
+    this.#shipping.set(scope, shipping)
     return shipping
   }
 
-  async #ship(whose: 'own' | 'everyone'): Promise<boolean> {
+  async #ship(scope: 'own' | 'everyone'): Promise<boolean> {
     // Frames of this turn are written when it ends; only then can they be shipped.
     await new Promise((resolve) => setImmediate(resolve))
-    this.#shipping.delete(whose)
+    this.#shipping.delete(scope)
     const token = this.#nextToken++
     return new Promise<boolean>((resolve) => {
       const late = setTimeout(() => settle(false), this.#options.bounds.shipOnQueryMs)
@@ -171,18 +171,18 @@ export class Ledger {
         resolve(shipped)
       }
       this.#waiting.set(token, () => settle(true))
-      this.#post({ type: 'ship', token, everyone: whose === 'everyone' })
+      this.#post({ type: 'ship', token, everyone: scope === 'everyone' })
     })
   }
 
   #startWorker(): Worker {
     const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
     worker.unref()
-    worker.on('message', (message: FromShipper) => this.#hear(message))
+    worker.on('message', (message: FromShipper) => this.#onMessage(message))
     worker.on('error', (error) =>
       this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'),
     )
-    this.#workerGone = new Promise((resolve) => worker.once('exit', () => resolve()))
+    this.#workerExit = new Promise((resolve) => worker.once('exit', () => resolve()))
     worker.on('exit', () => {
       if (this.#ended) return
       setTimeout(() => {
@@ -192,7 +192,7 @@ export class Ledger {
     return worker
   }
 
-  #hear(message: FromShipper): void {
+  #onMessage(message: FromShipper): void {
     const { log } = this.#options
     switch (message.type) {
       case 'shipped':

@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import type { Price } from '../catalog/snapshot.ts'
 import { type AttemptRow, attemptColumns } from './attempt-row.ts'
-import type { Described, Shown } from './column.ts'
+import type { ColumnDescription, Shown } from './column.ts'
 import { type DetailRow, type ListRow, requestColumns } from './row.ts'
 import { momentOf } from './tuple.ts'
 
@@ -191,7 +191,7 @@ export async function summariseRequests(
     order by day desc, model`
 }
 
-function namesOf(columns: readonly Described[], shown: readonly Shown[]): string {
+function namesOf(columns: readonly ColumnDescription[], shown: readonly Shown[]): string {
   return columns.flatMap((column) => (shown.includes(column.shown) ? [column.name] : [])).join(', ')
 }
 

@@ -1,10 +1,10 @@
-import type { Pending, Refusal } from './reservation.ts'
+import type { PendingReservation, Refusal } from './reservation.ts'
 
 export interface ReservationQueueOptions {
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
   /** Ask Postgres for these again, before all others. */
-  ask(turn: Pending[]): void
+  ask(turn: PendingReservation[]): void
 }
 
 /** When so many wait, further requests are refused at once. */
@@ -22,12 +22,12 @@ const askAgainMs = 100
 export class ReservationQueue {
   readonly #options: ReservationQueueOptions
   /** The requests that no running transaction asks for, in the order of arrival. */
-  #waiting: Pending[] = []
+  #waiting: PendingReservation[] = []
   /** The owner of the source that each request waits for, also while a transaction asks for it. */
-  readonly #owners = new Map<Pending, string>()
+  readonly #owners = new Map<PendingReservation, string>()
   /** How many wait for a source of this owner, and what was left of it at the last answer. */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
-  #moving = false
+  #draining = false
   #woken = false
   #wake = () => {}
 
@@ -36,7 +36,7 @@ export class ReservationQueue {
   }
 
   /** True: others wait for a source that this request needs too, and now it waits behind them. */
-  takesBehind(pending: Pending): boolean {
+  tryJoinBehind(pending: PendingReservation): boolean {
     const owners = [pending.accountId, pending.keyId, pending.groupId]
     const owner = owners.find((id) => this.#blocked.has(id))
     if (owner === undefined || this.#owners.size >= lengthMax) return false
@@ -48,7 +48,7 @@ export class ReservationQueue {
   }
 
   /** True: the request waits. False: it is refused. */
-  takes(pending: Pending, refusal: Refusal): boolean {
+  tryJoin(pending: PendingReservation, refusal: Refusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
     // An `insufficient` is asked again once the rows are shipped, and nobody has to wait behind it.
@@ -61,7 +61,7 @@ export class ReservationQueue {
   }
 
   /** The request waits no more. */
-  leave(pending: Pending): void {
+  leave(pending: PendingReservation): void {
     this.#block(pending, undefined)
     this.#owners.delete(pending)
     this.#waiting = this.#waiting.filter((other) => other !== pending)
@@ -73,14 +73,14 @@ export class ReservationQueue {
     this.#wake()
   }
 
-  #join(pending: Pending, owner: string | undefined): void {
+  #join(pending: PendingReservation, owner: string | undefined): void {
     this.#block(pending, owner)
     const behind = this.#waiting.findLastIndex(({ place }) => place < pending.place)
     this.#waiting.splice(behind + 1, 0, pending)
-    if (!this.#moving) void this.#move()
+    if (!this.#draining) void this.#drain()
   }
 
-  #block(pending: Pending, owner: string | undefined): void {
+  #block(pending: PendingReservation, owner: string | undefined): void {
     const before = this.#owners.get(pending) ?? ''
     const blocked = this.#blocked.get(before)
     if (blocked !== undefined && --blocked.count === 0 && before !== owner) this.#blocked.delete(before)
@@ -91,13 +91,13 @@ export class ReservationQueue {
     else now.count++
   }
 
-  #isTooMuch({ amountNano }: Pending, owner: string): boolean {
+  #isTooMuch({ amountNano }: PendingReservation, owner: string): boolean {
     const blocked = this.#blocked.get(owner)
     return blocked !== undefined && amountNano > blocked.leftNano
   }
 
-  async #move(): Promise<void> {
-    this.#moving = true
+  async #drain(): Promise<void> {
+    this.#draining = true
     while (this.#waiting.length > 0) {
       this.#woken = false
       // A request that joins from now on may need rows that are not in this shipment.
@@ -113,20 +113,20 @@ export class ReservationQueue {
         await Promise.all(answers)
       }
       const granted = turn.some((pending) => !this.#owners.has(pending))
-      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#nap()
+      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#sleep()
     }
-    this.#moving = false
+    this.#draining = false
   }
 
   /**
    * The first requests of each owner, and those that get their last answer: their time is up, or too little is left for
    * them. Requests whose clients have left are dropped.
    */
-  #nextTurn(): Pending[] {
+  #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()
     const now = Date.now()
-    const gone = this.#waiting.filter((pending) => pending.gone())
-    for (const pending of gone) {
+    const left = this.#waiting.filter((pending) => pending.hasLeft())
+    for (const pending of left) {
       this.leave(pending)
       pending.settle({ kind: 'left' })
     }
@@ -139,7 +139,7 @@ export class ReservationQueue {
     })
   }
 
-  #nap(): Promise<void> {
+  #sleep(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, askAgainMs)
       this.#wake = () => {
@@ -150,13 +150,13 @@ export class ReservationQueue {
   }
 }
 
-function answerOf(pending: Pending): Promise<void> {
+function answerOf(pending: PendingReservation): Promise<void> {
   return new Promise((resolve) => {
     pending.answered = resolve
   })
 }
 
-function ownerOf({ accountId, keyId, groupId }: Pending, { source }: Refusal): string {
+function ownerOf({ accountId, keyId, groupId }: PendingReservation, { source }: Refusal): string {
   switch (source.owner) {
     case 'balance':
       return accountId

@@ -1,14 +1,14 @@
 import type { BudgetSource } from './budgets.ts'
 
 /** A request that wants money: the most that it may cost, to be held before it is sent. */
-export interface Wish {
+export interface ReservationRequest {
   requestId: string
   accountId: string
   keyId: string
   groupId: string
   amountNano: bigint
   /** True once its client has left: it need not wait any more. */
-  gone(): boolean
+  hasLeft(): boolean
 }
 
 export type Verdict =
@@ -31,8 +31,8 @@ export interface Refusal {
   freeNano: bigint
 }
 
-/** A wish that has no verdict yet. */
-export interface Pending extends Wish {
+/** A request that has no verdict yet. */
+export interface PendingReservation extends ReservationRequest {
   /** Its place in the order of arrival. */
   readonly place: number
   /** Until then it waits for money that running requests hold; milliseconds since the epoch. */
@@ -42,7 +42,7 @@ export interface Pending extends Wish {
   /** The request has given up waiting: a grant must be given back. */
   abandoned: boolean
   settle(verdict: Verdict): void
-  refuse(error: unknown): void
+  reject(error: unknown): void
   /** Called when a transaction has decided about it, whatever the verdict. */
   answered: () => void
 }

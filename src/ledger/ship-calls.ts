@@ -11,7 +11,7 @@ export interface ShipCallsOptions {
   instanceId: string
   /** How long those who ask wait for the others. */
   waitMs: number
-  /** Processes that were not heard of for so long are not called. */
+  /** Processes that were silent for this long are not called. */
   deadMs: number
   /** Somebody calls us: ship, then `answer`. */
   onCall(): void
@@ -35,13 +35,13 @@ const answerChannel = (instanceId: string) => `tollgate_shipped_${instanceId}`
  * How one process has all of them ship their journals, so that a client reads its last request whichever process it
  * asks: a notification that all hear, and answer once they have shipped.
  *
- * A process that does not answer is waited for once, and then not again until it is heard of.
+ * A process that does not answer is waited for once, and then not again until it answers again.
  */
 export class ShipCalls {
   readonly #options: ShipCallsOptions
   readonly #calls = new Map<string, Call>()
   #silent = new Set<string>()
-  #heard: string[] = []
+  #receivedCalls: string[] = []
   #next = 1
 
   constructor(options: ShipCallsOptions) {
@@ -51,22 +51,22 @@ export class ShipCalls {
   /** Begin anew on this connection. Calls that waited on the one before come to nothing. */
   async listen(connection: Connection): Promise<void> {
     this.#calls.clear()
-    this.#heard = []
-    connection.on('notification', ({ channel, payload = '' }) => this.#hear(channel, payload))
+    this.#receivedCalls = []
+    connection.on('notification', ({ channel, payload = '' }) => this.#onNotification(channel, payload))
     await connection.query(`LISTEN ${callChannel}`)
     await connection.query(`LISTEN "${answerChannel(this.#options.instanceId)}"`)
   }
 
   /** True: somebody waits for `answer`. */
   get isCalled(): boolean {
-    return this.#heard.length > 0
+    return this.#receivedCalls.length > 0
   }
 
   /** Who has called so far: to be answered after shipping. */
   takeCalls(): readonly string[] {
-    const heard = this.#heard
-    this.#heard = []
-    return heard
+    const received = this.#receivedCalls
+    this.#receivedCalls = []
+    return received
   }
 
   /** Have the others ship. `onShipped` is told when they have, unless one of them takes too long. */
@@ -78,7 +78,7 @@ export class ShipCalls {
     for (const [older, call] of this.#calls) {
       // Whoever asked began to wait before the call was made: when it asks again, that must be long enough ago.
       if (at - call.at < waitMs / 2) continue
-      for (const silent of missing(call)) this.#silent.add(silent)
+      for (const silent of unansweredBy(call)) this.#silent.add(silent)
       this.#calls.delete(older)
     }
     const call: Call = { tokens, at, others: undefined, answered: new Set() }
@@ -105,11 +105,11 @@ export class ShipCalls {
     }
   }
 
-  #hear(channel: string, payload: string): void {
+  #onNotification(channel: string, payload: string): void {
     const [caller, number, answering = ''] = payload.split(' ')
     if (channel === callChannel) {
       if (caller === this.#options.instanceId) return
-      this.#heard.push(payload)
+      this.#receivedCalls.push(payload)
       this.#options.onCall()
       return
     }
@@ -122,12 +122,12 @@ export class ShipCalls {
   }
 
   #endWhenAnswered(id: string, call: Call): void {
-    if (call.others === undefined || missing(call).length > 0) return
+    if (call.others === undefined || unansweredBy(call).length > 0) return
     this.#calls.delete(id)
     this.#options.onShipped(call.tokens)
   }
 }
 
-function missing({ others = [], answered }: Call): string[] {
+function unansweredBy({ others = [], answered }: Call): string[] {
   return others.filter((other) => !answered.has(other))
 }

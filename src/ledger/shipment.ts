@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Log } from '../telemetry/log.ts'
-import { type Batch, BatchReader, type Opened } from './batch.ts'
+import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
 import { settlementOf } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
 import { writeBareOpenFrame } from './frame.ts'
@@ -102,7 +102,7 @@ export class Shipment {
       if (!isDataError(error)) throw error
       this.#inDoubt = undefined
       await client.query('ROLLBACK')
-      await this.#narrow(client, batch, error)
+      await this.#isolateRefused(client, batch, error)
     }
     return true
   }
@@ -110,13 +110,13 @@ export class Shipment {
   /** Delete what is shipped whole; answers how many bytes that freed. */
   async deleteShipped(client: Client): Promise<number> {
     let freed = 0
-    const live = this.#openBytesBySegment()
+    const openBytes = this.#openBytesBySegment()
     const segments = listSegments(this.#options.directory)
     for (const segment of segments) {
       if (segment >= this.#segment) break
       const path = join(this.#options.directory, segmentName(segment))
       const size = fs.statSync(path).size
-      const open = live.get(segment) ?? 0
+      const open = openBytes.get(segment) ?? 0
       if (open === 0) {
         fs.rmSync(path)
         freed += size
@@ -157,7 +157,7 @@ export class Shipment {
     }
     await send(client, rows)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
-    await this.#end(client, 'adopted')
+    await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
     return count
   }
@@ -165,7 +165,7 @@ export class Shipment {
   /** Everything is shipped and nothing is open: forget this instance. */
   async finish(client: Client): Promise<void> {
     await client.query('BEGIN')
-    await this.#end(client, 'closed')
+    await this.#endInstance(client, 'closed')
     await client.query('COMMIT')
   }
 
@@ -174,7 +174,7 @@ export class Shipment {
     this.#fd = undefined
   }
 
-  async #end(client: Client, state: 'adopted' | 'closed'): Promise<void> {
+  async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {
     await client.query('UPDATE instances SET state = $2 WHERE id = $1', [this.#options.instanceId, state])
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1', [this.#options.instanceId])
   }
@@ -249,7 +249,7 @@ export class Shipment {
     this.#reader.commit(batch)
   }
 
-  async #narrow(client: Client, batch: Batch, error: unknown): Promise<void> {
+  async #isolateRefused(client: Client, batch: Batch, error: unknown): Promise<void> {
     if (batch.frames > 1) {
       this.#framesMax = Math.ceil(batch.frames / 2)
       return
@@ -302,7 +302,7 @@ export class Shipment {
     return at
   }
 
-  #readOpen({ segment, at, bytes }: Opened): Buffer {
+  #readOpen({ segment, at, bytes }: OpenRequest): Buffer {
     const frame = Buffer.alloc(bytes)
     const fd = fs.openSync(join(this.#options.directory, segmentName(segment)), 'r')
     try {

@@ -61,7 +61,7 @@ test('however many slow queries tenants ask, money, keys, catalog and breakers g
     keyId: payer.key,
     groupId: payer.group,
     amountNano: 10n,
-    gone: () => false,
+    hasLeft: () => false,
   }))
   const verdicts = await Promise.all(wishes.map((wish) => reservations.hold(wish)))
   expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['granted']))

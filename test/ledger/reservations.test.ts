@@ -33,12 +33,12 @@ function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<Rese
   })
   return {
     shipments: () => shipments,
-    hold(amountNano: bigint, gone = () => false): { id: string; verdict: Promise<Verdict> } {
+    hold(amountNano: bigint, hasLeft = () => false): { id: string; verdict: Promise<Verdict> } {
       const id = randomUUIDv7()
       const { tenantId: accountId, keyId, groupId } = payer
       return {
         id,
-        verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, gone }),
+        verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, hasLeft }),
       }
     },
     async end(id: string, cost = 0n): Promise<void> {

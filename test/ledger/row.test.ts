@@ -69,7 +69,7 @@ test.each(lists)('docs/reference/usage-log.md has the columns of %s', (table, co
     `${sqlTypes[column.kind].replace('timestamp with time zone', 'timestamptz').replace('ARRAY', 'text[]')}${column.nullable ? ', null' : ''}`,
     boundOf(column),
     { list: `\`${column.member}\``, detail: `\`${column.member}\` (detail)`, nowhere: '' }[column.shown],
-    column.says,
+    column.description,
   ])
   expect(documented).toEqual(expected)
 })

@@ -24,22 +24,22 @@ export interface LedgerOptions {
     unauthenticatedRowsPerMinute: number
   }
   log: Log
-  /** Another process has taken this one for dead: it must stop writing at once. */
+  /** Another process took this one for dead and adopted its journal. This process must stop writing at once. */
   onFenced(message: string): void
 }
 
-/** What an operator wants to know about the journal. */
+/** The state of the journal, for the operator. */
 export interface LedgerHealth {
   journalBytes: number
-  /** Undefined while Postgres is reached; else why it is not. */
+  /** The reason why Postgres cannot be reached; undefined: it answers. */
   postgresAway: string | undefined
-  /** Undefined while the journal can be written; else why it cannot. */
+  /** The reason why the journal cannot be written; undefined: it can. */
   trouble: string | undefined
 }
 
 /**
- * The usage log as the rest of the process sees it: `open` before anything is sent, `close` exactly once.
- * Behind it a journal file takes every record at once and a thread carries it to Postgres.
+ * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close` exactly once. A
+ * journal file takes each record at once, and a thread ships the journal to Postgres.
  */
 export class Ledger {
   readonly #options: LedgerOptions
@@ -50,7 +50,7 @@ export class Ledger {
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  /** Who asks in one turn of the event loop asks together; who comes later may have written something since. */
+  /** The ships that callers of one turn of the event loop share. A later caller may have written more, and needs a new one. */
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
@@ -90,19 +90,19 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
-  /** Throws `unavailable` when a request could not be opened now, for whoever does something costly before. */
+  /** Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes `open`. */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
     if (refusal !== undefined) throw refusal
   }
 
-  /** The request stands in the journal. Rejects `unavailable` when it cannot: then nothing may be sent upstream. */
+  /** Write the beginning of a request. Rejects `unavailable` when the journal cannot take it: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
     return this.#journal.open(record)
   }
 
-  /** The row is whole. Await it before the last byte goes to the client. */
+  /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#journal.close(open, record)
   }
@@ -120,14 +120,14 @@ export class Ledger {
   }
 
   /**
-   * Ship what this process has written so far. Answers false when that took longer than the bound or Postgres
-   * is away: then the log is behind.
+   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when it takes longer
+   * than `shipOnQueryMs`: the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
     return this.#shipTogether('own')
   }
 
-  /** The same for what all processes have written so far. A process that died counts as behind only at first. */
+  /** As `shipNow`, for the frames of all processes. A process that died makes only the first call resolve with false. */
   shipAll(): Promise<boolean> {
     return this.#shipTogether('everyone')
   }
@@ -136,7 +136,7 @@ export class Ledger {
     return { journalBytes: this.#journal.bytes, postgresAway: this.#postgresAway, trouble: this.#trouble }
   }
 
-  /** Write and ship what is left, for at most `deadlineMs`; what is then unshipped stays on disk for adoption. */
+  /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
     return this.#ending
@@ -159,7 +159,7 @@ export class Ledger {
   }
 
   async #ship(scope: 'own' | 'everyone'): Promise<boolean> {
-    // Frames of this turn are written when it ends; only then can they be shipped.
+    // The journal writes the frames of this turn when the turn ends.
     await new Promise((resolve) => setImmediate(resolve))
     this.#shipping.delete(scope)
     const token = this.#nextToken++

@@ -26,19 +26,19 @@ const syncIntervalMs = 10
 const retryMs = 200
 /** Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running requests. */
 const ballastBytes = 1024 * 1024
-/** Bytes of guaranteed frames kept in memory when the ballast is used up too. Further close frames are lost. */
+/** The most bytes of guaranteed frames that wait in memory for a full disk. Further ones are lost. */
 const unwrittenBytesMax = 64 * 1024 * 1024
 
 /**
- * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event loop. They then
- * survive the death of this process. An fdatasync every 10 ms bounds the loss at a power failure; with `sync: 'disk'` each
- * call waits for it.
+ * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event loop. They
+ * then survive the death of this process. An fdatasync every 10 ms bounds the loss at a power failure; with `sync: 'disk'`
+ * each call waits for it.
  */
 export class Journal {
   readonly #options: JournalOptions
   readonly #disk: JournalDisk
   readonly #out = new TupleWriter(1024 * 1024)
-  /** The promises of this turn's frames. The journal may refuse a frame that opens a request; all others are guaranteed. */
+  /** The promises of this turn's frames. A frame that opens a request may be refused, all others are guaranteed. */
   #refusable: PromiseWithResolvers<void> | undefined
   #guaranteed: PromiseWithResolvers<void> | undefined
   /** The starts and ends of guaranteed frames in `#out`. */
@@ -88,7 +88,7 @@ export class Journal {
     return this.#retry === undefined ? undefined : diskFull()
   }
 
-  /** Write the beginning of a request. Rejects `unavailable` when the journal cannot take it: then send nothing upstream. */
+  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     const refusal = this.refusal()
     if (refusal !== undefined) return Promise.reject(refusal)

@@ -50,7 +50,7 @@ export class Ledger {
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  /** The ships that callers of one turn of the event loop share. A later caller may have written more, and needs a new one. */
+  /** Callers in one turn of the event loop share a ship. A later caller may have written more, and needs a new one. */
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
@@ -96,7 +96,7 @@ export class Ledger {
     if (refusal !== undefined) throw refusal
   }
 
-  /** Write the beginning of a request. Rejects `unavailable` when the journal cannot take it: then send nothing upstream. */
+  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
     return this.#journal.open(record)
@@ -114,7 +114,7 @@ export class Ledger {
     return isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record)
   }
 
-  /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, such rows are aggregated. */
+  /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
   refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#refusals.add(open, record)
   }

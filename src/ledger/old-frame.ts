@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import type { OpenRecord } from './record.ts'
 
 /**
- * Reads the frames of releases up to 3592f34. After an upgrade, the shipper still ships journals of these releases. The check
- * is the CRC-32 of the payload.
+ * Reads the frames of releases up to 3592f34. After an upgrade, the shipper still ships journals of these releases. The
+ * check is the CRC-32 of the payload.
  *
  *   open  = 1 | id 16 | json length u32 | json of the OpenRecord | payload tuple (may be empty)
  *   close = 2 | id 16 | flags u8 | account 16 | charge i64 | reserved account 16 | tuple length u32 | request tuple |

@@ -3,29 +3,29 @@ import type { PendingReservation, Refusal } from './reservation.ts'
 export interface ReservationQueueOptions {
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
-  /** Ask Postgres for these again, before all others. */
+  /** Ask Postgres for these requests again, before all others. */
   ask(turn: PendingReservation[]): void
 }
 
-/** When so many wait, further requests are refused at once. */
+/** The most requests that wait. Further ones are refused at once. */
 const lengthMax = 2_000
-/** Requests asked for at a time of those that wait for one source: the others would not be granted before them. */
+/** The most requests of one source in a turn. Postgres would grant the others only after them. */
 const turnMax = 50
-/** Nobody tells us of requests that end in other processes, or of jobs that end in workers: ask again after this. */
+/** Time until we ask again: requests of other processes, and jobs of workers, end without a notification. */
 const askAgainMs = 100
 
 /**
- * Requests that wait for money that running requests hold, in the order of arrival. Postgres is asked again when a
- * request of this process has ended and is shipped, else every 100 ms. A request that fits goes before one that does
- * not: nobody waits for money that is free.
+ * Requests that wait for money that running requests hold, in the order of arrival. The queue
+ * asks Postgres again when a request of this process has ended and is shipped, and at least every 100 ms. A request that
+ * fits goes before one that does not, so that no request waits while there is money for it.
  */
 export class ReservationQueue {
   readonly #options: ReservationQueueOptions
-  /** The requests that no running transaction asks for, in the order of arrival. */
+  /** The waiting requests that no running transaction asks for, in the order of arrival. */
   #waiting: PendingReservation[] = []
   /** The owner of the source that each request waits for, also while a transaction asks for it. */
   readonly #owners = new Map<PendingReservation, string>()
-  /** How many wait for a source of this owner, and what was left of it at the last answer. */
+  /** For each owner of a source: how many requests wait for it, and how much it had left at the last answer. */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
   #draining = false
   #woken = false
@@ -35,12 +35,12 @@ export class ReservationQueue {
     this.#options = options
   }
 
-  /** True: others wait for a source that this request needs too, and now it waits behind them. */
+  /** True: other requests wait for a source that this one needs too, and this one now waits behind them. */
   tryJoinBehind(pending: PendingReservation): boolean {
     const owners = [pending.accountId, pending.keyId, pending.groupId]
     const owner = owners.find((id) => this.#blocked.has(id))
     if (owner === undefined || this.#owners.size >= lengthMax) return false
-    // Postgres can refuse it at once.
+    // Do not wait: Postgres can refuse it at once.
     if (owners.some((id) => this.#isTooMuch(pending, id))) return false
     // The next turn asks for it.
     this.#join(pending, owner)
@@ -51,7 +51,7 @@ export class ReservationQueue {
   tryJoin(pending: PendingReservation, refusal: Refusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
-    // An `insufficient` is asked again once the rows are shipped, and nobody has to wait behind it.
+    // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this one.
     const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
     this.#join(pending, owner)
     const blocked = this.#blocked.get(owner ?? '')
@@ -60,14 +60,14 @@ export class ReservationQueue {
     return true
   }
 
-  /** The request waits no more. */
+  /** Remove a request from the queue. */
   leave(pending: PendingReservation): void {
     this.#block(pending, undefined)
     this.#owners.delete(pending)
     this.#waiting = this.#waiting.filter((other) => other !== pending)
   }
 
-  /** Some money may be free now. */
+  /** Ask again soon: some money may be free now. */
   wake(): void {
     this.#woken = true
     this.#wake()
@@ -119,8 +119,8 @@ export class ReservationQueue {
   }
 
   /**
-   * The first requests of each owner, and those that get their last answer: their time is up, or too little is left for
-   * them. Requests whose clients have left are dropped.
+   * The first requests of each owner, and the requests that get their last answer now: their time is up, or their source has
+   * too little left. It drops requests whose clients have left.
    */
   #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()

@@ -16,15 +16,15 @@ export interface ReservationOptions {
   ship(): Promise<unknown>
 }
 
-/** Most requests in one transaction; the others wait for the next. */
+/** The most requests in one transaction. The others wait for the next one. */
 const batchMax = 1_000
 
-/** More than any account or budget has, and so little that Postgres can add such amounts up. */
+/** More than any account or budget has, and small enough for Postgres to add up such amounts. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admission of requests whose money is limited. All requests that arrive while a transaction commits go into the next one
- * (group commit, no timer); each waits only for its own. A grant is durable.
+ * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the next one (group
+ * commit, without a timer). A request waits only for its own transaction. A grant is durable.
  */
 export class Reservations {
   readonly #options: ReservationOptions
@@ -39,10 +39,10 @@ export class Reservations {
   }
 
   /**
-   * Hold money for a request in its account, where that is limited, and in all budgets of its key and group, or in none.
-   * When running requests hold the money, it waits for them to end, in the order of arrival.
-   * Rejects `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so the
-   * request's row must be written with its account as reserved.
+   * Hold money for a request in its account, if that is limited, and in all budgets of its key and group: in all of them or
+   * in none. When running requests hold the money, the request waits for them to end, in the order of arrival.
+   * Rejects `unavailable` when Postgres does not answer in time. The reservation may exist then, so the request's row must
+   * name the account as reserved.
    */
   hold(request: ReservationRequest): Promise<Verdict> {
     const { moneyWaitMs } = this.#options
@@ -61,7 +61,7 @@ export class Reservations {
     })
   }
 
-  /** A request of this process that held money has its row: its money may be free for those that wait. */
+  /** A request of this process that held money has ended, and has its row. Waiting requests may get the money. */
   ended(): void {
     this.#queue.wake()
   }
@@ -90,7 +90,7 @@ export class Reservations {
     this.#running = true
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0, batchMax)
-      // Taken now: a request that waits on may be asked for again, with another function, before this loop ends.
+      // Read them now: a request that goes on waiting may get another `answered` before this loop ends.
       const answers = taken.map(({ answered }) => answered)
       const batch = taken.filter((pending) => !pending.abandoned)
       try {
@@ -117,7 +117,7 @@ export class Reservations {
     pending.settle(verdict)
   }
 
-  /** Never rejects: sweep_reservations releases what is left, once the request has its row. */
+  /** Never rejects: sweep_reservations releases the rest, once the requests have their rows. */
   async #giveBack(batch: PendingReservation[]): Promise<void> {
     if (batch.length === 0) return
     const { database, waitMs } = this.#options
@@ -127,7 +127,7 @@ export class Reservations {
       .catch(() => {})
   }
 
-  /** Rejects when the answer is late. When it comes all the same, nobody waits for it: its grants are given back. */
+  /** Rejects when the answer is late. If it comes later, no request waits for it: we give its grants back. */
   async #ask(batch: PendingReservation[]): Promise<Map<string, Verdict>> {
     const { database, waitMs } = this.#options
     let asking: Promise<Map<string, Verdict>> | undefined

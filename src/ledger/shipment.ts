@@ -290,7 +290,7 @@ export class Shipment {
     return bytes
   }
 
-  /** Rewrite a segment with only its open frames. The shipped position stays valid: it is behind them. Returns the new size. */
+  /** Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns the size. */
   #compact(segment: number, path: string): number {
     const kept = [...this.#reader.open.values()].filter((opened) => opened.segment === segment)
     const frames = kept.map((opened) => this.#readOpen(opened))

@@ -89,7 +89,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   let away = false
   /** The backend of the previous connection, which must have ended before this thread continues. */
   let lostBackend: Backend | undefined
-  // Short enough to reconnect before other processes take this one for dead. It doubles after each statement that timed out.
+  // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
   const queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
   let queryTimeoutMs = queryTimeoutLeastMs
   let retryMs: number = reconnectMs.least
@@ -251,8 +251,8 @@ async function backendOf(client: Client): Promise<Backend | undefined> {
 }
 
 /**
- * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was paused, or that
- * did not notice the lost connection, could otherwise commit a batch after that read.
+ * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was paused, or
+ * that did not notice the lost connection, could otherwise commit a batch after that read.
  */
 async function endBackend(client: Client, { pid, startedAt }: Backend): Promise<void> {
   const found = await client.query<{ gone: boolean }>(

@@ -1,8 +1,8 @@
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
- * A kind of column and its bound. Every writer of a row truncates or clamps a value beyond the bound, so that Postgres never
- * refuses a row for it.
+ * A kind of column and its bound. Every writer of a row truncates or clamps a value beyond the bound, so that Postgres
+ * never refuses a row for it.
  *
  * All types have the same members in the same order: V8 reads them several times faster.
  */

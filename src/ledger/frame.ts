@@ -130,8 +130,8 @@ export interface CloseFrame {
 }
 
 /**
- * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`: the bytes are no
- * frame of ours.
+ * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`: the bytes are
+ * no frame of ours.
  */
 export function readFrame(
   buffer: Buffer,

@@ -120,8 +120,8 @@ export class Ledger {
   }
 
   /**
-   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when it takes longer
-   * than `shipOnQueryMs`: the usage log is then behind.
+   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when it takes
+   * longer than `shipOnQueryMs`: the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
     return this.#shipTogether('own')

@@ -21,7 +21,9 @@ export interface RequestSize {
   choices: number
 }
 
-/** The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres holds thousands. */
+/**
+ * The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres holds thousands.
+ */
 export const costNanoMax = 10n ** 15n
 
 /** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
@@ -63,8 +65,8 @@ export function priceRequest(reported: Usage, price: Price, multiplier: string):
 /**
  * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte, so the bytes
  * of the body bound the input tokens. With media, the context length of the model bounds them. All input tokens cost the
- * highest input rate, and all output tokens the highest output rate. Undefined when a price, the context length or the bound
- * of the output is unknown.
+ * highest input rate, and all output tokens the highest output rate. Undefined when a price, the context length or the
+ * bound of the output is unknown.
  */
 export function worstCaseNano(size: RequestSize, model: Model, multiplier: string): bigint | undefined {
   const { price, contextLength } = model
@@ -132,9 +134,9 @@ export function priceImages(
 
 /**
  * The most that a job may cost, in nano-USD, to reserve before it is accepted. It is never less than the later result of
- * `priceImages`, provided that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body of one call.
- * `hasMore`: a call may send more than its body, so that only the model's context bounds its tokens. Undefined when it
- * cannot be bounded.
+ * `priceImages`, provided that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body of one
+ * call. `hasMore`: a call may send more than its body, so that only the model's context bounds its tokens. Undefined when
+ * it cannot be bounded.
  */
 export function worstCaseImagesNano(
   {

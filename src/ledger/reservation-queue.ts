@@ -119,8 +119,8 @@ export class ReservationQueue {
   }
 
   /**
-   * The first requests of each owner, and the requests that get their last answer now: their time is up, or their source has
-   * too little left. It drops requests whose clients have left.
+   * The first requests of each owner, and the requests that get their last answer now: their time is up, or their source
+   * has too little left. It drops requests whose clients have left.
    */
   #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()

@@ -4,8 +4,8 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
 import { closeColumns, openColumns } from './row.ts'
 
 /**
- * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an image job writes
- * the row with it, without the journal.
+ * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an image job
+ * writes the row with it, without the journal.
  */
 export function requestRowJson(open: OpenRecord, close: CloseRecord): string {
   return jsonText({ ...rowOf(openColumns, open), ...rowOf(closeColumns, close) })

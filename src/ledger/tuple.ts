@@ -13,8 +13,8 @@ export const headBytes = 4 + 16 + 4 + 8
 /**
  * Appends columns to one growing buffer. The caller frames the bytes by reading and setting `length`.
  *
- * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value would cost more
- * than its bytes.
+ * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value would cost
+ * more than its bytes.
  */
 export class TupleWriter {
   #buffer: Buffer

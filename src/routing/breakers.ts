@@ -75,8 +75,8 @@ export class Breakers {
   }
 
   /**
-   * A call begins, even if `whyNot` gave a reason against it. `hasAnswered`: whether the upstream has begun a good answer. That proves that
-   * the channel works, long before a long answer ends.
+   * A call begins, even if `whyNot` gave a reason against it. `hasAnswered`: whether the upstream has begun a good answer.
+   * That proves that the channel works, long before a long answer ends.
    */
   begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): BreakerCall {
     const state = this.#stateOf(channelId, channelName)

@@ -41,7 +41,7 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
-  /** Keys that this start generated. Nobody can read their secrets later. */
+  /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
@@ -52,12 +52,14 @@ export interface Context extends ImageGateway {
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
 
-/** Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take. */
+/**
+ * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
+ */
 const lastShipmentMs = 5_000
 
 /**
- * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`. `keptUrl`
- * is the address of the embedded Postgres if another process keeps it.
+ * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
+ * `keptUrl` is the address of the embedded Postgres if another process keeps it.
  * Rejects with an Error for the operator when a part cannot be opened.
  */
 export async function openContext(

@@ -49,7 +49,7 @@ export interface BudgetContext {
   now?(): number
 }
 
-/** What the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
+/** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
 export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',

@@ -43,6 +43,6 @@ export interface PendingReservation extends ReservationRequest {
   abandoned: boolean
   settle(verdict: Verdict): void
   reject(error: unknown): void
-  /** Called when a transaction has decided about it, whatever the verdict. */
+  /** Called when a transaction has decided about it, with any verdict. */
   answered: () => void
 }

@@ -49,8 +49,8 @@ const answerMs = { least: 1_000, most: 300_000 }
 if (parentPort !== null) void run(parentPort, workerData as ShipperData)
 
 /**
- * The thread that ships journals to Postgres: that of its own process, and those of dead processes that it finds on this
- * disk. While Postgres is away it waits, and loses nothing.
+ * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes on this disk.
+ * While Postgres is away it waits, and loses nothing.
  */
 async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const post = (message: FromShipper) => port.postMessage(message)

@@ -30,7 +30,7 @@ const claimMs = 5_000
 const probeMsMax = 30_000
 /** Another process probes the channel: we try to claim it again after this time, unless Postgres notifies us before. */
 const heldMs = 500
-/** We forget the state of a channel that nobody has called for this long. */
+/** We forget the state of a channel without a call for this long. */
 const unusedMs = 600_000
 
 /**
@@ -171,7 +171,7 @@ export class Breakers {
 
   #claim(channelId: string, state: State, now: number): void {
     if (state.probe !== undefined || state.claiming || now < state.claimAt) return
-    // No other process knows yet that the breaker is open: nobody else can probe.
+    // No other process knows yet that the breaker is open: none of them can probe.
     if (state.unsaved) {
       state.claimedUntil = now + claimMs
       return

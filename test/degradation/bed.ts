@@ -42,6 +42,8 @@ export interface CallOptions {
   key?: string
   method?: string
   headers?: Record<string, string>
+  /** The call fails after this time. Default 60000. */
+  withinMs?: number
   /** Default: that of the bed. */
   tollgate?: Pick<TollgateProcess, 'url'>
 }
@@ -118,13 +120,16 @@ export async function startDegradationBed(
 }
 
 /** Any way an answer can be short of whole rejects. */
-async function call(url: string, { body, key = freeKey, method, headers }: CallOptions): Promise<Answer> {
+async function call(
+  url: string,
+  { body, key = freeKey, method, headers, withinMs = 60_000 }: CallOptions,
+): Promise<Answer> {
   const begunMs = performance.now()
   const answer = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(withinMs),
   })
   const text = await answer.text()
   let json: unknown

@@ -29,7 +29,7 @@ test('while Postgres is away the journal grows to its bound and no further, says
     request.stream ? { chunks: [{ waitFor: held.promise }, ...frames], ending: 'end' } : planByPath(request),
   )
   expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
-  const running = bed.call(chatPath, { body: { ...chatBody, stream: true } })
+  const running = bed.call(chatPath, { body: { ...chatBody, stream: true }, withinMs: outageMs + 60_000 })
   await bed.upstream.arrived(2)
 
   bed.wire.freeze()

@@ -50,7 +50,7 @@ test('SIGTERM to `npm start` reaches the server: the port closes, and both end w
   expect(await isFree(port)).toBe(true)
 })
 
-test('a start that finds its code compiled loads no TypeScript compiler, in no thread', async () => {
+test('a start with compiled code loads no TypeScript compiler in any thread', async () => {
   const { url, drop } = await emptyDatabase()
   onTestFinished(drop)
   const loadsCompiler = "process.moduleLoadList.some((name) => name.includes('amaro'))"
@@ -60,7 +60,7 @@ test('a start that finds its code compiled loads no TypeScript compiler, in no t
     gatewayYaml: '{}',
     nodeArgs: [`--import=data:text/javascript,${encodeURIComponent(probe)}`],
   }
-  // The first leaves its compiled code behind, if nobody has before.
+  // The first start writes compiled code, if no earlier one did.
   expect(await (await startTollgate(options)).stop()).toBe(0)
 
   const second = await startTollgate(options)
@@ -71,11 +71,11 @@ test('a start that finds its code compiled loads no TypeScript compiler, in no t
   ])
 })
 
-/** Also the server that npm may have left behind. */
+/** Kills npm, and the server that npm may have left behind. */
 function killGroup(pid = 0): void {
   try {
     if (pid > 0) process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of it has ended.
+    // All processes of the group have ended.
   }
 }

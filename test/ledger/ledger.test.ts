@@ -32,7 +32,7 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     databaseUrl: url,
     instanceId: randomUUIDv7(),
     sync: 'process',
-    // A slow machine is no failure.
+    // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', ...environment }).bounds,
     log,
     onFenced: (message) => said.push(message),
@@ -118,7 +118,7 @@ test('ten thousand rows over many segments are all there once, and the segments 
   await until(() => segments().length <= 2)
 })
 
-test('a long request pins only its own open frame: its segment is compacted and the row comes whole in the end', async () => {
+test('a long request keeps only its own open frame: its segment is compacted, and the row is complete in the end', async () => {
   ledger = startLedger({ JOURNAL_SEGMENT_BYTES: '65536', SHIP_INTERVAL_MS: '10' })
   const long = anOpen()
   await ledger.open(long)
@@ -139,7 +139,7 @@ test('a long request pins only its own open frame: its segment is compacted and 
   ).toMatchObject([{ n: 1 }])
 })
 
-test('a frame that Postgres refuses is set aside and all the others arrive', async () => {
+test('a frame that Postgres refuses is set aside, and all others arrive', async () => {
   ledger = startLedger()
   const bad = anOpen()
   const opens = [
@@ -157,7 +157,7 @@ test('a frame that Postgres refuses is set aside and all the others arrive', asy
   expect(said.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
 })
 
-test('an ended ledger leaves no journal behind and its instance closed', async () => {
+test('an ended ledger leaves no journal, and its instance is closed', async () => {
   ledger = startLedger()
   const open = anOpen()
   await ledger.open(open)
@@ -169,7 +169,7 @@ test('an ended ledger leaves no journal behind and its instance closed', async (
   ledger = startLedger()
 })
 
-test('what is written while a batch is on its way to Postgres is shipped too when the ledger ends then', async () => {
+test('rows that are written while a batch is on its way are shipped too if the ledger ends then', async () => {
   ledger = startLedger()
   expect(await ledger.shipNow()).toBe(true)
   const { awaited, release } = await lockRequests()
@@ -184,7 +184,7 @@ test('what is written while a batch is on its way to Postgres is shipped too whe
   ledger = startLedger()
 })
 
-test('what is not shipped when time is over at the end stays on disk', async () => {
+test('rows that are not shipped before the deadline of the end stay on disk', async () => {
   ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
   expect(await ledger.shipNow()).toBe(true)
   const { awaited, release } = await lockRequests()
@@ -201,7 +201,7 @@ test('what is not shipped when time is over at the end stays on disk', async () 
   ledger = startLedger()
 })
 
-test('a flood of unknown callers from one address is folded into counted rows that add up', async () => {
+test('many requests of unknown callers from one address become counted rows that add up', async () => {
   ledger = startLedger({ UNAUTHENTICATED_ROWS_PER_MINUTE: '5' })
   const unknown = aClose({
     status: 401,
@@ -217,7 +217,7 @@ test('a flood of unknown callers from one address is folded into counted rows th
   ledger = startLedger()
 })
 
-test('a process that was taken for dead is told so, and stops shipping', async () => {
+test('a process that was thought dead learns it, and stops shipping', async () => {
   ledger = startLedger()
   const instances = () => database.sql`SELECT id FROM instances`
   await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
@@ -226,7 +226,7 @@ test('a process that was taken for dead is told so, and stops shipping', async (
   await ledger.end(1_000)
 })
 
-test('a usage query is told when the log is behind', async () => {
+test('a usage query learns when the log is behind', async () => {
   const elsewhere = url
   url = url.replace(/:\d+\//, ':9/')
   ledger = startLedger({ SHIP_ON_QUERY_MS: '200' })
@@ -236,7 +236,7 @@ test('a usage query is told when the log is behind', async () => {
   url = elsewhere
 })
 
-test('a journal that cannot be shipped stays below twice its bound and a little, and still counts every refusal', async () => {
+test('a journal that cannot be shipped grows to about twice its bound, and still counts every refusal', async () => {
   const journalBytesMax = 100_000
   const bounds = { ...readConfig({}).bounds, journalBytesMax }
   const away = { databaseUrl: 'postgres://nobody@127.0.0.1:9/none', instanceId: randomUUIDv7() }
@@ -250,7 +250,7 @@ test('a journal that cannot be shipped stays below twice its bound and a little,
   expect(() => ledger.requireRoom()).toThrow('its journal has reached its bound')
   for (let i = 0; i < 2_000; i++) await ledger.refuse(anOpen({ keyId }), refused)
   expect(ledger.health().journalBytes).toBe(reached)
-  // A row that releases a reservation stands for itself alone.
+  // A row that releases a reservation is not folded.
   await ledger.refuse(anOpen({ keyId, reservedAccountId: randomUUIDv7() }), refused)
   expect(ledger.health().journalBytes).toBeGreaterThan(reached)
   await ledger.end(0)
@@ -264,7 +264,7 @@ async function aRow(body = Buffer.from('{}')): Promise<void> {
   await ledger.close(open, aClose())
 }
 
-/** Nobody may write the usage log until it is released. `awaited`: somebody tries to. */
+/** Locks the usage log against writes until `release`. `awaited` resolves when somebody tries to write it. */
 async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Promise<unknown> }> {
   let unlock = () => {}
   const unlocked = new Promise<void>((resolve) => {
@@ -288,7 +288,7 @@ async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Pr
   }
 }
 
-/** Resolves once the ledger has told its shipper to end, and answers a function that waits until it has. */
+/** Resolves once the ledger has asked its shipper to end. The returned function waits for that end. */
 async function endIsTold(deadlineMs: number): Promise<() => Promise<void>> {
   const told = vi.spyOn(Worker.prototype, 'postMessage')
   const ended = ledger.end(deadlineMs)
@@ -297,7 +297,7 @@ async function endIsTold(deadlineMs: number): Promise<() => Promise<void>> {
   return () => ended
 }
 
-/** How many requests each row stands for that is in the journal. */
+/** The number of requests that each row in the journal counts. */
 function foldedOnDisk(): number[] {
   return segments().flatMap((name) => {
     const bytes = readFileSync(join(home, 'journal', name))

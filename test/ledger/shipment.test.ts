@@ -48,7 +48,7 @@ async function shipAll(shipment: Shipment): Promise<void> {
   while (await shipment.shipNext(client));
 }
 
-test('a close frame whose open frame is lost becomes a row with what it tells, and is charged', async () => {
+test('a close frame whose open frame is lost becomes a row with the values it has, and is charged', async () => {
   const tenantId = randomUUIDv7()
   await client.query(`INSERT INTO tenants (id, name, managed_by) VALUES ($1, 'some', 'admin')`, [tenantId])
   await client.query(`INSERT INTO accounts (id, limited, balance_nano) VALUES ($1, true, 5000)`, [tenantId])
@@ -90,7 +90,7 @@ test('a close frame whose open frame is lost becomes a row with what it tells, a
   expect((await client.query('SELECT request_id FROM attempts')).rows).toEqual([{ request_id: open.id }])
 })
 
-test('what is set aside is a journal of its own, which is shipped once Postgres takes it', async () => {
+test('frames that are set aside become a journal of their own, which is shipped when Postgres accepts it', async () => {
   const { directory, journal } = startJournal('whole')
   const [bad, good] = [anOpen(), anOpen()]
   await client.query(
@@ -121,15 +121,15 @@ test('what is set aside is a journal of its own, which is shipped once Postgres 
   expect(rows).toEqual([bad.id, good.id].sort().map((id) => ({ id, ...common })))
 })
 
-test('requests that end batches and segments after they began have whole rows, however the shipping is interrupted', async () => {
+test('requests that end batches and segments after their start have complete rows, however often shipping is interrupted', async () => {
   const { directory, journal } = startJournal('long', 4_096)
   const instanceId = randomUUIDv7()
   const opens = Array.from({ length: 40 }, (_, i) => anOpen({ userAgent: `agent ${i}` }))
   for (const open of opens) await journal.open(open)
-  // The last begun end first.
+  // The requests that began last end first.
   for (const open of opens.toReversed().slice(0, 30)) await journal.close(open, aClose())
   await journal.end()
-  // Each works for a while and is gone, as a thread that failed; the next one reads everything anew.
+  // Each shipper works for a while and then stops, like a failed thread. The next one reads everything again.
   for (let turn = 0; turn < 12; turn++) {
     const shipment = shipmentOf(directory, 2_048, instanceId)
     await shipment.resume(client)

@@ -14,17 +14,17 @@ async function startBed(processes: number, env: Record<string, string>): Promise
   return bed
 }
 
-/** How many processes have been told to end, by their own logs. */
+/** The number of processes that drain, by their logs. */
 const draining = ({ tollgate }: Testbed) => tollgate.stderr().match(/"msg":"draining"/g)?.length ?? 0
 
-/** A connection that has asked for nothing yet. */
+/** A connection that has sent no request yet. */
 function open({ tollgate }: Testbed): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(tollgate.port, '127.0.0.1', () => resolve(socket)).once('error', reject)
   })
 }
 
-/** What is answered to a request on a connection that was there before. */
+/** The answer to a request on an existing connection. */
 function askOn(socket: Socket): Promise<string> {
   const body = JSON.stringify({ model: 'priced', messages })
   let said = ''
@@ -43,7 +43,7 @@ function askOn(socket: Socket): Promise<string> {
 }
 
 test.for([1, 2])(
-  'SIGTERM to %i process(es) under 200 open streams cuts none, refuses what comes meanwhile, and ends with exit code 0',
+  'SIGTERM to %i process(es) with 200 open streams cuts none, refuses new requests, and ends with exit code 0',
   { timeout: 180_000 },
   async (processes) => {
     const bed = await startBed(processes, {
@@ -98,7 +98,7 @@ test.for([1, 2])(
   },
 )
 
-test('connections that nobody has taken yet when SIGTERM comes are answered, not reset', async () => {
+test('connections that wait in the kernel when SIGTERM comes get an answer, not a reset', async () => {
   const bed = await startBed(1, {})
   bed.tollgate.child.kill('SIGSTOP')
   const waiting = await Promise.all(Array.from({ length: 100 }, () => open(bed)))
@@ -150,7 +150,7 @@ test.for([1, 2])(
     const texts = Promise.all([chat.text(), responses.text(), claude.text()])
     expect(await bed.tollgate.stop()).toBe(0)
     const [ofChat, ofResponses, ofMessages] = await texts
-    /** The data of the last frame that has any but the mark of the end. */
+    /** The data of the last frame, not counting the end marker. */
     const last = (text: string) =>
       JSON.parse(
         text

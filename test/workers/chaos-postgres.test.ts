@@ -4,7 +4,7 @@ import { freeKey, imagesYaml, paidKey, startImageTestbed } from '../support/imag
 import { allEnded, expectTruth } from '../support/image-truth.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 
-/** In OpenAI's envelope. */
+/** In the format of OpenAI's errors. */
 const away = {
   type: 'server_error',
   code: 'unavailable',
@@ -12,7 +12,7 @@ const away = {
 }
 
 describe.each(queueBackends())('with the queue on %s', (backend) => {
-  test('Postgres dies and comes back: jobs that ran and jobs that waited end once, and nobody is promised anything meanwhile', {
+  test('Postgres dies and comes back: running and waiting jobs end once, and no job is accepted meanwhile', {
     timeout: 120_000,
   }, async () => {
     const postgres = await breakableBackend('postgres')
@@ -54,7 +54,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       error: expect.objectContaining(away),
     }
     expect(await Promise.all(told)).toEqual(refused.map(() => expected))
-    // The upstream answers while there is nobody to tell.
+    // The upstream answers while Postgres is away.
     bed.upstream.release()
     await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(0)
     await postgres.restart()

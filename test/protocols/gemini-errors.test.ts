@@ -19,7 +19,7 @@ describe('decodeError', () => {
     expect(decodeError(429, { 'retry-after': '7' }, body).retryAfterSeconds).toBe(7)
   })
 
-  it('keeps the upstream’s words where the request is at fault', () => {
+  it('keeps the upstream’s words if the request is at fault', () => {
     const words =
       'Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.'
     expect(told(400, words, 'INVALID_ARGUMENT')).toMatchObject({
@@ -34,13 +34,13 @@ describe('decodeError', () => {
       message: long,
       code: 'context_length_exceeded',
     })
-    // Further down nobody looks, so that a hostile text costs no time.
+    // The search stops before this place, so that a hostile text costs no time.
     expect(told(400, `${'x'.repeat(2000)}${long}`, 'INVALID_ARGUMENT').code).toBeUndefined()
     expect(decodeError(404, {}, Buffer.from('<html>')).kind).toBe('upstream_error')
     expect(decodeError(413, {}, Buffer.from('')).kind).toBe('request_too_large')
   })
 
-  it('takes a refused credential for the operator’s matter, also where the vendor says 400, and quotes nothing', () => {
+  it('treats a refused credential as the operator’s matter, even with status 400, and quotes nothing', () => {
     const secret = 'AIzaSyXXXX'
     const reason = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     for (const error of [
@@ -56,7 +56,7 @@ describe('decodeError', () => {
     }
   })
 
-  it('tells overload, time and failure apart', () => {
+  it('distinguishes overload, timeout and failure', () => {
     expect(told(503, 'The model is overloaded.', 'UNAVAILABLE').kind).toBe('upstream_overloaded')
     expect(told(504, 'Deadline', 'DEADLINE_EXCEEDED').kind).toBe('upstream_timeout')
     expect(told(500, 'An internal error has occurred.', 'INTERNAL')).toMatchObject({

@@ -21,7 +21,7 @@ const usage = {
 }
 const told = { size: '1024x1024', quality: 'low', background: 'opaque', output_format: 'png' }
 
-/** What a client reads, with the number of an image, as base64, for the image. */
+/** The text that a client reads. The number of each image, in base64, stands for its bytes. */
 function filled(pieces: readonly ImagePiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : base64(piece.image))).join('')
 }
@@ -31,7 +31,7 @@ function base64(image: number): string {
 }
 
 describe('a whole answer', () => {
-  test('has the bytes of each image in its place, and all that is known', () => {
+  test('has the bytes of each image in its place, and all known settings', () => {
     const images = [{ revisedPrompt: 'a "small" cat\n' }, {}]
     const pieces = imageClient.answerPieces({ ...settings, images })
     expect(pieces.map((piece) => typeof piece)).toEqual(['string', 'object', 'string', 'object', 'string'])
@@ -43,7 +43,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('has links where those are wanted, and nothing that nobody knows', () => {
+  test('has links if the client wants them, and no unknown settings', () => {
     const images = [{ url: 'https://example.com/"a"?b=c&d' }, { url: 'https://example.com/b' }]
     const pieces = imageClient.answerPieces({ created: 5, images })
     expect(pieces).toHaveLength(1)
@@ -85,7 +85,7 @@ describe("the vendor's SDK", () => {
     expect(answer).toMatchObject({ data: [{ b64_json: base64(0) }], ...told, usage })
   })
 
-  test('reads previews and images of a stream, which ends without more', async () => {
+  test('reads previews and images of a stream, which has no end marker', async () => {
     const partial = imageClient.partialEventPieces({ ...settings, index: 1 })
     const completed = imageClient.completedEventPieces({ revisedPrompt: 'x\n\ny' }, settings)
     expect(await streamed(filled([...partial, ...completed]))).toEqual([
@@ -107,7 +107,7 @@ describe("the vendor's SDK", () => {
     ])
   })
 
-  test('gets settings that nobody told as auto', async () => {
+  test('gets unknown settings as auto', async () => {
     const pieces = imageClient.completedEventPieces({ url: 'https://example.com/a' }, { created: 7 })
     expect(await streamed(filled(pieces))).toEqual([
       {

@@ -85,9 +85,9 @@ describe('gateway.yaml in docs/reference/configuration.md', () => {
 
   test('gives the default that the code has', () => {
     for (const { setting, value } of settings) {
-      const [, told] = documented.find(([name]) => name === setting) ?? []
+      const [, stated] = documented.find(([name]) => name === setting) ?? []
       // The schema hides the default of a setting with a transform.
-      if (value !== 'none') expect(told, `default of ${setting}`).toBe(value)
+      if (value !== 'none') expect(stated, `default of ${setting}`).toBe(value)
     }
   })
 })

@@ -94,7 +94,7 @@ describe('a caller', () => {
     expect(hashes).toHaveLength(1)
   })
 
-  test('without a key is told which headers to use', () => {
+  test('without a key gets an error that names the headers to use', () => {
     const { keys } = fakeKeys({})
     expect(() => authenticate(keys, snapshot, {}, '192.0.2.1', nowMs)).toThrow(
       /authorization: Bearer KEY.*x-api-key: KEY/,

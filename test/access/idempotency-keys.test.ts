@@ -123,7 +123,7 @@ test('a process that was thought dead cannot change a key that another process h
 
 test('a process that has not reported its start yet does not count as dead', async () => {
   await postgresHasRunFor('10 s')
-  const [owner, taker] = [await aProcess({ told: false }), await aProcess()]
+  const [owner, taker] = [await aProcess({ reported: false }), await aProcess()]
   const first = aRequest()
   await owner.keys.claim(first)
   expect(await state(taker, first)).toBe('running')
@@ -133,26 +133,26 @@ test('a process that has not reported its start yet does not count as dead', asy
 
 test('a job is the answer even if its process died; the request never runs again', async () => {
   const [owner, taker] = [await aProcess(), await aProcess()]
-  const told = aRequest()
-  await owner.keys.claim(told)
-  await owner.keys.keepAsJob(told)
-  expect(await taker.keys.claim(repeatOf(told))).toEqual({ state: 'job', requestId: told.requestId })
+  const noted = aRequest()
+  await owner.keys.claim(noted)
+  await owner.keys.keepAsJob(noted)
+  expect(await taker.keys.claim(repeatOf(noted))).toEqual({ state: 'job', requestId: noted.requestId })
 
   // The job was accepted, and the process died before it could note that.
-  const untold = aRequest()
-  await owner.keys.claim(untold)
-  expect(await state(taker, untold)).toBe('running')
-  await aJob(untold)
-  expect(await state(taker, untold)).toBe('job')
+  const unnoted = aRequest()
+  await owner.keys.claim(unnoted)
+  expect(await state(taker, unnoted)).toBe('running')
+  await aJob(unnoted)
+  expect(await state(taker, unnoted)).toBe('job')
   await change(owner.instanceId, { state: 'adopted' })
-  expect(await state(taker, untold)).toBe('job')
-  await owner.keys.release(untold)
-  expect(await state(taker, untold)).toBe('job')
+  expect(await state(taker, unnoted)).toBe('job')
+  await owner.keys.release(unnoted)
+  expect(await state(taker, unnoted)).toBe('job')
 
   // The process died before the job was accepted.
-  const neither = aRequest()
-  await owner.keys.claim(neither)
-  expect(await state(taker, neither)).toBe('claimed')
+  const unaccepted = aRequest()
+  await owner.keys.claim(unaccepted)
+  expect(await state(taker, unaccepted)).toBe('claimed')
 })
 
 test('if a dead process had finished the request of a key, the answer is lost, and the request does not run again', async () => {
@@ -232,10 +232,10 @@ interface OneProcess {
 }
 
 async function aProcess(
-  options: { secretKey?: string; told?: boolean; deadMs?: number; database?: Database } = {},
+  options: { secretKey?: string; reported?: boolean; deadMs?: number; database?: Database } = {},
 ): Promise<OneProcess> {
   const instanceId = randomUUID()
-  if (options.told !== false) {
+  if (options.reported !== false) {
     await database.sql`
       INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES (${instanceId}, 'h', 1, now(), now(), 'live')`
   }

@@ -137,10 +137,10 @@ test("when Postgres goes away, a client that waits for images gets the job's add
     headers: { authorization: `Bearer ${freeKey}` },
   })
   bed.wire.freeze()
-  const told = await waiting
-  expect(told.status).toBe(202)
-  expect(told.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
-  expect(told.text).toContain(job?.id)
+  const answer = await waiting
+  expect(answer.status).toBe(202)
+  expect(answer.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
+  expect(answer.text).toContain(job?.id)
   bed.painter.release()
   await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(0)
   await bed.wire.mend()

@@ -70,8 +70,8 @@ test('while Redis is gone or frozen no client gets an error: each process limits
   const all = await Promise.all(Array.from({ length: 400 }, () => ask(countedKey)))
   const statuses = all.map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
-  const told = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
-  expect(told.status).toBe(200)
+  const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+  expect(pages.status).toBe(200)
 })
 
 test('while Redis is frozen a revoked key is refused, and SIGTERM ends the process as usual', async () => {

@@ -176,7 +176,7 @@ test('rows that are written while a batch is on its way are shipped too if the l
   await aRow()
   await awaited()
   await aRow()
-  const ended = await endIsTold(5_000)
+  const ended = await endIsAsked(5_000)
   await release()
   await ended()
   expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toEqual([{ n: 2 }])
@@ -190,7 +190,7 @@ test('rows that are not shipped before the deadline of the end stay on disk', as
   const { awaited, release } = await lockRequests()
   for (let i = 0; i < 20; i++) await aRow(randomBytes(10_000))
   await awaited()
-  const ended = await endIsTold(0)
+  const ended = await endIsAsked(0)
   await release()
   await ended()
   const [found] = await database.sql`SELECT count(*)::int AS n FROM requests`
@@ -289,11 +289,13 @@ async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Pr
 }
 
 /** Resolves once the ledger has asked its shipper to end. The returned function waits for that end. */
-async function endIsTold(deadlineMs: number): Promise<() => Promise<void>> {
-  const told = vi.spyOn(Worker.prototype, 'postMessage')
+async function endIsAsked(deadlineMs: number): Promise<() => Promise<void>> {
+  const posted = vi.spyOn(Worker.prototype, 'postMessage')
   const ended = ledger.end(deadlineMs)
-  await expect.poll(() => told.mock.calls, { timeout: 10_000 }).toContainEqual([{ type: 'end', deadlineMs }])
-  told.mockRestore()
+  await expect
+    .poll(() => posted.mock.calls, { timeout: 10_000 })
+    .toContainEqual([{ type: 'end', deadlineMs }])
+  posted.mockRestore()
   return () => ended
 }
 

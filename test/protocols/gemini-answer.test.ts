@@ -273,7 +273,7 @@ describe('ends', () => {
 
 describe('usage', () => {
   it('counts each token once: cached tokens in the prompt, tool use beside it, thoughts beside the answer', () => {
-    const told = {
+    const metadata = {
       promptTokenCount: 55,
       cachedContentTokenCount: 40,
       toolUsePromptTokenCount: 89,
@@ -281,9 +281,9 @@ describe('usage', () => {
       thoughtsTokenCount: 56,
       totalTokenCount: 251,
     }
-    const usage = readUsage(told)
+    const usage = readUsage(metadata)
     expect(usage).toEqual({ input: 104, cacheRead: 40, cacheWrite: 0, output: 51, reasoning: 56 })
-    expect(Object.values(usage ?? {}).reduce((sum, count) => sum + count, 0)).toBe(told.totalTokenCount)
+    expect(Object.values(usage ?? {}).reduce((sum, count) => sum + count, 0)).toBe(metadata.totalTokenCount)
     expect(readUsage({ promptTokenCount: 2, cachedContentTokenCount: 9 })).toMatchObject({
       input: 0,
       cacheRead: 2,

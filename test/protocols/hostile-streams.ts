@@ -120,9 +120,9 @@ function messagesDelta(random: Random): Json {
 
 function messagesEnd(random: Random): (Json | string)[] {
   const stop_reason = random.pick(['end_turn', 'tool_use', 'max_tokens', 'stop_sequence', 'refusal', null])
-  const told = { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 3 } }
+  const ending = { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 3 } }
   return [
-    ...random.pick([[told], [told, told], []]),
+    ...random.pick([[ending], [ending, ending], []]),
     ...random.pick([[], [{ type: 'message_stop' }]]),
     ...random.pick([[], ['[DONE]']]),
   ]

@@ -19,7 +19,7 @@ const usage = {
   output_tokens: 272,
   total_tokens: 284,
 }
-const told = { size: '1024x1024', quality: 'low', background: 'opaque', output_format: 'png' }
+const known = { size: '1024x1024', quality: 'low', background: 'opaque', output_format: 'png' }
 
 /** The text that a client reads. The number of each image, in base64, stands for its bytes. */
 function filled(pieces: readonly ImagePiece[]): string {
@@ -38,7 +38,7 @@ describe('a whole answer', () => {
     expect(JSON.parse(filled(pieces))).toEqual({
       created: 1_790_000_000,
       data: [{ b64_json: base64(0), revised_prompt: 'a "small" cat\n' }, { b64_json: base64(1) }],
-      ...told,
+      ...known,
       usage,
     })
   })
@@ -82,7 +82,7 @@ describe("the vendor's SDK", () => {
     const body = filled(imageClient.answerPieces({ ...settings, images: [{}] }))
     reply = { type: 'application/json', status: 200, body }
     const answer = await client.images.generate({ model: 'm', prompt: 'p' })
-    expect(answer).toMatchObject({ data: [{ b64_json: base64(0) }], ...told, usage })
+    expect(answer).toMatchObject({ data: [{ b64_json: base64(0) }], ...known, usage })
   })
 
   test('reads previews and images of a stream, which has no end marker', async () => {
@@ -93,7 +93,7 @@ describe("the vendor's SDK", () => {
         type: 'image_generation.partial_image',
         b64_json: base64(0),
         created_at: 1_790_000_000,
-        ...told,
+        ...known,
         partial_image_index: 1,
       },
       {
@@ -101,7 +101,7 @@ describe("the vendor's SDK", () => {
         b64_json: base64(0),
         revised_prompt: 'x\n\ny',
         created_at: 1_790_000_000,
-        ...told,
+        ...known,
         usage,
       },
     ])

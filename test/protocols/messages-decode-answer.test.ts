@@ -216,7 +216,7 @@ describe('a stream', () => {
   })
 
   it('keeps counts that do not come again, and ignores zeros', () => {
-    const told = {
+    const early = {
       type: 'message_start',
       message: { usage: { input_tokens: 5, cache_read_input_tokens: 7, output_tokens: 1 } },
     }
@@ -225,7 +225,7 @@ describe('a stream', () => {
       usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 },
     }
     for (const delta of [end('end_turn'), zeros]) {
-      expect(events(told, delta, last).at(-1)).toMatchObject({
+      expect(events(early, delta, last).at(-1)).toMatchObject({
         usage: { input: 5, cacheRead: 7, cacheWrite: 0, output: 9, reasoning: 0 },
       })
     }

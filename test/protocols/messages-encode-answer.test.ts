@@ -123,8 +123,8 @@ describe('a streamed answer', () => {
   })
 
   it('has the true input at its start if the upstream sends it', () => {
-    const told = { input: 7, cacheRead: 3, cacheWrite: 0, output: 0, reasoning: 0 }
-    const [first, last] = framesOf([start(told), finish('stop', undefined)])
+    const early = { input: 7, cacheRead: 3, cacheWrite: 0, output: 0, reasoning: 0 }
+    const [first, last] = framesOf([start(early), finish('stop', undefined)])
     expect(first).toMatchObject({
       message: { usage: { input_tokens: 7, cache_read_input_tokens: 3, output_tokens: 1 } },
     })
@@ -374,8 +374,8 @@ describe('the vendor’s SDK', () => {
   })
 })
 
-function start(told?: Finish['usage']): ChatEvent {
-  return { type: 'start', id: 'up_1', model: 'up', usage: told }
+function start(counts?: Finish['usage']): ChatEvent {
+  return { type: 'start', id: 'up_1', model: 'up', usage: counts }
 }
 
 function begin(index: number, block: AnswerBlock): ChatEvent {
@@ -394,8 +394,8 @@ function end(index: number): ChatEvent {
   return { type: 'block-end', index }
 }
 
-function finish(reason: Finish['reason'], told: Finish['usage']): Finish {
-  return { type: 'finish', reason, upstreamReason: undefined, stopSequence: undefined, usage: told }
+function finish(reason: Finish['reason'], counts: Finish['usage']): Finish {
+  return { type: 'finish', reason, upstreamReason: undefined, stopSequence: undefined, usage: counts }
 }
 
 function streamed(events: readonly ChatEvent[]): string {

@@ -285,8 +285,8 @@ describe('the end of an answer', () => {
     const refusal = { type: 'refusal', refusal: 'The model refused to answer.' }
     const silent = encodeResponse([start, finish('refusal')], contextOf())
     expect(silent).toMatchObject({ status: 'completed', output: [{ content: [refusal] }] })
-    const told = [start, ...blockOf(0, { type: 'refusal' }, text('No.')), finish('refusal')]
-    expect(encodeResponse(told, contextOf()).output).toMatchObject([{ content: [{ refusal: 'No.' }] }])
+    const refused = [start, ...blockOf(0, { type: 'refusal' }, text('No.')), finish('refusal')]
+    expect(encodeResponse(refused, contextOf()).output).toMatchObject([{ content: [{ refusal: 'No.' }] }])
   })
 
   it('leaves unknown usage null', () => {

@@ -103,8 +103,8 @@ describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
     const written = upstream === 'gemini' ? 0 : 10
     const counts = counted[client](written)
     expect(whole.usage).toMatchObject(counts)
-    const told = stream.split('\n').flatMap((line) => usagesIn(line.replace(/^data: /, '')))
-    expect(told.at(-1)).toMatchObject(counts)
+    const usages = stream.split('\n').flatMap((line) => usagesIn(line.replace(/^data: /, '')))
+    expect(usages.at(-1)).toMatchObject(counts)
   })
 
   it.each(wordsThatAgentsActOn)('the text of a refusal stays as it is: %s', (words) => {

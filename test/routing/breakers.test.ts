@@ -293,10 +293,10 @@ test('after an outage of Postgres each process writes what it could not write me
   const orAway = <T>(work: () => Promise<T>) => (isAway ? Promise.reject(new Error('away')) : work())
   const table: BreakerTable = {
     read: () => orAway(() => real.read()),
-    open: (...told) => orAway(() => real.open(...told)),
-    close: (...told) => orAway(() => real.close(...told)),
-    claimProbe: (...told) => orAway(() => real.claimProbe(...told)),
-    holdProbe: (...told) => orAway(() => real.holdProbe(...told)),
+    open: (...args) => orAway(() => real.open(...args)),
+    close: (...args) => orAway(() => real.close(...args)),
+    claimProbe: (...args) => orAway(() => real.claimProbe(...args)),
+    holdProbe: (...args) => orAway(() => real.holdProbe(...args)),
   }
   const [one, two] = [start(0, { table }), start(1)]
   const channel = randomUUID()

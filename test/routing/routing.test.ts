@@ -160,12 +160,12 @@ test('a rate limit rests one credential; when all of them rest no call is made, 
   for (let i = 0; i < 20; i++) expect((await bed.ask('limits', { headers: session(i) })).status).toBe(200)
   expect(bed.asked('limits').filter((seen) => credentialOf(seen) === 'limits-1')).toHaveLength(1)
   bed.answers.limits = () => limited('50')
-  const told = await bed.ask('limits', { headers: { 'x-tollgate-route': 'true' } })
-  expect(told.status).toBe(429)
-  expect(told.headers.get('x-tollgate-channel')).toBe('limits')
-  expect(told.headers.get('x-tollgate-route')).toMatch(/^"limits";status=429;error=rate_limited;ms=\d+$/)
+  const answer = await bed.ask('limits', { headers: { 'x-tollgate-route': 'true' } })
+  expect(answer.status).toBe(429)
+  expect(answer.headers.get('x-tollgate-channel')).toBe('limits')
+  expect(answer.headers.get('x-tollgate-route')).toMatch(/^"limits";status=429;error=rate_limited;ms=\d+$/)
   // The credential that rested first is free first, whatever the other one said.
-  const least = Number(told.headers.get('retry-after'))
+  const least = Number(answer.headers.get('retry-after'))
   expect(least).toBeGreaterThan(20)
   expect(least).toBeLessThanOrEqual(30)
   const calls = bed.asked('limits').length
@@ -218,8 +218,8 @@ test('a refused credential rests, another one of the channel answers, and the lo
 
 test.each([400, 404, 409, 413, 422])('a %i that the client caused is not tried elsewhere', async (status) => {
   bed.answers.client = () => errorAnswer(status, { type: 'invalid_request_error', message: 'No.' })
-  const { status: told, id } = await bed.ask('clients', { headers: session(status) })
-  expect(told).toBe(status)
+  const { status: answered, id } = await bed.ask('clients', { headers: session(status) })
+  expect(answered).toBe(status)
   expect(await bed.attemptsOf(id)).toHaveLength(1)
 })
 

@@ -50,9 +50,9 @@ test('a rate limit rests the credential, and the next one is used', () => {
 test.each([
   ['401', refusal(401)],
   ['402', refusal(402)],
-  ['an account without quota, told with a 429', refusal(429, 'insufficient_quota')],
+  ['an account without quota, with status 429', refusal(429, 'insufficient_quota')],
   [
-    'an account without money, told with a 400',
+    'an account without money, with status 400',
     messages.decodeError(
       400,
       {},
@@ -63,7 +63,7 @@ test.each([
     ),
   ],
   [
-    'a bad key, told with a 400',
+    'a bad key, with status 400',
     gemini.decodeError(
       400,
       {},
@@ -97,17 +97,17 @@ test.each([
   ['this process ends', own('unavailable'), { next: 'nobody', breaker: 'nothing' }],
   ['our own fault', own('internal'), { next: 'nobody', breaker: 'nothing' }],
   [
-    'a context that is too long, told in a stream',
+    'a context that is too long, inside a stream',
     own('invalid_request'),
     { next: 'nobody', breaker: 'life' },
   ],
   [
-    'a filter, told in a stream',
+    'a filter, inside a stream',
     own('content_filtered', { fault: 'upstream' }),
     { next: 'channel', breaker: 'life' },
   ],
   [
-    'a limit, told in a stream',
+    'a limit, inside a stream',
     own('rate_limited', { fault: 'upstream' }),
     { next: 'credential', breaker: 'life', cooldown: 'limited' },
   ],

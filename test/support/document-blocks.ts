@@ -34,7 +34,7 @@ export function blocksIn(markdown: string): Block[] {
   return blocks
 }
 
-/** Compares what a document shows with what a command printed. `...` in the document stands for any text. Space is ignored. */
+/** Compares a document with what a command printed. In the document `...` stands for any text. Space is ignored. */
 export function matches(shown: string, printed: string): boolean {
   const parts = shown.split('...').map((part) => part.replace(/\s+/g, ''))
   const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*?')

@@ -38,7 +38,7 @@ export async function startS3({ perPage = 1000, listsUploads = true } = {}): Pro
   const buckets = [{ name: bucket }]
   const common = { directory, silent: true, vhostBuckets: false, configureBuckets: buckets }
   const s3rver = new S3rver(common)
-  // It computes wrong signatures for `/BUCKET/`, because it drops the last slash: requests to the bucket need no right one.
+  // It computes wrong signatures for `/BUCKET/`, because it drops the last slash. So it must accept any for the bucket.
   const ofBucket = new S3rver({ ...common, allowMismatchedSignatures: true })
   for (const { store } of [s3rver, ofBucket]) deleteOnlyObjects(store)
   await s3rver.configureBuckets()
@@ -113,7 +113,7 @@ function deleteOnlyObjects(store: S3rverStore): void {
   }
 }
 
-/** Its own listing has only one page: it encrypts the marker of the next page with a cipher that OpenSSL no longer has. */
+/** Its own listing has only one page: it encrypts the next page's marker with a cipher that OpenSSL no longer has. */
 async function listing(store: S3rverStore, perPage: number, query: URLSearchParams): Promise<string> {
   const { objects, commonPrefixes, isTruncated } = await store.listObjects(bucket, {
     prefix: query.get('prefix') ?? '',

@@ -42,7 +42,7 @@ export interface TollgateOptions {
 /** `src/server.ts` starts itself again with these arguments, and with NODE_COMPILE_CACHE, unless it has them. */
 export const serverArgs = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
-/** Wait until the process is ready, by `GET /readyz` or its output. Rejects with its output when it exits, and after 60 s. */
+/** Wait until the process is ready, by `GET /readyz` or its output. Rejects when it exits, and after 60 s. */
 export async function startTollgate(options: TollgateOptions): Promise<TollgateProcess> {
   const home = temporaryDirectory()
   const dataDir = options.dataDir ?? join(home, 'data')

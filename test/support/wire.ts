@@ -118,7 +118,7 @@ function join(client: Socket, port: number, host: string, delayMs: () => number)
     from.on('data', (bytes) => later(() => to.write(bytes)))
     from.on('end', () => later(() => to.end()))
     from.on('error', () => {
-      // While nothing passes, the other end is not told of a reset either.
+      // While nothing passes, the other end does not learn of a reset either.
       if (!paused) to.destroy()
     })
   }

@@ -184,9 +184,9 @@ test.each(['169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:e
 )
 
 test('the start names channels whose address is never allowed', () => {
-  const told = bed.tollgate.stderr()
-  expect(told).toContain('channel c-nobody-0, openai-chat: upstream address refused: 169.254.169.254')
-  expect(told).not.toContain('channel allowed,')
+  const log = bed.tollgate.stderr()
+  expect(log).toContain('channel c-nobody-0, openai-chat: upstream address refused: 169.254.169.254')
+  expect(log).not.toContain('channel allowed,')
 })
 
 describe('a name', () => {

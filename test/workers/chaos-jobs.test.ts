@@ -145,8 +145,8 @@ describe('a job fails once with a clear error, and its money is free again', () 
     expect(JSON.stringify(job)).not.toContain(dataDir)
     // A full disk does not make the operator pay the upstream again.
     expect(bed.upstream.count('no place')).toBe(1)
-    expect(saidOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
-    expect(saidOf(worker, id)).toContain(`cannot be kept in ${images}`)
+    expect(logLineOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
+    expect(logLineOf(worker, id)).toContain(`cannot be kept in ${images}`)
     await expectFailure(id)
   })
 
@@ -161,7 +161,7 @@ describe('a job fails once with a clear error, and its money is free again', () 
     })
     await worker.stop()
     expect(bed.upstream.count('sealed elsewhere')).toBe(0)
-    expect(saidOf(worker, id)).toContain('sealed with another SECRET_KEY')
+    expect(logLineOf(worker, id)).toContain('sealed with another SECRET_KEY')
     await expectFailure(id)
   })
 
@@ -191,13 +191,13 @@ describe('a job fails once with a clear error, and its money is free again', () 
     await worker.stop()
     expect(bed.upstream.calls.length).toBe(calls)
     for (const id of Object.values(gone)) {
-      expect(saidOf(worker, id)).toContain('model_not_found')
+      expect(logLineOf(worker, id)).toContain('model_not_found')
       await expectFailure(id)
     }
   })
 
   /** The line about a job in a worker's log. */
-  function saidOf(worker: TollgateProcess, id: string): string {
+  function logLineOf(worker: TollgateProcess, id: string): string {
     return (
       worker
         .stderr()

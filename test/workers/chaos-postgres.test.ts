@@ -44,7 +44,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       bed.call(path),
       bed.call(`${path}/${id}`, { method: 'DELETE' }),
     ])
-    const told = refused.map(async (answer) => {
+    const checks = refused.map(async (answer) => {
       const { error } = (await answer.json()) as { error: object }
       return { status: answer.status, retryAfter: answer.headers.get('retry-after'), error }
     })
@@ -53,7 +53,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       retryAfter: expect.stringMatching(/^\d+$/),
       error: expect.objectContaining(away),
     }
-    expect(await Promise.all(told)).toEqual(refused.map(() => expected))
+    expect(await Promise.all(checks)).toEqual(refused.map(() => expected))
     // The upstream answers while Postgres is away.
     bed.upstream.release()
     await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(0)

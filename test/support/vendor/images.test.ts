@@ -21,11 +21,11 @@ describe('the strict vendor’s images, called by the official SDK', () => {
     for (const size of sizes) {
       const answer = await client.images.generate({ model, prompt: 'a cat', ...(size && { size }) })
       const { width, height, rows } = decodePng(answer.data?.[0]?.b64_json)
-      const told = size === undefined || size === 'auto' ? '1024x1024' : size
-      expect(`${width}x${height}`).toBe(told)
+      const expectedSize = size === undefined || size === 'auto' ? '1024x1024' : size
+      expect(`${width}x${height}`).toBe(expectedSize)
       expect(rows).toHaveLength((width + 1) * height)
       expect(answer).toMatchObject({
-        size: told,
+        size: expectedSize,
         quality: 'medium',
         background: 'opaque',
         output_format: 'png',

@@ -34,13 +34,13 @@ test('SIGTERM to `npm start` reaches the server: the port closes, and both end w
     log += text
   })
   const port = await new Promise<number>((found, failed) => {
-    let said = ''
+    let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      const [, digits] = /base URL: http:\/\/127\.0\.0\.1:(\d+)\/v1/.exec(said) ?? []
+      output += text
+      const [, digits] = /base URL: http:\/\/127\.0\.0\.1:(\d+)\/v1/.exec(output) ?? []
       if (digits !== undefined) found(Number(digits))
     })
-    npm.once('exit', () => failed(new Error(`npm start ended: ${said}${log}`)))
+    npm.once('exit', () => failed(new Error(`npm start ended: ${output}${log}`)))
   })
   expect(await answers(port)).toBe(true)
 

@@ -38,7 +38,7 @@ const snapshot: Snapshot = {
   ]),
 }
 
-/** Keys over a list of secrets, with a count of what was read. */
+/** Keys over a list of secrets, with a count of the reads. */
 function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promise<Identity | undefined>) {
   const byHash = new Map(Object.entries(rows).map(([text, row]) => [hashOf(text), row]))
   const hashes: string[] = []

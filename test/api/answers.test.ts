@@ -91,12 +91,12 @@ const calls: Record<string, () => Promise<Response>[]> = {
 }
 
 test('this file calls every endpoint of our own', () => {
-  expect(Object.keys(calls).sort()).toEqual(endpoints.map(nameOf).sort())
+  expect(Object.keys(calls).sort()).toEqual(endpoints.map(callName).sort())
 })
 
 describe.each(Object.keys(calls))('%s', (name) => {
   test('answers with exactly what its schema says', async () => {
-    const endpoint = endpoints.find((one) => nameOf(one) === name)
+    const endpoint = endpoints.find((one) => callName(one) === name)
     const { media = 'application/json', answer, statuses = [200] } = endpoint ?? {}
     for (const call of calls[name]?.() ?? []) {
       const response = await call
@@ -120,7 +120,7 @@ test('errors have the shapes that the document gives them', async () => {
   expect(messagesError.parse(messages)).toEqual(messages)
 })
 
-function nameOf({ method, path }: { method: string; path: string }): string {
+function callName({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
 }
 

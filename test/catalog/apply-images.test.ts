@@ -97,7 +97,7 @@ models: [{ id: m${model} }]
 channels: [{ name: c, protocols: { openai-images: https://c.example }, api_keys: [k], models: [m]${channel} }]
 groups: [{ name: g${group} }]
 `
-  const said = async () => {
+  const imageSettings = async () => {
     const { models, channels, groups } = await load()
     const [channel] = channels.values()
     const [group] = groups.values()
@@ -109,16 +109,16 @@ groups: [{ name: g${group} }]
     ]
   }
   await apply(saying('', '', ''))
-  expect(await said()).toEqual([undefined, undefined, undefined, 0])
+  expect(await imageSettings()).toEqual([undefined, undefined, undefined, 0])
   await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
-  expect(await said()).toEqual([{ sizes: ['a'] }, 3, undefined, 9])
+  expect(await imageSettings()).toEqual([{ sizes: ['a'] }, 3, undefined, 9])
   const before = await rowsAndRevision()
   await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
   expect(await rowsAndRevision()).toEqual(before)
   await apply(saying(', images: {}', ', images: { per_minute: 5 }', ', image_priority: 0'))
-  expect(await said()).toEqual([{}, undefined, 5, 0])
+  expect(await imageSettings()).toEqual([{}, undefined, 5, 0])
   await apply(saying('', '', ''))
-  expect(await said()).toEqual([undefined, undefined, undefined, 0])
+  expect(await imageSettings()).toEqual([undefined, undefined, undefined, 0])
 })
 
 test('a changed price of an image writes a new row; another order or spelling writes none', async () => {

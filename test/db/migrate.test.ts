@@ -56,13 +56,13 @@ test('waiting ends at once when the server does not have the database', async ()
 })
 
 test('waiting ends after its limit with an error that names the address without an answer', async () => {
-  const said: string[] = []
-  const log = relayLog((_level, _fields, line) => void said.push(line))
+  const lines: string[] = []
+  const log = relayLog((_level, _fields, line) => void lines.push(line))
   const waiting = waitForDatabase('postgres://me:hunter2@127.0.0.1:9/tollgate', 600, log)
   await expect(waiting).rejects.toThrow(
     'cannot use the database "tollgate" on 127.0.0.1:9 as me: connect ECONNREFUSED 127.0.0.1:9',
   )
-  expect(said).toHaveLength(1)
+  expect(lines).toHaveLength(1)
 })
 
 test('a server that accepts connections and sends nothing does not extend the wait', async () => {

@@ -105,15 +105,15 @@ test('a pass gives up when a long reader holds the table, so that writers do not
 })
 
 test('the upkeep of partitions begins with a pass and reports what it did', async () => {
-  const said: string[] = []
+  const lines: string[] = []
   const keeper = keepPartitions(
     database,
     plan,
-    relayLog((_level, _fields, line) => void said.push(line)),
+    relayLog((_level, _fields, line) => void lines.push(line)),
   )
   onTestFinished(() => keeper.stop())
-  await until(() => said.length > 0)
-  expect(said).toEqual(['usage log: 12 daily partitions made, 0 dropped'])
+  await until(() => lines.length > 0)
+  expect(lines).toEqual(['usage log: 12 daily partitions made, 0 dropped'])
 })
 
 /** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */

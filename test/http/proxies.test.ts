@@ -271,11 +271,11 @@ describe('a client that comes from another machine without TLS', () => {
 
   test('is served behind a trusted proxy only if the proxy says https', async () => {
     const bed = await from(() => '::ffff:203.0.113.7', { TRUSTED_PROXIES: '203.0.113.0/24' })
-    const said = async (headers: Record<string, string>) => (await chat(bed, headers)).status
-    expect(await said({})).toBe(403)
-    expect(await said({ 'x-forwarded-proto': '' })).toBe(403)
-    expect(await said({ 'x-forwarded-proto': 'http' })).toBe(403)
-    expect(await said({ 'x-forwarded-proto': 'https' })).toBe(200)
+    const statusWith = async (headers: Record<string, string>) => (await chat(bed, headers)).status
+    expect(await statusWith({})).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': '' })).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': 'http' })).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': 'https' })).toBe(200)
     await bed.close()
   })
 

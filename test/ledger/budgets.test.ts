@@ -203,16 +203,16 @@ test('hundreds of admissions, settlements, entries and changes of budgets at onc
     const batch = shuffled(payers[turn % payers.length] ?? [], turn).map((payer) => {
       return { id: randomUUIDv7(), payer, amount: 10n }
     })
-    const said = await bed.reserve(...batch)
+    const verdicts = await bed.reserve(...batch)
     await bed.settle(...shuffled(batch, turn + 1).map(({ id, payer }) => ({ id, payer, cost: 3n })))
     const { tenantId, keyId } = batch[0]?.payer ?? nobody
     if (turn % 5 === 0)
       await bed.database.sql`SELECT book_entry(${randomUUIDv7()}, ${tenantId}, 'top_up', 5, NULL)`
     if (turn % 7 === 0) await bed.setBudgets('keys', keyId, { month: turn % 2 === 0 ? 700_000n : null })
-    return said
+    return verdicts
   }
-  const said = await Promise.all(Array.from({ length: 200 }, (_, turn) => round(turn)))
-  expect(new Set(said.flat())).toEqual(new Set(['granted']))
+  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, turn) => round(turn)))
+  expect(new Set(verdicts.flat())).toEqual(new Set(['granted']))
   for (const tenant of tenants) expect((await bed.account(tenant)).held).toBe(0n)
 })
 

@@ -20,10 +20,10 @@ let url: string
 let drop: () => Promise<void>
 let database: Database
 let ledger: Ledger
-const said: string[] = []
+const logged: string[] = []
 
 const log = relayLog((level, fields, message) => {
-  said.push(level === 'info' ? message : `${message} ${JSON.stringify(fields)}`)
+  logged.push(level === 'info' ? message : `${message} ${JSON.stringify(fields)}`)
 })
 
 function startLedger(environment: Record<string, string> = {}): Ledger {
@@ -35,12 +35,12 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', ...environment }).bounds,
     log,
-    onFenced: (message) => said.push(message),
+    onFenced: (message) => logged.push(message),
   })
 }
 
 beforeEach(async () => {
-  said.length = 0
+  logged.length = 0
   home = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
   ;({ url, drop } = await freshDatabase())
   database = openDatabase(url)
@@ -68,7 +68,7 @@ test('a request that is opened and closed becomes one row with every column, its
     aClose({ accountId: tenantId, error: { kind: 'internal', message: 'broke', upstreamStatus: 500 } }),
   )
   const shipped = await ledger.shipNow()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
   expect(shipped).toBe(true)
 
   const [row] = await database.sql`SELECT * FROM requests`
@@ -154,7 +154,7 @@ test('a frame that Postgres refuses is set aside, and all others arrive', async 
   }
   await ledger.shipNow()
   expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toMatchObject([{ n: 21 }])
-  expect(said.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
+  expect(logged.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
 })
 
 test('an ended ledger leaves no journal, and its instance is closed', async () => {
@@ -222,7 +222,7 @@ test('a process that was thought dead learns it, and stops shipping', async () =
   const instances = () => database.sql`SELECT id FROM instances`
   await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
   await database.sql`UPDATE instances SET state = 'adopted'`
-  await until(() => said.some((line) => line.includes('taken for dead')))
+  await until(() => logged.some((line) => line.includes('taken for dead')))
   await ledger.end(1_000)
 })
 

@@ -28,9 +28,9 @@ let home: string
 let directory: string
 let client: Client
 let drop: () => Promise<void>
-let said: string[]
+let logged: string[]
 beforeEach(async () => {
-  said = []
+  logged = []
   home = mkdtempSync(join(tmpdir(), 'tollgate-old-journal-'))
   directory = join(home, instanceId)
   mkdirSync(directory)
@@ -53,7 +53,7 @@ afterEach(async () => {
 
 /** Ships and adopts the whole journal. Returns the number of orphans. */
 async function adopt(batchBytes: number): Promise<number> {
-  const log = relayLog((_level, _fields, message) => void said.push(message))
+  const log = relayLog((_level, _fields, message) => void logged.push(message))
   const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
   await shipment.resume(client)
   while (await shipment.shipNext(client));
@@ -67,7 +67,7 @@ test.each([1024, 1024 * 1024])(
   async (bytes) => {
     writeFileSync(join(directory, segmentName(0)), oldJournal)
     expect(await adopt(bytes)).toBe(1)
-    expect(said).toEqual([])
+    expect(logged).toEqual([])
     expect(readdirSync(home)).toEqual([instanceId])
     const requests = await client.query(
       `SELECT id, tenant_id, requested_model, served_model, user_agent, outcome, input_tokens, cost_nano, folded

@@ -201,17 +201,17 @@ async function ship(rows: readonly { open: OpenRecord; close: CloseRecord }[]): 
   const journal = new Journal({ directory, sync: 'process', ...bounds, onTrouble: () => {} })
   for (const { open, close } of rows) await journal.row(open, close)
   await journal.end()
-  const said: unknown[] = []
+  const logged: unknown[] = []
   const shipment = new Shipment({
     directory,
     instanceId: randomUUIDv7(),
     growing: false,
     batchBytes: 1024 * 1024,
-    log: relayLog((...words) => void said.push(words)),
+    log: relayLog((...words) => void logged.push(words)),
   })
   await shipment.resume(client)
   while (await shipment.shipNext(client));
   shipment.close()
   rmSync(directory, { recursive: true })
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
 }

@@ -16,9 +16,9 @@ import { aClose, anAttempt, anOpen } from '../support/records.ts'
 let home: string
 let client: Client
 let drop: () => Promise<void>
-let said: { message: string; fields: object | undefined }[]
+let logged: { message: string; fields: object | undefined }[]
 beforeEach(async () => {
-  said = []
+  logged = []
   home = mkdtempSync(join(tmpdir(), 'tollgate-shipment-'))
   const fresh = await freshDatabase()
   drop = fresh.drop
@@ -39,7 +39,7 @@ function startJournal(name: string, segmentBytes = 1024 * 1024): { directory: st
 }
 
 function shipmentOf(directory: string, batchBytes = 1024 * 1024, instanceId: string = randomUUIDv7()) {
-  const log = relayLog((_level, fields, message) => void said.push({ message, fields }))
+  const log = relayLog((_level, fields, message) => void logged.push({ message, fields }))
   return new Shipment({ directory, instanceId, growing: false, batchBytes, log })
 }
 
@@ -67,7 +67,7 @@ test('a close frame whose open frame is lost becomes a row with the values it ha
   const shipment = shipmentOf(rest)
   await shipAll(shipment)
   shipment.close()
-  expect(said).toEqual([
+  expect(logged).toEqual([
     {
       message: 'the beginning of a request is not in the journal: its row has only its end',
       fields: { id: open.id },
@@ -106,7 +106,7 @@ test('frames that are set aside become a journal of their own, which is shipped 
   const shipment = shipmentOf(directory)
   await shipAll(shipment)
   shipment.close()
-  expect(said.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
+  expect(logged.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
   const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
   expect(readdirSync(join(home, aside)).sort()).toEqual([segmentName(0), 'columns.json'])
 
@@ -115,7 +115,7 @@ test('frames that are set aside become a journal of their own, which is shipped 
   await shipAll(again)
   expect(again.openCount).toBe(0)
   again.close()
-  expect(said).toHaveLength(1)
+  expect(logged).toHaveLength(1)
   const { rows } = await client.query('SELECT id, endpoint, served_model FROM requests ORDER BY id')
   const common = { endpoint: '/v1/chat/completions', served_model: 'gpt-main-2026' }
   expect(rows).toEqual([bad.id, good.id].sort().map((id) => ({ id, ...common })))
@@ -141,7 +141,7 @@ test('requests that end batches and segments after their start have complete row
   await shipAll(last)
   expect(await last.adopt(client)).toBe(10)
   last.close()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
   const { rows } = await client.query('SELECT id, user_agent, outcome FROM requests ORDER BY id')
   const expected = opens.map(({ id, userAgent }, i) => ({
     id,

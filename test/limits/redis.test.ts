@@ -18,7 +18,7 @@ const atOneMoment = () => 1_800_000_000_000
 describe('limits on Redis', () => {
   let redis: RedisServer
   let ask: Redis
-  let said: string[]
+  let logged: string[]
   const opened: Limits[] = []
   let asked = 0
 
@@ -26,7 +26,7 @@ describe('limits on Redis', () => {
     redis = await startRedis()
     ask = new Redis(redis.url)
     ask.on('error', () => {})
-    said = []
+    logged = []
   })
   afterEach(async () => {
     redis.resume()
@@ -35,7 +35,7 @@ describe('limits on Redis', () => {
     await redis.stop()
   })
 
-  const log = relayLog((level, _fields, message) => void said.push(`${level}: ${message}`))
+  const log = relayLog((level, _fields, message) => void logged.push(`${level}: ${message}`))
   async function open(options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
     const limits = await openShared(redis.url, { log, ...options })
     opened.push(limits)
@@ -145,8 +145,8 @@ describe('limits on Redis', () => {
     let taken = 2
     await expect.poll(async () => (await left()) === 101 - ++taken, { timeout: 10_000 }).toBe(true)
     expect((await granted(take(two[1], scope, 0))).tokens).toMatchObject({ limit: 1_020, remaining: 1_000 })
-    expect(said.filter((line) => line.startsWith('warn'))).toHaveLength(2)
-    expect(said.filter((line) => line.startsWith('info'))).toHaveLength(2)
+    expect(logged.filter((line) => line.startsWith('warn'))).toHaveLength(2)
+    expect(logged.filter((line) => line.startsWith('info'))).toHaveLength(2)
   })
 
   test('when Redis is killed, limits are local at once; after its restart they are shared again, with the running requests', async () => {
@@ -170,7 +170,7 @@ describe('limits on Redis', () => {
       limit: 'concurrency',
       requests: { remaining: 3 },
     })
-    expect(said.map((line) => line.slice(0, 4))).toEqual(['warn', 'info'])
+    expect(logged.map((line) => line.slice(0, 4))).toEqual(['warn', 'info'])
   })
 
   test('when Redis loses everything, counts begin anew, running requests get their places back, and no count falls below 0', async () => {
@@ -196,11 +196,11 @@ describe('limits on Redis', () => {
     const scope = scopeOf({ requestsPerMinute: 1 })
     await granted(take(limits, scope))
     expect(await take(limits, scope)).toMatchObject({ granted: false, limit: 'requests' })
-    expect(said).toEqual([expect.stringContaining('warn: Redis does not answer')])
+    expect(logged).toEqual([expect.stringContaining('warn: Redis does not answer')])
     await redis.restart()
     await shared(limits)
     await granted(take(limits, scope))
-    expect(said[1]).toContain('info: Redis is back')
+    expect(logged[1]).toContain('info: Redis is back')
   })
 
   test('a Redis that refuses writes counts as away', async () => {

@@ -27,14 +27,14 @@ function open({ tollgate }: Testbed): Promise<Socket> {
 /** The answer to a request on an existing connection. */
 function askOn(socket: Socket): Promise<string> {
   const body = JSON.stringify({ model: 'priced', messages })
-  let said = ''
+  let received = ''
   return new Promise((resolve, reject) => {
     if (socket.destroyed) reject(new Error('closed before it could ask'))
     socket.on('data', (bytes) => {
-      said += bytes
-      if (said.includes('\r\n\r\n') && said.includes('}')) resolve(said)
+      received += bytes
+      if (received.includes('\r\n\r\n') && received.includes('}')) resolve(received)
     })
-    socket.on('close', () => reject(new Error(`closed after: ${said}`)))
+    socket.on('close', () => reject(new Error(`closed after: ${received}`)))
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\n` +
         `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -158,17 +158,17 @@ test.for([1, 2])(
           ?.at(-1)
           ?.slice('data: '.length) ?? 'null',
       )
-    const said = expect.stringContaining('shutting down')
-    expect(last(ofChat)).toMatchObject({ error: { message: said } })
+    const reason = expect.stringContaining('shutting down')
+    expect(last(ofChat)).toMatchObject({ error: { message: reason } })
     expect(ofChat).not.toContain('[DONE]')
     expect(last(ofResponses)).toMatchObject({
       type: 'response.failed',
-      response: { error: { message: said } },
+      response: { error: { message: reason } },
     })
-    expect(last(ofMessages)).toMatchObject({ type: 'error', error: { message: said } })
+    expect(last(ofMessages)).toMatchObject({ type: 'error', error: { message: reason } })
     const refused = await whole
     expect(refused.status).toBe(503)
-    expect(await refused.json()).toMatchObject({ error: { message: said } })
+    expect(await refused.json()).toMatchObject({ error: { message: reason } })
     const rows = await bed.database.sql`
       SELECT client_protocol, stream_end, outcome, error_kind FROM requests ORDER BY client_protocol`
     expect(rows.map((row) => row.client_protocol)).toEqual([

@@ -16,8 +16,8 @@ test('PROCESSES=2: both serve on one port and one data directory, one prints the
   const members = several.members()
   expect(members).toHaveLength(2)
   // As likely to reach only one of two processes as 100 coins are to fall alike.
-  const said = await Promise.all(Array.from({ length: 100 }, () => ask(several)))
-  expect(said.filter((status) => status !== 200)).toEqual([])
+  const statuses = await Promise.all(Array.from({ length: 100 }, () => ask(several)))
+  expect(statuses.filter((status) => status !== 200)).toEqual([])
   const journals = readdirSync(join(several.dataDir, 'journal'))
   expect(journals).toHaveLength(2)
   for (const name of journals) {
@@ -47,8 +47,8 @@ test('a killed process is replaced on the same port, and the operator reads of i
     await expect
       .poll(() => several.stderr().match(/"msg":"listening"/g)?.length, patient)
       .toBe(signal === 'SIGKILL' ? 3 : 4)
-    const said = await Promise.all(Array.from({ length: 20 }, () => ask(several)))
-    expect(said.filter((status) => status !== 200)).toEqual([])
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => ask(several)))
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
     expect(several.stderr()).toMatch(new RegExp(`"process":${victim}.*another is started`))
   }
   expect(several.stdout().match(/base URL/g)).toHaveLength(1)

@@ -117,8 +117,10 @@ describe('the Gemini protocol and the strict vendor', () => {
       )
       turns.push(turn('assistant', ...replay(first)), turn('user', ...results))
       const second = await ask({ ...settings, turns })
-      const said = second.blocks.find(({ block }) => block.type === 'text')?.text
-      expect(said).toMatch(/The tools answered: result 0; error: result 1 It knows 1 of its thoughts again/)
+      const answerText = second.blocks.find(({ block }) => block.type === 'text')?.text
+      expect(answerText).toMatch(
+        /The tools answered: result 0; error: result 1 It knows 1 of its thoughts again/,
+      )
 
       turns.push(turn('assistant', ...replay(second)), turn('user', text('Thanks')))
       const third = await ask({ ...settings, turns })

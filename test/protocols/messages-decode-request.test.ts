@@ -93,7 +93,7 @@ describe('a request', () => {
 
   it('opens signatures in our envelope, and treats others as its own vendor’s', () => {
     const signature: ReasoningSignature = { protocol: 'gemini', model: 'g', kind: 'signature', value: 'v' }
-    const { turns } = said('assistant', [
+    const { turns } = requestWith('assistant', [
       { type: 'thinking', thinking: 'a', signature: envelope.wrap(signature) },
       { type: 'thinking', thinking: 'b', signature: 'own' },
       { type: 'thinking', thinking: 'c', signature: '' },
@@ -113,7 +113,7 @@ describe('a request', () => {
   })
 
   it('has results with images, texts and errors', () => {
-    const { turns } = said('user', [
+    const { turns } = requestWith('user', [
       { type: 'tool_result', tool_use_id: 'a', content: 'words', is_error: true },
       { type: 'tool_result', tool_use_id: 'b' },
       {
@@ -140,7 +140,7 @@ describe('a request', () => {
 
   it('has documents of every kind', () => {
     const document = (source: Json, more: Json = {}) => ({ type: 'document', source, ...more })
-    const { turns } = said('user', [
+    const { turns } = requestWith('user', [
       document(
         { type: 'base64', media_type: 'application/pdf', data: 'AA==' },
         { title: 'T', context: 'About it' },
@@ -344,7 +344,7 @@ function ask(members: Json): ChatRequest {
   return decode({ model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...members })
 }
 
-function said(role: string, content: Json[]): ChatRequest {
+function requestWith(role: string, content: Json[]): ChatRequest {
   return ask({
     messages: [
       { role: 'user', content: 'Hi' },

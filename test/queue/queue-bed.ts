@@ -170,9 +170,9 @@ export async function startProcess(where: Where): Promise<{ began: string[]; kil
   const began: string[] = []
   await new Promise<void>((ready, fail) => {
     createInterface(child.stdout).on('line', (line) => {
-      const said = JSON.parse(line)
-      if (said.ready) ready()
-      else began.push(said.began)
+      const message = JSON.parse(line)
+      if (message.ready) ready()
+      else began.push(message.began)
     })
     child.once('exit', () => fail(new Error('the worker process ended')))
   })

@@ -38,7 +38,7 @@ export async function startS3({ perPage = 1000, listsUploads = true } = {}): Pro
   const buckets = [{ name: bucket }]
   const common = { directory, silent: true, vhostBuckets: false, configureBuckets: buckets }
   const s3rver = new S3rver(common)
-  // It computes wrong signatures for `/BUCKET/`, because it drops the last slash. So it must accept any for the bucket.
+  // It drops the last slash of `/BUCKET/` in signatures. So requests to the bucket itself pass with any signature.
   const ofBucket = new S3rver({ ...common, allowMismatchedSignatures: true })
   for (const { store } of [s3rver, ofBucket]) deleteOnlyObjects(store)
   await s3rver.configureBuckets()

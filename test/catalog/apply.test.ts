@@ -127,7 +127,7 @@ describe('a file that is applied', () => {
     const big = findModel(snapshot, 'big')
     expect(big).toMatchObject({ aliases: ['large', 'huge'], fallbacks: ['small', 'painter'] })
     expect([findModel(snapshot, 'large'), findModel(snapshot, 'huge')]).toEqual([big, big])
-    // The aliases lead to `big` and are not listed first: the first three names are the ids of the models.
+    // Ids come first, so that code that takes the first name gets an id.
     expect([...snapshot.models.keys()].slice(0, 3).sort()).toEqual(['big', 'painter', 'small'])
     expect(findModel(snapshot, 'small')).toMatchObject({ aliases: [], fallbacks: [] })
     expect(big?.offers.map(({ channel }) => channel.allowPrivateAddress)).toEqual([

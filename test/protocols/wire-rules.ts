@@ -142,7 +142,7 @@ function messagesFault(frames: string[]): string | undefined {
 
 interface OpenItem {
   id: unknown
-  /** The text so far of each open part, by kind and number. */
+  /** The text so far of each open part, by kind and part. */
   parts: Map<string, string>
   isDone: boolean
 }

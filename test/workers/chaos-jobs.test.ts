@@ -50,7 +50,7 @@ describe('a job that Postgres accepted after its client had got an error', () =>
     bed.upstream.hold()
     onTestFinished(bed.upstream.release)
     const id = await whileHeld(async (tx) => {
-      // A shipper writes its position to this table first, so the lock keeps all rows away.
+      // A shipper notes its position in this table together with the rows, so the lock keeps all rows away.
       await tx`LOCK TABLE journal_positions IN EXCLUSIVE MODE`
       const id = await whileHeld(submitInVain)
       await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(1)

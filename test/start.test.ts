@@ -68,13 +68,13 @@ async function npmStart() {
     log += text
   })
   const port = await new Promise<number>((found, failed) => {
-    let said = ''
+    let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      const [, digits] = /base URL: http:\/\/127\.0\.0\.1:(\d+)\/v1/.exec(said) ?? []
+      output += text
+      const [, digits] = /base URL: http:\/\/127\.0\.0\.1:(\d+)\/v1/.exec(output) ?? []
       if (digits !== undefined) found(Number(digits))
     })
-    npm.once('exit', () => failed(new Error(`npm start ended: ${said}${log}`)))
+    npm.once('exit', () => failed(new Error(`npm start ended: ${output}${log}`)))
   })
   expect(await answers(port)).toBe(true)
   const end = async () => {
@@ -85,11 +85,11 @@ async function npmStart() {
   return { npm, end }
 }
 
-/** Also the server that npm may have left behind. */
+/** Kills npm, and the server that npm may have left behind. */
 function killGroup(pid = 0): void {
   try {
     if (pid > 0) process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of it has ended.
+    // All processes of the group have ended.
   }
 }

@@ -4,7 +4,7 @@ import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { emptyDatabase, openDatabase } from '../support/database.ts'
 
-test('eight processes may start at once on an empty database: each finds it prepared, and one works at a time', async () => {
+test('eight processes may start at once on an empty database: each finds it ready, and one migrates at a time', async () => {
   const fresh = await emptyDatabase()
   onTestFinished(fresh.drop)
   let working = 0
@@ -29,7 +29,7 @@ test('eight processes may start at once on an empty database: each finds it prep
   expect(counts).toEqual({ migrated: true, partitions: 3 })
 })
 
-test('a step that fails is reported and leaves no lock behind', async () => {
+test('a failing step is reported and leaves no lock behind', async () => {
   const fresh = await emptyDatabase()
   onTestFinished(fresh.drop)
   const step = async () => {
@@ -47,7 +47,7 @@ test('waiting ends at once with a wrong password, and never shows it', async () 
   await expect(waiting).rejects.not.toThrow(/hunter2/)
 })
 
-test('waiting ends at once when the server has no such database', async () => {
+test('waiting ends at once when the server does not have the database', async () => {
   const url = new URL(inject('postgres').url)
   url.pathname = '/no_such_database'
   await expect(whenReachable(url.href, 60_000, silentLog, async () => {})).rejects.toThrow(
@@ -55,17 +55,17 @@ test('waiting ends at once when the server has no such database', async () => {
   )
 })
 
-test('waiting gives up after its time and says where nothing answered', async () => {
-  const said: string[] = []
-  const log = relayLog((_level, _fields, line) => void said.push(line))
+test('waiting ends after its limit with an error that names the address without an answer', async () => {
+  const lines: string[] = []
+  const log = relayLog((_level, _fields, line) => void lines.push(line))
   const waiting = whenReachable('postgres://me:hunter2@127.0.0.1:9/tollgate', 600, log, async () => {})
   await expect(waiting).rejects.toThrow(
     'cannot use the database "tollgate" on 127.0.0.1:9 as me: connect ECONNREFUSED 127.0.0.1:9',
   )
-  expect(said).toHaveLength(1)
+  expect(lines).toHaveLength(1)
 })
 
-test('a server that accepts and says nothing does not hold the wait for ever', async () => {
+test('a server that accepts connections and sends nothing does not extend the wait', async () => {
   const mute = createServer(() => {})
   await new Promise<void>((done) => mute.listen(0, '127.0.0.1', () => done()))
   onTestFinished(() => void mute.close())

@@ -20,7 +20,7 @@ test('Ctrl-C, which a terminal sends to npm and to the server, and npm to the se
   await end()
 })
 
-test('a start that finds its code compiled loads no TypeScript compiler, in no thread', async () => {
+test('a start with compiled code loads no TypeScript compiler in any thread', async () => {
   const { url, drop } = await emptyDatabase()
   onTestFinished(drop)
   const loadsCompiler = "process.moduleLoadList.some((name) => name.includes('amaro'))"
@@ -30,7 +30,7 @@ test('a start that finds its code compiled loads no TypeScript compiler, in no t
     gatewayYaml: '{}',
     nodeArgs: [`--import=data:text/javascript,${encodeURIComponent(probe)}`],
   }
-  // The first leaves its compiled code behind, if nobody has before.
+  // The first start writes compiled code, if no earlier one did.
   expect(await (await startTollgate(options)).stop()).toBe(0)
 
   const second = await startTollgate(options)

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
+import { causeOf } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
+import { isPassing, reasonOf } from './failures.ts'
 
 /**
  * Migrate the database to this version of the program, then run `then`, which may write the catalog. `functions` replaces
@@ -58,15 +60,28 @@ async function withConnections(
 }
 
 /**
- * Wait until the database answers a query, at most `waitMs`. A wrong password or database name fails at once:
+ * Do the work of a start once the database answers, for which it waits at most `waitMs`. It begins the work again when the
+ * database cannot go on with it now, as when it takes no more connections. A wrong password or database name fails at once:
  * waiting cannot help. The Error says in one line what is wrong and where, never with the password.
  */
-export async function waitForDatabase(url: string, waitMs: number, log: Log): Promise<void> {
+export async function whenReachable<T>(
+  url: string,
+  waitMs: number,
+  log: Log,
+  work: () => Promise<T>,
+): Promise<T> {
   const deadline = Date.now() + waitMs
   let complaint = ''
   for (;;) {
-    const problem = await findProblem(url)
-    if (problem === undefined) return
+    let problem = await findProblem(url)
+    if (problem === undefined) {
+      try {
+        return await work()
+      } catch (error) {
+        problem = problemOf(error)
+        if (problem.final) throw error
+      }
+    }
     const message = `cannot use the database ${describe(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
@@ -84,12 +99,21 @@ async function findProblem(url: string): Promise<{ message: string; final: boole
     await session`select 1`
     return undefined
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const message = error instanceof Error ? error.message || code : String(error)
+    const { message, code } = described(error)
     return { message, final: /^(28...|3D000)$/.test(code) }
   } finally {
     await session.end({ timeout: 0 })
   }
+}
+
+function problemOf(error: unknown): { message: string; final: boolean } {
+  const cause = reasonOf(causeOf(error))
+  return { message: described(cause).message, final: !isPassing(cause) }
+}
+
+function described(error: unknown): { message: string; code: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { message: error instanceof Error ? error.message || code : String(error), code }
 }
 
 function describe(url: string): string {

@@ -20,7 +20,7 @@ function startAggregator(options: { rowsPerMinute: number; mayWrite?: boolean })
   return { aggregator, written, counted: () => written.reduce((sum, { close }) => sum + close.folded, 0) }
 }
 
-test('the first rows of a caller are written one by one, and all others are counted', async () => {
+test('the first rows of a caller are written one by one, and one row counts all others', async () => {
   const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 3 })
   for (let i = 0; i < 100; i++) await aggregator.add(anOpen(), refused)
   expect(written).toHaveLength(3)
@@ -29,7 +29,7 @@ test('the first rows of a caller are written one by one, and all others are coun
   expect(counted()).toBe(100)
 })
 
-test('while nothing may be written, rows of known callers wait as one counted row for each key, without bodies', async () => {
+test('while no row may be written, the rows of known callers become one counted row for each key, without bodies', async () => {
   const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 60, mayWrite: false })
   const keys = [randomUUIDv7(), randomUUIDv7()]
   for (let i = 0; i < 100; i++)
@@ -41,7 +41,7 @@ test('while nothing may be written, rows of known callers wait as one counted ro
   expect(counted()).toBe(100)
 })
 
-test('more callers than can be counted one by one share a row without a key', async () => {
+test('callers that cannot be counted one by one share one row without a key', async () => {
   const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 0 })
   for (let i = 0; i < 10_050; i++) {
     const id = randomUUIDv7()

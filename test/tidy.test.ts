@@ -88,6 +88,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
   'in-time.ts': [],
+  'end-signals.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -107,9 +108,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
-  'serve.ts': ['app.ts', 'http', 'stages', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
+  'serve.ts': [
+    'app.ts',
+    'http',
+    'stages',
+    'end-signals.ts',
+    'supervised.ts',
+    'config.ts',
+    'context.ts',
+    'telemetry',
+  ],
   'supervised.ts': [],
-  'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
+  'processes.ts': ['end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
 }
 

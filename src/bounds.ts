@@ -36,6 +36,8 @@ export const boundSettings = {
   /** The client gets a larger answer too, but we estimate its usage. */
   watchedAnswerBytesMax: count(32 * MiB),
   inFlightMax: count(10_000),
+  /** Of one key. 0: half of `inFlightMax`, so that no key can take all places. */
+  keyInFlightMax: count(0, 0),
   requestReadMs: milliseconds(60 * second),
   /** Time until the headers of a request have come. */
   headerReadMs: milliseconds(20 * second),
@@ -53,6 +55,8 @@ export const boundSettings = {
   /** How long at first. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: milliseconds(5 * second),
   breakerOpenMsMax: milliseconds(60 * second),
+  /** Several calls wait, and none was answered for so long: we pass the channel over as after failures. */
+  breakerSilenceMs: milliseconds(120 * second),
   /** How long we pass over a credential that an upstream refused, if the upstream names no time. */
   credentialRestMs: milliseconds(30 * second),
   /** The longest `retry-after` of an upstream that we follow. */

@@ -31,7 +31,9 @@ import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
+import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
+import { RunningCounts } from './running-counts.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
@@ -117,11 +119,13 @@ export async function openContext(
     log,
     onFenced,
   })
+  const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
+    load,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
-  const routing = startRouting({ database, bounds, log })
+  const routing = startRouting({ database, bounds, load, log })
 
   const answers = {
     encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
@@ -191,6 +195,7 @@ export async function openContext(
     publicUrl: config.publicUrl,
     queues,
     requests: new RunningRequests(),
+    keyRequests: new RunningCounts(),
     draining: false,
     generatedKeys,
     async close() {

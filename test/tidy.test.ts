@@ -22,7 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   catalog: ['canonical', 'protocols', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
   queue: ['telemetry', 'in-time.ts'],
-  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry'],
+  routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry', 'running-counts.ts'],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts'],
   stages: [
@@ -38,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'upstream',
     'config.ts',
+    'running-counts.ts',
   ],
   gateway: [
     'access',
@@ -88,6 +89,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
   'in-time.ts': [],
+  'running-counts.ts': [],
   'end-signals.ts': [],
   'context.ts': [
     'access',
@@ -104,6 +106,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'upstream',
     'config.ts',
+    'running-counts.ts',
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],

@@ -96,6 +96,7 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
       weight: channel.weight,
       allowPrivateAddress: channel.allowPrivateAddress === true,
       privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
+      concurrency: channel.concurrency ?? null,
       imageConcurrency: channel.imageConcurrency ?? null,
       imagesPerMinute: channel.imagesPerMinute ?? null,
       disabledAt: null,

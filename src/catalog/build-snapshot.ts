@@ -81,6 +81,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         weight: row.weight,
         allowPrivateAddress: row.privateAddresses ?? row.allowPrivateAddress,
         credentials: stored.map((one) => keeper.decryptCredential(one, row.id)),
+        concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
       }

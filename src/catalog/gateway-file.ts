@@ -72,6 +72,7 @@ export const channelEntry = z
     priority: wholeNumber(-1_000_000, 1_000_000).default(0),
     weight: wholeNumber(1, 1_000_000).default(1),
     allow_private_address: privateAddress.default(false),
+    concurrency: wholeNumber(1, 1_000_000).optional(),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
   })
   .transform((c) => ({
@@ -82,6 +83,7 @@ export const channelEntry = z
     priority: c.priority,
     weight: c.weight,
     allowPrivateAddress: c.allow_private_address,
+    concurrency: c.concurrency,
     imageConcurrency: c.images.concurrency,
     imagesPerMinute: c.images.per_minute,
   }))

@@ -64,6 +64,8 @@ export interface Channel {
   allowPrivateAddress: boolean | readonly string[]
   /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
   credentials: readonly string[]
+  /** The most calls that a process runs on it at once; undefined: half of IN_FLIGHT_MAX. */
+  concurrency: number | undefined
   /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined

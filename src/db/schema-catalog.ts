@@ -61,6 +61,8 @@ export const channels = pgTable('channels', {
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
   /** CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says. */
   privateAddresses: text('private_addresses').array(),
+  /** The most calls that each process runs on it at once; NULL: half of its IN_FLIGHT_MAX. */
+  concurrency: integer('concurrency'),
   /** The most images that it makes at once, and in a minute, for all processes together; NULL: unbounded. */
   imageConcurrency: integer('image_concurrency'),
   imagesPerMinute: integer('images_per_minute'),

@@ -47,9 +47,7 @@ export function callTarget(
   }
   row.sentAt ??= Date.now()
   setRouteHeaders(admitted, target, modelCandidates)
-  // The breaker may ask while the answer still comes: its head already shows that the target answers.
-  const hasAnswered = () => record.status !== null && record.status >= 200 && record.status <= 299
-  const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name, hasAnswered)
+  const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
   return new Promise((done) => {
     const relay = new Relay({
       admitted,
@@ -57,6 +55,7 @@ export function callTarget(
       reader: prepared.reader,
       attempt: record,
       bounds: gateway.bounds,
+      breakerCall,
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)

@@ -57,6 +57,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     if (result.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: result.verdict.next, reached: result.reached })
   }
+  if (calls === 0 && last === noTargetTried && targets.hasMetFull) last = allFull
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
@@ -78,6 +79,15 @@ const noTargetTried: Failure = {
   target: null,
   error: new GatewayError('unavailable', 'No channel could be tried.'),
   refusal: undefined,
+}
+
+const allFull: Failure = {
+  ...noTargetTried,
+  error: new GatewayError(
+    'unavailable',
+    'The channels of this model run as many requests as this gateway process allows them. Try again.',
+    { retryAfterSeconds: 1 },
+  ),
 }
 
 /** The ending of a request whose client left between two attempts. The first attempt may have cost money. */

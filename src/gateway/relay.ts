@@ -5,6 +5,7 @@ import type { Bounds } from '../config.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
@@ -31,6 +32,7 @@ export interface RelayOptions {
   side: UpstreamSide
   reader: AnswerReader
   attempt: AttemptRecord
+  breakerCall: Pick<BreakerCall, 'answered'>
   bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
   /** Write the row. The last bytes of the answer wait for it. */
   settle(answer: RelayedAnswer): Promise<void>
@@ -77,6 +79,7 @@ export class Relay implements Listener {
     this.#status = status
     this.#headers = headers
     attempt.status = status
+    this.#options.breakerCall.answered(status)
     attempt.firstByteMs = Date.now() - this.#sentAt
     attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
     if (status < 200 || status > 299) {

@@ -64,6 +64,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }
+  if (called === 0 && targets.hasMetFull) made.waitMs = Math.min(fullMs, made.waitMs ?? fullMs)
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (called === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
@@ -72,6 +73,9 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     throw firstEncodingError ?? new GatewayError('unavailable', 'No channel could be tried.')
   return made
 }
+
+/** Pause of a job whose channels run as many calls as they may. */
+const fullMs = 1_000
 
 /** The job's own model only: the job's price is fixed, and is the price of this model. */
 function planModel(gateway: ImageGateway, job: ImageJob): ModelCandidates {

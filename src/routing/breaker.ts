@@ -4,6 +4,8 @@ export interface BreakerBounds {
   /** Time of the first opening, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: number
   breakerOpenMsMax: number
+  /** It opens when as many calls as `breakerFailures` wait and none was answered or ended for so long, in ms. */
+  breakerSilenceMs: number
 }
 
 /** It also opens when half of the last `windowCalls` calls failed, if at least `windowCallsLeast` are within `windowMs`. */

@@ -21,6 +21,11 @@ export type Outcome = 'failure' | 'life' | 'nothing'
 
 /** A call under way, for the breaker of its channel. Only its first `end` counts. */
 export interface BreakerCall {
+  /**
+   * The head of the upstream's answer has come. A good one proves that the channel works, long before a long answer ends;
+   * any proves that it is not silent.
+   */
+  answered(status: number): void
   /** `openMs`: the upstream said for how long we must not call it. */
   end(outcome: Outcome, reason: string, openMs?: number): void
 }
@@ -74,19 +79,29 @@ export class Breakers {
     return `breaker half open, another request tries it: ${state.breaker.reason}`
   }
 
-  /**
-   * A call begins, even if `whyNot` gave a reason against it. `hasAnswered`: whether the upstream has begun a good answer.
-   * That proves that the channel works, long before a long answer ends.
-   */
-  begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): BreakerCall {
+  /** A call begins, even if `whyNot` gave a reason against it. */
+  begin(channelId: string, channelName: string): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
     const now = performance.now()
     state.breaker.usedAt = now
     const kind =
       state.breaker.openUntil === undefined ? 'counted' : mayProbe(state, now) ? 'probe' : 'last resort'
-    const call: RunningCall = { kind, epoch: state.breaker.epoch, begunAt: now, hasAnswered, hasEnded: false }
+    const call: RunningCall = {
+      kind,
+      epoch: state.breaker.epoch,
+      begunAt: now,
+      status: undefined,
+      hasEnded: false,
+    }
     if (kind === 'probe') state.probe = call
-    return { end: (outcome, reason, openMs) => this.#end(channelId, state, call, outcome, reason, openMs) }
+    if (state.unanswered++ === 0) state.quietSince = now
+    return {
+      answered(status) {
+        if (call.status === undefined && !call.hasEnded) noteAnswer(state)
+        call.status = status
+      },
+      end: (outcome, reason, openMs) => this.#end(channelId, state, call, outcome, reason, openMs),
+    }
   }
 
   async end(): Promise<void> {
@@ -105,6 +120,7 @@ export class Breakers {
   ): void {
     if (call.hasEnded) return
     call.hasEnded = true
+    if (call.status === undefined) noteAnswer(state)
     const { breaker } = state
     const isHeld = state.probe === call
     if (isHeld) state.probe = undefined
@@ -206,14 +222,30 @@ export class Breakers {
       const { breaker, probe } = state
       if (state.unsaved && !state.saving) void this.#save(channelId, state)
       if (probe !== undefined) this.#checkProbe(channelId, state, probe)
-      const isUnused = breaker.openUntil === undefined && !state.unsaved && breaker.usedAt < now - unusedMs
+      this.#lookForSilence(channelId, state, now)
+      const isUnused =
+        state.unanswered === 0 &&
+        breaker.openUntil === undefined &&
+        !state.unsaved &&
+        breaker.usedAt < now - unusedMs
       if (isUnused) this.#states.delete(channelId)
     }
     this.#read()
   }
 
+  /** Calls of models that think for long may be silent for minutes: only many of them, and no answer to any, mean trouble. */
+  #lookForSilence(channelId: string, state: State, now: number): void {
+    const { breakerFailures, breakerSilenceMs } = this.#options.bounds
+    const { breaker, unanswered, quietSince } = state
+    if (breaker.openUntil !== undefined || unanswered < breakerFailures) return
+    if (now - quietSince < breakerSilenceMs) return
+    const reason = `no answer to any of ${unanswered} calls for ${Math.round((now - quietSince) / 1000)} s`
+    state.quietSince = now
+    this.#open(channelId, state, reason, undefined)
+  }
+
   #checkProbe(channelId: string, state: State, probe: RunningCall): void {
-    if (probe.hasAnswered()) {
+    if (probe.status !== undefined && probe.status >= 200 && probe.status <= 299) {
       this.#close(channelId, state)
       // The rest of its answer counts like that of any other call.
       probe.kind = 'counted'
@@ -287,6 +319,8 @@ export class Breakers {
       channelName,
       breaker: new Breaker(),
       probe: undefined,
+      unanswered: 0,
+      quietSince: 0,
       claiming: false,
       claimAt: 0,
       claimedUntil: 0,
@@ -304,6 +338,10 @@ interface State {
   channelName: string | undefined
   breaker: Breaker
   probe: RunningCall | undefined
+  /** Running calls whose answer has not begun. */
+  unanswered: number
+  /** The last time when a call was answered or ended, or when the first of those unanswered began. */
+  quietSince: number
   claiming: boolean
   /** Do not claim again before this time. */
   claimAt: number
@@ -322,8 +360,14 @@ interface RunningCall {
   kind: 'counted' | 'probe' | 'last resort'
   epoch: number
   begunAt: number
-  hasAnswered: () => boolean
+  /** Of the answer; undefined: it has not begun. */
+  status: number | undefined
   hasEnded: boolean
+}
+
+function noteAnswer(state: State): void {
+  state.unanswered--
+  state.quietSince = performance.now()
 }
 
 /** The next probe of the channel needs a new claim. */

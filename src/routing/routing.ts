@@ -3,12 +3,16 @@ import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
 import { breakerTable } from './breaker-table.ts'
 import { Breakers } from './breakers.ts'
+import type { ChannelLoad } from './channel-load.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
-/** The state that calls leave behind for later requests: open breakers of channels, and cooldowns of credentials. */
+/**
+ * The state of channels and credentials for later requests: open breakers, cooldowns, and how many calls run.
+ */
 export interface Routing {
   breakers: Breakers
   cooldowns: CredentialCooldowns
+  load: ChannelLoad
   /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: number
   end(): Promise<void>
@@ -17,13 +21,15 @@ export interface Routing {
 export function startRouting(options: {
   database: Pick<Database, 'state' | 'listen'>
   bounds: BreakerBounds & CooldownBounds
+  load: ChannelLoad
   log: Log
 }): Routing {
-  const { database, bounds, log } = options
+  const { database, bounds, load, log } = options
   const breakers = new Breakers({ bounds, table: breakerTable(database), database, log })
   return {
     breakers,
     cooldowns: new CredentialCooldowns(bounds),
+    load,
     retryAfterMsMax: bounds.retryAfterMsMax,
     end: () => breakers.end(),
   }

@@ -34,10 +34,10 @@ export interface Chosen {
 export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
- * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that
- * moment, model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is
- * left, it chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert
- * requests, they do not refuse them. It never chooses a target twice, nor a channel that this request could not reach.
+ * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
+ * model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is left, it
+ * chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert requests, they
+ * do not refuse them. It never chooses a target twice, nor a channel that this request could not reach or that is full.
  */
 export class Targets {
   readonly #routing: Routing
@@ -50,6 +50,8 @@ export class Targets {
   #chosen: Chosen | undefined
   /** Undefined until the first target has failed: most requests need no more than one. */
   #failed: Failed | undefined
+  /** A channel was passed over because it runs as many requests as it may. */
+  hasMetFull = false
   /** The best one first. */
   #lastResorts: Chosen[] = []
 
@@ -77,7 +79,7 @@ export class Targets {
       if (!this.#nextCandidate()) break
     }
     if (this.#chosen?.isLastResort === true && result?.next !== 'untranslatable') return undefined
-    const last = this.#lastResorts.find(({ target }) => !this.#isTried(target) && !this.#isHopeless(target))
+    const last = this.#lastResorts.find(({ target }) => this.#isPossible(target))
     if (last !== undefined) this.#chosen = last
     return last
   }
@@ -108,6 +110,12 @@ export class Targets {
           if (this.#isUnreached(candidate)) this.#passOver(modelCandidates, candidate, unreachedReason)
           continue
         }
+        const full = this.#routing.load.whyFull(candidate.channel)
+        if (full !== undefined) {
+          this.hasMetFull = true
+          this.#passOver(modelCandidates, candidate, full)
+          continue
+        }
         this.#cursor = this.#cursorAt(modelCandidates, candidate)
         return true
       }
@@ -121,6 +129,12 @@ export class Targets {
 
   #isUnreached({ channel }: Candidate): boolean {
     return this.#failed?.unreached.has(channel.id) === true
+  }
+
+  /** As a last resort. */
+  #isPossible(target: Target): boolean {
+    if (this.#isTried(target) || this.#isHopeless(target)) return false
+    return this.#routing.load.whyFull(target.channel) === undefined
   }
 
   #isTried(target: Target): boolean {

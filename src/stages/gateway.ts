@@ -9,6 +9,7 @@ import type { Reservations } from '../ledger/reservations.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
+import type { RunningCounts } from '../running-counts.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Life } from './life.ts'
@@ -37,6 +38,8 @@ export interface Gateway {
   redactionKey: Buffer
   /** Requests that run now. */
   requests: RunningRequests<Life>
+  /** Those of each key. */
+  keyRequests: RunningCounts
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

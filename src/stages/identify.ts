@@ -50,8 +50,22 @@ function identifyAs(
   // Before the check, so that a request without room is a row of its key too.
   received.row.identity = identity
   requireRoom(gateway)
+  received.life.releases.push(takePlace(gateway, identity))
   checkTags(received.request.headers)
   return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
+}
+
+/** One more request of the key runs until the returned function is called. Throws `rate_limited` when too many do. */
+function takePlace({ keyRequests, bounds }: Gateway, { keyId }: Identity): () => void {
+  const most = bounds.keyInFlightMax === 0 ? Math.ceil(bounds.inFlightMax / 2) : bounds.keyInFlightMax
+  if (keyRequests.of(keyId) >= most) {
+    throw new GatewayError(
+      'rate_limited',
+      `This key runs ${most} requests in this gateway process, as many as one key may. Wait for one of them to end.`,
+      { retryAfterSeconds: 1 },
+    )
+  }
+  return keyRequests.begin(keyId)
 }
 
 /** Throws `unavailable` when this process may begin no new request. */

@@ -33,6 +33,7 @@ export interface UpstreamCall {
 export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Sender {
   readonly #listener: Listener
   readonly #timer: NodeJS.Timeout
+  readonly #onFinish: () => void
   #controller: Dispatcher.DispatchController | undefined
   #socket: Socket | undefined
   #decoder: AnswerDecoder | undefined
@@ -40,8 +41,10 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   #sent = false
   #done = false
 
-  constructor(listener: Listener, totalMs: number) {
+  /** `onFinish`: called once, before the listener hears of the end. */
+  constructor(listener: Listener, totalMs: number, onFinish: () => void) {
     this.#listener = listener
+    this.#onFinish = onFinish
     this.#timer = setTimeout(() => this.abort(tookTooLong(totalMs)), totalMs)
   }
 
@@ -160,6 +163,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     this.#done = true
     this.#decoder?.close()
     clearTimeout(this.#timer)
+    this.#onFinish()
   }
 }
 

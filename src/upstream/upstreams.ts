@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Pool } from 'undici'
 import type { Target } from '../routing/candidates.ts'
+import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { checkHost, guardedLookup, type Lookup, policyOf } from './allowed-addresses.ts'
 import { connector } from './connection.ts'
@@ -37,6 +38,7 @@ const placesMax = 1000
 /** All connections of this process to upstreams: one pool for each origin and address policy. */
 export class Upstreams {
   readonly #bounds: UpstreamBounds
+  readonly #load: ChannelLoad
   readonly #lookup: Lookup | undefined
   /** Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin. */
   readonly #ownOrigins: ReadonlyMap<string, string>
@@ -46,8 +48,14 @@ export class Upstreams {
     dispose: ({ pool }) => void pool.close().catch(() => {}),
   })
 
-  constructor(bounds: UpstreamBounds, ownOrigins: ReadonlyMap<string, string> = new Map(), lookup?: Lookup) {
+  constructor(
+    bounds: UpstreamBounds,
+    load: ChannelLoad,
+    ownOrigins: ReadonlyMap<string, string> = new Map(),
+    lookup?: Lookup,
+  ) {
     this.#bounds = bounds
+    this.#load = load
     this.#lookup = lookup
     this.#ownOrigins = ownOrigins
   }
@@ -58,7 +66,7 @@ export class Upstreams {
     request: UpstreamRequest,
     listener: Listener,
   ): UpstreamCall {
-    const handler = new CallHandler(listener, this.#bounds.upstreamTotalMs)
+    const handler = new CallHandler(listener, this.#bounds.upstreamTotalMs, this.#load.begin(target.channel))
     let place: Place
     try {
       place = this.#placeOf(target)

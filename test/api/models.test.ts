@@ -12,6 +12,7 @@ const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   weight: 1,
   allowPrivateAddress: false,
   credentials: ['x'],
+  concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
 })

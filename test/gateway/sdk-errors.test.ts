@@ -333,6 +333,7 @@ beforeAll(async () => {
     env: {
       BODY_BYTES_MAX: '65536',
       IN_FLIGHT_MAX: String(inFlightMax),
+      KEY_IN_FLIGHT_MAX: String(inFlightMax),
       UPSTREAM_IDLE_MS: '1000',
       ATTEMPTS_MAX: '1',
     },
@@ -396,7 +397,7 @@ async function whileHeld<T>(count: number, key: string, run: () => Promise<T>): 
 function yaml(url: string): string {
   const origin = url.replace(/\/v1$/, '')
   const channel = (name: string, protocol: string, base: string) =>
-    `  - { name: ${name}, protocols: { ${protocol}: ${base} }, api_keys: [upstream-credential-1], models: [${name}], allow_private_address: true }`
+    `  - { name: ${name}, protocols: { ${protocol}: ${base} }, api_keys: [upstream-credential-1], models: [${name}], concurrency: 10, allow_private_address: true }`
   return `
 models:
   - { id: via-chat, context_length: 100000, max_output_tokens: 1000, price: { input: "1000", output: "1000" } }
@@ -407,7 +408,7 @@ channels:
 ${channel('via-chat', 'openai-chat', url)}
 ${channel('via-messages', 'anthropic-messages', `${origin}/m`)}
 ${channel('images', 'openai-images', url)}
-  - { name: native, protocols: { openai-chat: ${url}, openai-responses: ${url}, anthropic-messages: ${origin} }, api_keys: [upstream-credential-1], models: [native], allow_private_address: true }
+  - { name: native, protocols: { openai-chat: ${url}, openai-responses: ${url}, anthropic-messages: ${origin} }, api_keys: [upstream-credential-1], models: [native], concurrency: 10, allow_private_address: true }
 groups:
   - { name: default, models: ['*'], channels: ['*'] }
   - { name: narrow, models: [images], channels: ['*'] }

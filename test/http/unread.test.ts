@@ -5,7 +5,7 @@ import { chatStream } from '../support/upstream-plans.ts'
 
 let bed: Testbed
 beforeAll(async () => {
-  bed = await startTestbed({ env: { REQUEST_READ_MS: '1000', IN_FLIGHT_MAX: '2' } })
+  bed = await startTestbed({ env: { REQUEST_READ_MS: '1000', IN_FLIGHT_MAX: '2', KEY_IN_FLIGHT_MAX: '2' } })
 })
 afterAll(() => bed.close())
 

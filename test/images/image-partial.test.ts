@@ -10,6 +10,7 @@ import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
+import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageTestbed, imagesYaml, startImageTestbed } from '../support/image-testbed.ts'
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
@@ -199,12 +200,15 @@ describe('images that were made count, even if others failed', () => {
 describe('the end of making images', () => {
   let upstream: ImageUpstream
   let directory: string
-  const upstreams = new Upstreams({
-    upstreamConnectMs: 5_000,
-    upstreamFirstByteMs: 5_000,
-    upstreamIdleMs: 5_000,
-    upstreamTotalMs: 10_000,
-  })
+  const upstreams = new Upstreams(
+    {
+      upstreamConnectMs: 5_000,
+      upstreamFirstByteMs: 5_000,
+      upstreamIdleMs: 5_000,
+      upstreamTotalMs: 10_000,
+    },
+    new ChannelLoad(1_000),
+  )
   const routing = localRouting()
   beforeAll(async () => {
     upstream = await startImageUpstream()

@@ -9,6 +9,7 @@ import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
+import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
@@ -20,12 +21,15 @@ import { localRouting } from '../support/local-routing.ts'
 let upstream: ImageUpstream
 let directory: string
 let routing: Routing
-const upstreams = new Upstreams({
-  upstreamConnectMs: 5_000,
-  upstreamFirstByteMs: 5_000,
-  upstreamIdleMs: 5_000,
-  upstreamTotalMs: 10_000,
-})
+const upstreams = new Upstreams(
+  {
+    upstreamConnectMs: 5_000,
+    upstreamFirstByteMs: 5_000,
+    upstreamIdleMs: 5_000,
+    upstreamTotalMs: 10_000,
+  },
+  new ChannelLoad(1_000),
+)
 beforeAll(async () => {
   upstream = await startImageUpstream()
   directory = await mkdtemp(join(tmpdir(), 'tollgate-images-'))

@@ -26,7 +26,7 @@ afterAll(async () => {
   await drop()
 })
 
-const bounds = { breakerFailures: 3, breakerOpenMs: 200, breakerOpenMsMax: 1_000 }
+const bounds = { breakerFailures: 3, breakerOpenMs: 200, breakerOpenMsMax: 1_000, breakerSilenceMs: 300 }
 
 function start(process: 0 | 1 = 0, more: Partial<BreakersOptions> = {}): Breakers {
   const database = databases[process]
@@ -162,15 +162,31 @@ test('a long answer closes the breaker before its end, and its end counts as wel
   const channel = randomUUID()
   open(breakers, channel)
   await until(() => isClosed(breakers, channel))
-  let hasAnswered = false
-  const probe = breakers.begin(channel, 'main', () => hasAnswered)
+  const probe = breakers.begin(channel, 'main')
   expect(isClosed(breakers, channel)).toBe(false)
-  hasAnswered = true
+  probe.answered(200)
   await until(() => isClosed(breakers, channel))
   fail(breakers, channel)
   fail(breakers, channel)
   probe.end('failure', 'upstream_error')
   expect(isClosed(breakers, channel)).toBe(false)
+})
+
+test('a breaker opens when several calls wait and none is answered for long; an answer to one of them starts the time anew', async () => {
+  const breakers = start()
+  const [silent, slow] = [randomUUID(), randomUUID()]
+  const calls = [1, 2, 3].map(() => breakers.begin(silent, 'silent'))
+  const [first] = [1, 2, 3].map(() => breakers.begin(slow, 'slow'))
+  await until(() => !isClosed(breakers, silent))
+  expect(breakers.whyNot(silent)).toMatch(/no answer to any of 3 calls/)
+  // Two that wait are too few to say anything.
+  first?.answered(500)
+  const two = randomUUID()
+  for (const _ of [1, 2]) breakers.begin(two, 'two')
+  await until(() => isClosed(breakers, silent))
+  expect(isClosed(breakers, two)).toBe(true)
+  // It had opened since these calls began: their late answers decide nothing.
+  for (const call of calls) call.end('life', '')
 })
 
 test('a probe that does not end keeps no other request from probing, and counts when it ends', async () => {

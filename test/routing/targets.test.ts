@@ -36,6 +36,7 @@ function channelOf(name: string, credentials = ['a']): Channel {
     weight: 1,
     allowPrivateAddress: true,
     credentials,
+    concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
   }

@@ -1,5 +1,6 @@
 import type { BreakerTable } from '../../src/routing/breaker-table.ts'
 import { Breakers } from '../../src/routing/breakers.ts'
+import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { CredentialCooldowns } from '../../src/routing/cooldowns.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
@@ -10,6 +11,7 @@ export function localRouting(): Routing {
     breakerFailures: 5,
     breakerOpenMs: 5_000,
     breakerOpenMsMax: 60_000,
+    breakerSilenceMs: 120_000,
     credentialRestMs: 30_000,
     retryAfterMsMax: 600_000,
   }
@@ -25,6 +27,7 @@ export function localRouting(): Routing {
   return {
     breakers,
     cooldowns: new CredentialCooldowns(bounds),
+    load: new ChannelLoad(1_000),
     retryAfterMsMax: 600_000,
     end: () => breakers.end(),
   }

@@ -46,6 +46,7 @@ channels:
     protocols: { openai-chat: ${upstreamUrl} }
     api_keys: [ "upstream-credential-0001" ]
     models: { main: upstream-main, priced: priced, '*': '*' }
+    concurrency: 10000
     allow_private_address: true
 groups:
   - { name: default, models: ['*'], channels: ['*'], client_gone: { policy: drain, seconds: 5 } }

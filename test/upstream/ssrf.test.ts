@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type AllowedAddresses, type Lookup, refusalOf } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
@@ -202,7 +203,12 @@ describe('a name', () => {
 
   test('is connected at the address that was checked, which is resolved once for each connection', async () => {
     const lookups: string[] = []
-    const upstreams = new Upstreams(bounds, new Map(), answering(lookups, [['127.0.0.2'], ['127.0.0.1']]))
+    const upstreams = new Upstreams(
+      bounds,
+      new ChannelLoad(1_000),
+      new Map(),
+      answering(lookups, [['127.0.0.2'], ['127.0.0.1']]),
+    )
     expect(await call(upstreams, ['127.0.0.2/32'])).toBe(200)
     expect(lookups).toEqual(['rebinds.example'])
     expect([elsewhere.requests, here.requests]).toEqual([['rebinds.example'], []])
@@ -212,7 +218,7 @@ describe('a name', () => {
   test('that leads elsewhere at the next connection is refused then', async () => {
     const lookups: string[] = []
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], ['127.0.0.2']]
-    const upstreams = new Upstreams(bounds, new Map(), answering(lookups, answers))
+    const upstreams = new Upstreams(bounds, new ChannelLoad(1_000), new Map(), answering(lookups, answers))
     const seen: (number | string)[] = []
     for (const _ of answers) {
       seen.push(await call(upstreams, ['127.0.0.2/32']))
@@ -225,7 +231,7 @@ describe('a name', () => {
 
   test('with allowed and forbidden addresses is called only at the allowed ones', async () => {
     const both = [['127.0.0.1', '127.0.0.2', '169.254.169.254']]
-    const upstreams = new Upstreams(bounds, new Map(), answering([], both))
+    const upstreams = new Upstreams(bounds, new ChannelLoad(1_000), new Map(), answering([], both))
     expect(await call(upstreams, ['127.0.0.2/32'])).toBe(200)
     expect([elsewhere.requests, here.requests]).toEqual([['rebinds.example'], []])
     await upstreams.destroy()
@@ -233,7 +239,12 @@ describe('a name', () => {
 
   test('is resolved again for each policy, so that no connection passes from one to another', async () => {
     const lookups: string[] = []
-    const upstreams = new Upstreams(bounds, new Map(), answering(lookups, [['127.0.0.2']]))
+    const upstreams = new Upstreams(
+      bounds,
+      new ChannelLoad(1_000),
+      new Map(),
+      answering(lookups, [['127.0.0.2']]),
+    )
     expect(await call(upstreams, true)).toBe(200)
     expect(await call(upstreams, false)).toBe('upstream_error')
     expect(await call(upstreams, ['127.0.0.1/32'])).toBe('upstream_error')
@@ -382,6 +393,7 @@ const anyChannel = {
   priority: 0,
   weight: 1,
   credentials: [''],
+  concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
 }

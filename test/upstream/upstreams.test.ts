@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/canonical/error.ts'
+import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type Listener, type UpstreamCall, Upstreams } from '../../src/upstream/upstreams.ts'
 import { answerBytes, type RawRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 
@@ -140,7 +141,7 @@ test('a call that has ended cannot affect the connection, which another call has
 
 function withSlowLookup() {
   const asked = Promise.withResolvers<void>()
-  const upstreams = new Upstreams(bounds, new Map(), (_hostname, _options, done) => {
+  const upstreams = new Upstreams(bounds, new ChannelLoad(1_000), new Map(), (_hostname, _options, done) => {
     void asked.promise.then(() => done(null, [{ address: '127.0.0.1', family: 4 }]))
   })
   return { upstreams, answerLookup: () => asked.resolve() }
@@ -155,6 +156,7 @@ function ask(upstreams: Upstreams, listener: Listener, body = Buffer.from('{}'))
     weight: 1,
     allowPrivateAddress: true,
     credentials: [''],
+    concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
   }

@@ -109,6 +109,7 @@ export function aChannel(changes: Partial<Channel>): Channel {
     weight: 1,
     allowPrivateAddress: false,
     credentials: [''],
+    concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
     ...changes,

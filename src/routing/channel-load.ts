@@ -1,0 +1,27 @@
+import type { Channel } from '../catalog/snapshot.ts'
+import { RunningCounts } from '../running-counts.ts'
+
+/**
+ * The calls that this process runs on each channel, and the bound on them. Without it, a channel that hangs would take the
+ * places of all requests, and those of healthy channels would be refused.
+ */
+export class ChannelLoad {
+  readonly #running = new RunningCounts()
+  readonly #concurrency: number
+
+  /** `concurrency`: for channels that name none. */
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency
+  }
+
+  /** Why the channel takes no call now; undefined: it does. */
+  whyFull({ id, concurrency = this.#concurrency }: Pick<Channel, 'id' | 'concurrency'>): string | undefined {
+    if (this.#running.of(id) < concurrency) return undefined
+    return `it runs ${concurrency} requests of this process, as many as it may`
+  }
+
+  /** A call begins. Call the function that it returns once, at its end. */
+  begin({ id }: Pick<Channel, 'id'>): () => void {
+    return this.#running.begin(id)
+  }
+}

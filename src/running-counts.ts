@@ -1,0 +1,18 @@
+/** How many of something run in this process, for each owner. */
+export class RunningCounts {
+  readonly #counts = new Map<string, number>()
+
+  of(owner: string): number {
+    return this.#counts.get(owner) ?? 0
+  }
+
+  /** One more runs. Call the function that it returns once, at its end. */
+  begin(owner: string): () => void {
+    this.#counts.set(owner, this.of(owner) + 1)
+    return () => {
+      const left = this.of(owner) - 1
+      if (left > 0) this.#counts.set(owner, left)
+      else this.#counts.delete(owner)
+    }
+  }
+}

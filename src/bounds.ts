@@ -26,6 +26,10 @@ export const boundSettings = {
   bodyBytesMax: count(32 * MiB, 1024),
   /** Decoded size of all encoded request bodies of a process together. */
   decodedBytesMax: count(256 * MiB, 1024),
+  /** Size of all request bodies that a process reads or holds, as they came and decoded. */
+  bodiesBytesMax: count(512 * MiB, 1024),
+  /** Of one key. 0: half of `bodiesBytesMax`, or `bodyBytesMax` where that is more. */
+  keyBodiesBytesMax: count(0, 0),
   headerBytesMax: count(64 * 1024, 4096),
   jsonDepthMax: count(128, 8, 2000),
   /** Keys and values in one body: parsing more would block the event loop for too long. */

@@ -49,9 +49,9 @@ export async function read<Facts extends AskedFacts>(
 export async function readWhole(gateway: Gateway, identified: Identified): Promise<Buffer | undefined> {
   const { life, row } = identified
   if (life.clientGone) return undefined
-  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
-  const decoded = { bytesMax: decodedBytesMax, releases: life.releases }
-  const body = await readBody(identified.request, bodyBytesMax, decoded)
+  const share = gateway.bodies.begin(identified.identity.keyId)
+  life.releases.push(share.release)
+  const body = await readBody(identified.request, gateway.bounds.bodyBytesMax, share)
   if (body === undefined) {
     life.clientGone = true
     return undefined

@@ -75,6 +75,8 @@ export const boundSettings = {
   outputTokensDefault: count(8192, 16),
   drainOnShutdownMs: milliseconds(30 * second, 0),
   keyCacheMax: count(100_000, 1, 10_000_000),
+  /** With more keys, the process does not keep their hashes, and looks up every unknown key in Postgres. */
+  knownKeysMax: count(2_000_000, 0, 50_000_000),
   keyCacheNegativeMs: milliseconds(60 * second),
   revisionPollMs: milliseconds(400, 50, 1000),
   databaseWaitMs: milliseconds(60 * second),

@@ -113,14 +113,15 @@ return answer
 
 /**
  * The second decision. KEYS: for each scope its hash and its set. ARGV: time, request; then for each scope requests a minute,
- * tokens a minute, and the tokens to hold. A refusal gives back the request and its places. Returns the same as `take`.
+ * tokens a minute, the tokens to hold, and those that it holds already. A refusal gives back all that the request has taken.
+ * Returns the same as `take`.
  */
 const hold = `
 local now = clock(ARGV[1])
 
 local buckets = {}
 for index = 1, #KEYS / 2 do
-  local first = index * 3
+  local first = index * 4 - 1
   local bucket = read(KEYS[index * 2 - 1], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
   bucket.hold = tonumber(ARGV[first + 2])
   consider(index, 2, bucket.tokens, bucket.hold, bucket.tokensPerMinute)
@@ -136,8 +137,9 @@ for index = 1, #buckets do
     bucket.tokens = bucket.tokens + bucket.hold * ${unitsPerOne}
   else
     redis.call('ZREM', KEYS[index * 2], ARGV[2])
-    changes = changes or bucket.requestsPerMinute >= 0
+    changes = changes or bucket.requestsPerMinute >= 0 or bucket.tokensPerMinute >= 0
     bucket.requests = math.max(0, bucket.requests - ${unitsPerOne})
+    bucket.tokens = math.max(0, bucket.tokens - tonumber(ARGV[index * 4 + 2]) * ${unitsPerOne})
   end
   if changes then write(bucket, now) end
   answer[#answer + 1] = bucket.requests

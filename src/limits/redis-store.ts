@@ -65,9 +65,14 @@ export class RedisStore {
     return takenFrom(answer, scopes)
   }
 
-  /** Hold more tokens for a request that `take` has granted. `held`: of each scope. */
-  async hold(scopes: readonly Scope[], held: readonly number[], requestId: string): Promise<Taken> {
-    const args = scopes.flatMap((scope, index) => [...perMinute(scope), held[index] ?? 0])
+  /** Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each scope. */
+  async hold(
+    scopes: readonly Scope[],
+    more: readonly number[],
+    held: readonly number[],
+    requestId: string,
+  ): Promise<Taken> {
+    const args = scopes.flatMap((scope, index) => [...perMinute(scope), more[index] ?? 0, held[index] ?? 0])
     return takenFrom(await this.#run('tollgateHold', scopes.flatMap(keysOf), [requestId, ...args]), scopes)
   }
 

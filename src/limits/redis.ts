@@ -59,8 +59,8 @@ class RedisLimits implements Limits {
       if (places.length > 0) this.#running.set(requestId, places)
     },
     leave: (requestId) => void this.#running.delete(requestId),
-    hold: (scopes, held, requestId) => {
-      const asking = this.#store.hold(scopes, held, requestId)
+    hold: (...question) => {
+      const asking = this.#store.hold(...question)
       return { asking, inTime: this.#inTime(asking) }
     },
     decidedLocally: () => {

@@ -11,11 +11,10 @@ export interface LeaseHome {
   enter(requestId: string, scopes: readonly Scope[]): void
   leave(requestId: string): void
   /** `inTime` resolves with undefined when Redis is too slow; `asking` still tells what Redis did. */
-  hold(
-    scopes: readonly Scope[],
-    held: readonly number[],
-    requestId: string,
-  ): { asking: Promise<Taken>; inTime: Promise<Taken | undefined> }
+  hold(...question: Parameters<RedisStore['hold']>): {
+    asking: Promise<Taken>
+    inTime: Promise<Taken | undefined>
+  }
   decidedLocally(): void
   /** Runs in the background. */
   settle(...settlement: Parameters<RedisStore['settle']>): void
@@ -59,7 +58,7 @@ export class SharedLease implements Lease {
     const more = scopes.map((scope) => heldTokens(scope, tokensEstimate))
     // Redis may take the places away now: a renewal in this moment would put them back.
     this.#home.leave(requestId)
-    const { asking, inTime } = this.#home.hold(scopes, more, requestId)
+    const { asking, inTime } = this.#home.hold(scopes, more, this.#held, requestId)
     const taken = await inTime
     if (taken === undefined) return this.#holdLocally(tokensEstimate, { asking, more })
     if (taken.refused !== undefined) {

@@ -3,7 +3,7 @@ import { type Json, parseObject } from '../../canonical/json.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { refused } from '../notes.ts'
 import { encodePart, encodeResult } from './encode-media.ts'
-import { clientToolOf, type ToolContext } from './encode-tools.ts'
+import type { ToolContext } from './encode-tools.ts'
 import { type Message, type Piece, pairResults } from './pair-results.ts'
 import { protocolName } from './wire.ts'
 
@@ -136,7 +136,7 @@ function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: strin
 }
 
 function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): Json {
-  const name = tools.wireName(clientToolOf(call), `${call.path}.name`)
+  const name = tools.wireName(call, `${call.path}.name`)
   const input = call.kind === 'custom' ? wrapCustomInput(call.input) : parseObject(call.input)
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''

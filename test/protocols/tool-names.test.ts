@@ -26,7 +26,13 @@ test('a tool in a namespace has both names upstream, and gets them apart again',
 
 test('a call gives its tool, and nothing else of the call', () => {
   const tools = names()
-  const call = { type: 'tool-call', id: 'call_1', ...plain('read'), input: '{}', path: 'messages[1]' } as const
+  const call = {
+    type: 'tool-call',
+    id: 'call_1',
+    ...plain('read'),
+    input: '{}',
+    path: 'messages[1]',
+  } as const
   tools.wireName(call, call.path)
   expect(tools.clientTool('read')).toEqual(plain('read'))
 })

@@ -2,6 +2,7 @@ import type { Block, ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from '..
 import { type Json, parseObject } from '../../canonical/json.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { refused } from '../notes.ts'
+import { isSignedBy } from '../signed-by.ts'
 import { encodePart, encodeResult } from './encode-media.ts'
 import type { ToolContext } from './encode-tools.ts'
 import { type Message, type Piece, pairResults } from './pair-results.ts'
@@ -125,11 +126,7 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
 }
 
 function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: string): Json | undefined {
-  if (
-    signature?.protocol !== protocolName ||
-    (signature.model !== undefined && signature.model !== upstreamModel)
-  )
-    return undefined
+  if (!isSignedBy(signature, protocolName, upstreamModel)) return undefined
   return signature.kind === 'encrypted'
     ? { type: 'redacted_thinking', data: signature.value }
     : { type: 'thinking', thinking: text, signature: signature.value }

@@ -14,20 +14,20 @@ export interface Scope {
 
 export interface RequestFilter {
   /** Inclusive. */
-  from?: Date
+  from?: Date | undefined
   /** Exclusive. */
-  to?: Date
+  to?: Date | undefined
   /** As requested or as served. */
-  model?: string
+  model?: string | undefined
   /** Inclusive; the same twice for one status. */
-  statusRange?: { least: number; most: number }
-  outcome?: string
-  endpoint?: string
-  requestId?: string
-  endUser?: string
-  session?: string
+  statusRange?: { least: number; most: number } | undefined
+  outcome?: string | undefined
+  endpoint?: string | undefined
+  requestId?: string | undefined
+  endUser?: string | undefined
+  session?: string | undefined
   /** All of them. */
-  tags?: readonly string[]
+  tags?: readonly string[] | undefined
 }
 
 /** Where the page before ended. */

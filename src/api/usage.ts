@@ -11,7 +11,10 @@ import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'reads'>
-  /** Ship the newest rows, so that the caller finds its last requests and their costs. It has a bound, and never rejects. */
+  /**
+   * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
+   * and never rejects.
+   */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
   now?(): number

@@ -135,7 +135,7 @@ function aRequest(i: number): Request {
     groupId,
     endpoint: '/v1/chat/completions',
     clientProtocol: 'openai-chat',
-    // Read anew from each body.
+    // A new string for each request, like one that is read from its body.
     requestedModel: ['gpt', 'main'].join('-'),
     stream: i % 2 === 0,
     clientAddress: '10.20.30.40',

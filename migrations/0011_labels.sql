@@ -13,8 +13,8 @@ CREATE INDEX "requests_end_user" ON "requests" USING btree ("tenant_id","end_use
 CREATE INDEX "requests_session" ON "requests" USING btree ("tenant_id","session","created_at") WHERE "requests"."session" is not null;--> statement-breakpoint
 CREATE TABLE "request_tags_default" PARTITION OF "request_tags" DEFAULT;--> statement-breakpoint
 
--- Trigger: a row of the usage log that has tags is noted under each of them. A row that moves to a partition of its own
--- comes here again.
+-- Trigger: notes a row of the usage log under each of its tags. A row that moves to a partition of its own comes here
+-- again.
 CREATE FUNCTION note_request_tags() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO request_tags (tenant_id, tag, created_at, request_id)

@@ -11,9 +11,10 @@ import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewayYaml } from './catalog/gateway-yaml.ts'
 import type { Config } from './config.ts'
+import type { Connections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
-import { prepareDatabase, waitForDatabase } from './db/migrate.ts'
+import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { startDemo } from './demo/server.ts'
 import { RunningRequests } from './http/running-requests.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
@@ -41,7 +42,7 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
-  /** Keys that this start generated. Nobody can read their secrets later. */
+  /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
@@ -52,12 +53,14 @@ export interface Context extends ImageGateway {
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
 
-/** Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take. */
+/**
+ * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
+ */
 const lastShipmentMs = 5_000
 
 /**
- * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`. `keptUrl`
- * is the address of the embedded Postgres if another process keeps it.
+ * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
+ * `keptUrl` is the address of the embedded Postgres if another process keeps it.
  * Rejects with an Error for the operator when a part cannot be opened.
  */
 export async function openContext(
@@ -75,13 +78,12 @@ export async function openContext(
   const embedded =
     config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, bounds.databaseWaitMs, log)
   const keeper = new SecretKeeper(
     resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
   )
 
   const generatedKeys: GeneratedKey[] = []
-  await prepareDatabase(url, async (connections) => {
+  const fillCatalog = async (connections: Connections) => {
     if (file !== undefined) {
       generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
       return
@@ -89,11 +91,13 @@ export async function openContext(
     const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
     if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
-  })
-
+  }
   const database = openDatabase(url, bounds)
+  const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
+    await prepareDatabase(url, fillCatalog)
+    return await Catalog.load(database, keeper, log)
+  })
   const demo = file === undefined ? await startDemo() : undefined
-  const catalog = await Catalog.load(database, keeper, log)
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
   const follower = await followRevisions(database, {

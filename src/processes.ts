@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
+import { onEndSignal } from './end-signals.ts'
 import {
   type Orders,
   type Serves,
@@ -104,16 +105,12 @@ function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): Abo
     for (const { child } of running) child?.kill('SIGKILL')
     process.exit(1)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal means now.
-      if (ending.signal.aborted) kill()
-      log.info({ signal, processes: running.size }, 'ending all processes')
-      ending.abort()
-      for (const { child } of running) child?.kill(signal)
-      setTimeout(kill, drainMs + killMs).unref()
-    })
-  }
+  onEndSignal((signal) => {
+    log.info({ signal, processes: running.size }, 'ending all processes')
+    ending.abort()
+    for (const { child } of running) child?.kill(signal)
+    setTimeout(kill, drainMs + killMs).unref()
+  }, kill)
   return ending.signal
 }
 

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
+import { onEndSignal } from './end-signals.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
 import { intakeOf } from './stages/intake.ts'
@@ -65,14 +66,10 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
     ending = true
   }
   supervisor?.onGone(() => endOnce('the supervisor has ended'))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal means: end at once. A terminal signals every process, and the supervisor sends the signal again. So a
-      // process with a supervisor may get the first signal twice, and ignores the second one.
-      if (ending && supervisor === undefined) process.exit(1)
-      endOnce(signal)
-    })
-  }
+  // The supervisor ends its processes itself when it gets a second signal.
+  onEndSignal(endOnce, () => {
+    if (supervisor === undefined) process.exit(1)
+  })
 }
 
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {

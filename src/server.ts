@@ -10,9 +10,9 @@ import { execArgv } from 'node:process'
 const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
 /**
- * The cache of compiled code, below the packages, where nobody else may write. A process that finds all its code here never
- * loads the TypeScript compiler, which saves 30 MB. This file is part of that code, so the environment must name the cache
- * before the process reads it.
+ * The cache of compiled code, below the packages, where no other user may write. A process that finds all its code here
+ * never loads the TypeScript compiler, which saves 30 MB. This file is part of that code, so the environment must name the
+ * cache before the process reads it.
  */
 const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 

@@ -22,7 +22,7 @@ export interface Serves {
 /** The supervisor, as one of its processes sees it. */
 export interface Supervisor extends Orders {
   serves(port: number): void
-  /** Calls `end` when the supervisor has died or closed the channel: nobody else would end this process. */
+  /** Calls `end` when the supervisor has died or closed the channel: nothing else would end this process. */
   onGone(end: () => void): void
 }
 

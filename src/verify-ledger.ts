@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { configFromEnvironment } from './config.ts'
 import { openConnections } from './db/connections.ts'
 import { startEmbedded } from './db/embedded.ts'
-import { waitForDatabase } from './db/migrate.ts'
+import { whenReachable } from './db/migrate.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { silentLog } from './telemetry/relay-log.ts'
 
@@ -14,10 +14,14 @@ async function main(): Promise<void> {
       ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
       : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  await waitForDatabase(url, config.bounds.databaseWaitMs, silentLog)
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate verify' })
   try {
-    const { findings, requests, orphaned } = await verifyLedger(connections.sql)
+    const { findings, requests, orphaned } = await whenReachable(
+      url,
+      config.bounds.databaseWaitMs,
+      silentLog,
+      () => verifyLedger(connections.sql),
+    )
     for (const { rule, differences, samples } of findings) {
       console.log(
         `${differences === 0 ? 'holds ' : 'BROKEN'}  ${rule}${differences === 0 ? '' : `: ${differences} differ`}`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 
-test('without anything in the environment every setting has its default', () => {
+test('with an empty environment every setting has its default', () => {
   const config = readConfig({})
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -26,13 +26,13 @@ test('without anything in the environment every setting has its default', () => 
     expect(Number.isSafeInteger(bound), name).toBe(true)
 })
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as unset', () => {
   expect(
     readConfig({ PORT: '', DATABASE_URL: '', LOG_LEVEL: '', SECRET_KEY: '', IN_FLIGHT_MAX: '' }),
   ).toEqual(readConfig({}))
 })
 
-test('what is set is taken, at both ends of its range', () => {
+test('a set value is used, at both ends of its range', () => {
   expect(readConfig({ PORT: '0' }).port).toBe(0)
   expect(readConfig({ PORT: '65535' }).port).toBe(65_535)
   expect(
@@ -66,13 +66,16 @@ test.for([
   ['DATABASE_URL', 'mysql://x', 'must be a postgres:// URL'],
   ['PUBLIC_URL', 'gateway.example.com', 'must be an http:// or https:// URL'],
   ['SECRET_KEY', 'short', 'must have 32 characters or more (try: openssl rand -hex 32)'],
-] as const)('%s=%s is refused with what it must be, and without its value', ([name, value, rule]) => {
-  expect(() => readConfig({ [name]: value })).toThrow(
-    new Error(`The environment has wrong values:\n  ${name}: ${rule}`),
-  )
-})
+] as const)(
+  '%s=%s is refused by an error that says what it must be and does not show its value',
+  ([name, value, rule]) => {
+    expect(() => readConfig({ [name]: value })).toThrow(
+      new Error(`The environment has wrong values:\n  ${name}: ${rule}`),
+    )
+  },
+)
 
-test('every wrong variable is named at once, each in a line of its own', () => {
+test('all wrong variables are named at once, each on its own line', () => {
   expect(() => readConfig({ PORT: 'x', IN_FLIGHT_MAX: '0', LOG_LEVEL: 'x' })).toThrow(
     /:\n {2}PORT: must .+\n {2}LOG_LEVEL: must .+\n {2}IN_FLIGHT_MAX: must .+$/,
   )

@@ -11,7 +11,7 @@ import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
 
-/** Holds what the documents say against the code, so that they cannot drift apart. */
+/** Compares the documents with the code, so that they stay true. */
 
 const root = resolve(import.meta.dirname, '..')
 const configuration = read('docs/reference/configuration.md')
@@ -40,14 +40,14 @@ describe('the environment in docs/reference/configuration.md', () => {
     }
   })
 
-  test('has the names by which wrong values are refused', () => {
+  test('has the names that the errors about wrong values use', () => {
     for (const { variable } of documented) {
       if (typeof defaults[variable] !== 'number') continue
       expect(() => readConfig({ [variable]: 'many' })).toThrow(`  ${variable}: `)
     }
   })
 
-  test.each(documents)('has each variable that %s names', (document) => {
+  test.each(documents)('has every variable that %s names', (document) => {
     const named = [...read(document).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
     for (const [, name = ''] of named) {
       expect([...Object.keys(defaults), ...othersVariables], `${document} names ${name}`).toContain(name)
@@ -55,7 +55,7 @@ describe('the environment in docs/reference/configuration.md', () => {
   })
 })
 
-/** Variables of other programs, and of examples. */
+/** Variables of other programs and of examples. */
 const othersVariables = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -85,14 +85,14 @@ describe('gateway.yaml in docs/reference/configuration.md', () => {
 
   test('gives the default that the code has', () => {
     for (const { setting, value } of settings) {
-      const [, told] = documented.find(([name]) => name === setting) ?? []
-      // Those of settings that are transformed cannot be seen from outside.
-      if (value !== 'none') expect(told, `default of ${setting}`).toBe(value)
+      const [, stated] = documented.find(([name]) => name === setting) ?? []
+      // The schema hides the default of a setting with a transform.
+      if (value !== 'none') expect(stated, `default of ${setting}`).toBe(value)
     }
   })
 })
 
-/** Every value that can be set, by its path. */
+/** All settings, by path. */
 function settingsIn(
   path: string,
   schema: JsonSchema,
@@ -111,7 +111,7 @@ function settingsIn(
 
 type JsonSchema = z.core.JSONSchema._JSONSchema
 
-/** The schema of a list's elements, where these have settings. */
+/** The schema of a list's elements, if they have settings. */
 function isElement(items: JsonSchema | JsonSchema[] | undefined): items is z.core.JSONSchema.JSONSchema {
   return typeof items === 'object' && !Array.isArray(items) && items.properties !== undefined
 }
@@ -145,12 +145,12 @@ test('docs/reference/usage-log.md has the parameters of each call', () => {
   expect(documented).toHaveLength(6)
 })
 
-/** Entries use what they are made with when they are asked: here nobody asks. */
+/** Entries use their dependencies only when a request comes, and no request comes here. */
 const unused: unknown = new Proxy(() => {}, { get: () => unused, apply: () => unused })
 const own = ownEndpoints(unused as Parameters<typeof ownEndpoints>[0])
 
 describe('the errors in docs/reference/errors.md', () => {
-  // A record, so that the compiler asks for a new kind here.
+  // A record, so that the compiler demands an entry for each new kind.
   const kinds: Record<ErrorKind, true> = {
     invalid_request: true,
     unsupported_parameter: true,
@@ -187,7 +187,7 @@ describe('the errors in docs/reference/errors.md', () => {
 })
 
 describe('docs/architecture.md', () => {
-  test('has every part of src in its tree', () => {
+  test('shows every part of src in its tree', () => {
     const tree = section(architecture, 'The tree')
     for (const name of readdirSync(join(root, 'src'))) {
       expect(tree, `src/${name} is not in the tree`).toMatch(
@@ -196,7 +196,7 @@ describe('docs/architecture.md', () => {
     }
   })
 
-  test('names only files that are there', () => {
+  test('names only files that exist', () => {
     let folder = ''
     for (const line of section(architecture, 'The tree').split('\n')) {
       folder = /^ {2}(\w+)\/ /.exec(line)?.[1] ?? (/^ {2}\S/.test(line) ? '' : folder)
@@ -206,14 +206,14 @@ describe('docs/architecture.md', () => {
     }
   })
 
-  test('names only paths that are there', () => {
+  test('names only paths that exist', () => {
     for (const [path] of architecture.matchAll(/(?<![\w/.])[a-z][\w-]*(?:\/[\w-]+)+\.ts\b/g)) {
       const places = [path, join('src', path)].filter((place) => existsSync(join(root, place)))
       expect(places, `${path} is not there`).not.toEqual([])
     }
   })
 
-  test('stays short enough to be read', () => {
+  test('stays short', () => {
     expect(architecture.split('\n').length).toBeLessThan(220)
   })
 })
@@ -238,7 +238,7 @@ test('every link between documents leads somewhere', () => {
   }
 })
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes of headings. */
 function anchorsIn(document: string): string[] {
   return [...read(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -266,12 +266,12 @@ function variableOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 }
 
-/** From a second-level heading to the next. */
+/** The text from a second-level heading to the next. */
 function section(text: string, heading: string): string {
   return new RegExp(`^## ${heading}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text)?.[1] ?? ''
 }
 
-/** Cells of all tables, without backticks; heads and rules left out. */
+/** The cells of all tables, without backticks, table heads and rules. */
 function rowsOf(text: string): string[][] {
   return text
     .split('\n')

@@ -5,15 +5,15 @@ import { expect, test } from 'vitest'
 import { freshDatabase } from './support/database.ts'
 import { blocksIn } from './support/document-blocks.ts'
 
-/** What an operator at night finds in docs/runbook.md must be true: what the log says, and SQL to paste. */
+/** docs/runbook.md must be true for an operator at night: the quoted log messages, and the SQL to paste. */
 
 const root = resolve(import.meta.dirname, '..')
 const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8')
 
-/** What operators type, and settings. All other words in backticks are what they see. */
+/** Commands and settings that operators type. All other words in backticks are messages that they see. */
 const typed = /^(curl|df|du|redis-cli|npm|psql|ss|GET) |^(disabled|x-forwarded-proto): /
 
-test('every message that it quotes is one of the program', () => {
+test('the program prints every message that the runbook quotes', () => {
   const sources = globSync(['src/**/*.ts', 'workers/*.ts'], { cwd: root })
     .map((path) => readFileSync(join(root, path), 'utf8'))
     .join('\n')
@@ -30,7 +30,7 @@ test('every message that it quotes is one of the program', () => {
   }
 })
 
-test('its SQL runs', async () => {
+test('the SQL of the runbook runs', async () => {
   const database = await freshDatabase()
   const sql = postgres(database.url, { max: 1, onnotice: () => {} })
   try {
@@ -47,7 +47,7 @@ test('its SQL runs', async () => {
   }
 })
 
-/** Blocks inside of lists are blocks as well. */
+/** Blocks inside lists count as well. */
 function unindented(markdown: string): string {
   return markdown.replace(/^ +/gm, '')
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { serverArgs } from './support/tollgate.ts'
 
-/** Prints the flags of every program that comes to run; then the server refuses to start for want of a port. */
+/** Each program prints its flags when it runs. Then the server refuses to start, because it has no port. */
 function start(...nodeArgs: string[]): { flags: string[][]; status: number | null; stderr: string } {
   const print = 'data:text/javascript,console.log(JSON.stringify(process.execArgv))'
   const { stdout, stderr, status } = spawnSync(
@@ -17,13 +17,13 @@ function start(...nodeArgs: string[]): { flags: string[][]; status: number | nul
   return { flags, status, stderr }
 }
 
-test('the server gives itself the heap flags that nobody gave it', () => {
+test('the server sets heap flags for itself if the command line has none', () => {
   const { flags, status, stderr } = start()
   expect(flags).toEqual([[], serverArgs])
   expect(status).toBe(1)
   expect(stderr).toMatch(/^Tollgate cannot start: .*PORT/s)
 })
 
-test('the server keeps the heap flags that it was given', () => {
+test('the server keeps the heap flags of the command line', () => {
   expect(start('--max-semi-space-size=32').flags).toEqual([['--max-semi-space-size=32']])
 })

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { readSources } from './support/sources.ts'
 import { tiersOf } from './support/tiers.ts'
 
-/** Holds the layout and the arrows of docs/architecture.md, and names the offending file in words. */
+/** Checks the layout and the imports against docs/architecture.md, and names the wrong file. */
 
 const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
 const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
-/** Parts of src, and the parts each may import. What a part is for stands in docs/architecture.md. */
+/** The parts of src, and the parts that each may import. docs/architecture.md says what each part is for. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
@@ -88,6 +88,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
   'secret-key.ts': [],
   'in-time.ts': [],
+  'end-signals.ts': [],
   'context.ts': [
     'access',
     'catalog',
@@ -107,9 +108,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
-  'serve.ts': ['app.ts', 'http', 'stages', 'supervised.ts', 'config.ts', 'context.ts', 'telemetry'],
+  'serve.ts': [
+    'app.ts',
+    'http',
+    'stages',
+    'end-signals.ts',
+    'supervised.ts',
+    'config.ts',
+    'context.ts',
+    'telemetry',
+  ],
   'supervised.ts': [],
-  'processes.ts': ['supervised.ts', 'config.ts', 'db', 'telemetry'],
+  'processes.ts': ['end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
 }
 
@@ -134,7 +144,7 @@ test('imports follow the arrows', () => {
   }
 })
 
-test('no file imports itself by way of others, and no part imports itself by way of other parts', () => {
+test('no file imports itself through other files, and no part through other parts', () => {
   const files = new Map(product.map(({ file, imports }) => [file, imports]))
   expect(circleIn(files), 'files import each other in a circle').toBeUndefined()
   const parts = new Map<string, string[]>()
@@ -164,7 +174,7 @@ test('no protocol imports another; only protocols/index.ts names them all', () =
   }
 })
 
-test('src knows nothing of the workers, but for the entry, which starts them where the process is to run some', () => {
+test('src does not import workers/, except the entry, which starts workers in this process on demand', () => {
   for (const { file, imports } of product) {
     if (file === 'src/server.ts') continue
     const worker = imports.find((path) => path.startsWith('workers/'))
@@ -172,14 +182,14 @@ test('src knows nothing of the workers, but for the entry, which starts them whe
   }
 })
 
-test('what is shipped knows nothing of the tests', () => {
+test('shipped code does not import tests', () => {
   for (const { file, imports } of [...product, ...workers]) {
     const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
     expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
   }
 })
 
-test('only queue/ sees BullMQ, only queue/ and limits/ see Redis, and only storage/ sees the AWS SDK', () => {
+test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only storage/ imports the AWS SDK', () => {
   for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
@@ -196,12 +206,12 @@ test('only config.ts reads the environment, which server.ts hands on', () => {
   }
 })
 
-test('only app.ts, api/ and the entry verbs see Express', () => {
+test('only app.ts, api/ and the entry verbs import Express', () => {
   const allowed = /^src\/app\.ts$|^src\/api\/|^src\/queue\/board\.ts$/
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts, or for their queries, see drizzle; only the shipper and the queue see pg', () => {
+test('only db/ and files named queries.ts, or for their queries, import drizzle; only the shipper and the queue import pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
@@ -212,7 +222,7 @@ test('only db/ and files named queries.ts, or for their queries, see drizzle; on
   onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')
 })
 
-test('files say in their name what they are', () => {
+test('the names of files say what they contain', () => {
   for (const { file } of sources) {
     const name = file.slice(file.lastIndexOf('/') + 1)
     expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/)
@@ -222,7 +232,7 @@ test('files say in their name what they are', () => {
   }
 })
 
-/** The first circle that is found, as a path. */
+/** The first circle, as a path. */
 function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | undefined {
   const done = new Set<string>()
   const visit = (at: string, path: readonly string[]): string | undefined => {
@@ -241,7 +251,7 @@ function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | unde
   }
   return undefined
 }
-test('every test file is in one tier, and what is pure is tested without processes', () => {
+test('every test file is in one tier, and tests of pure code start no processes', () => {
   const { fast, system } = tiersOf(sources)
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
   expect([...fast, ...system].sort()).toEqual(files.sort())
@@ -249,10 +259,10 @@ test('every test file is in one tier, and what is pure is tested without process
     expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
 })
 
-/** Parts without processes and databases, by the folders of their tests. */
+/** Parts that need no processes and databases, by the folders of their tests. */
 const pure = /^test\/(protocols\/|redaction\/|bench\/|(tidy|docs|config)\.test)/
 
-test('a test file that needs more than every machine has says so in its name', () => {
+test('a test file that needs a special machine says so in its name', () => {
   for (const { file, text } of tests.filter(({ file }) => file.endsWith('.test.ts'))) {
     const isOnlyRedis = /\bstartRedis\(/.test(text) && !text.includes('queueBackends()')
     if (isOnlyRedis)

@@ -8,12 +8,12 @@ import { DocumentRun } from './support/document-run.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
 import { chat } from './support/upstream-plans.ts'
 
-/** Does what README and tutorials tell a reader to do, in a checkout of its own, and compares what they show. */
+/** Follows README and the tutorials in a checkout of their own, and compares the output with the documents. */
 
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }).sort()]
 
-/** The only blocks that nobody runs: document, first line, and why. */
+/** The only blocks that no test runs: document, first line, reason. */
 const notRun = [
   ['docs/tutorials/coding-agent.md', 'npm install -g @anthropic-ai/claude-code', 'needs Claude Code'],
   ['docs/tutorials/coding-agent.md', 'npm install -g @openai/codex', 'needs Codex'],
@@ -44,7 +44,7 @@ describe.each(documents)('%s', (document) => {
   })
 })
 
-test('the curl lines that a start prints work as they are', { timeout: 180_000 }, async () => {
+test('the curl lines that a start prints work unchanged', { timeout: 180_000 }, async () => {
   const run = new DocumentRun()
   try {
     await run.follow({ language: 'sh', text: 'npm start' })
@@ -56,7 +56,7 @@ test('the curl lines that a start prints work as they are', { timeout: 180_000 }
   }
 })
 
-test('only these blocks are not run', () => {
+test('every block runs, except these', () => {
   const marked = documents.flatMap((document) =>
     blocksIn(read(document)).flatMap(({ text, notRun }) =>
       notRun === undefined ? [] : [[document, text.split('\n')[0], notRun]],
@@ -65,7 +65,7 @@ test('only these blocks are not run', () => {
   expect(marked).toEqual(notRun)
 })
 
-test('what is shown must be printed', () => {
+test('the runner fails if a command does not print what the document shows', () => {
   expect(matches('{ "id": "...", "status": 200 }', '{"id":"abc","status":200}')).toBe(true)
   expect(matches('{ "id": "...", "status": 200 }', '{"id":"abc","status":404}')).toBe(false)
   expect(matches('{ "status": 200 }', '{"id":"abc","status":200}')).toBe(false)
@@ -85,7 +85,7 @@ function embeddings({ body }: SeenRequest): Plan {
 
 const json = { 'content-type': 'application/json' }
 
-/** For what a document has on port 9000. */
+/** Replaces port 9000 of the document. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -96,7 +96,7 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** OpenAI, as far as a document asks it. It is on this machine, which a channel has to allow. */
+/** Stands for OpenAI in the documents. The channel must allow it, because it is on this machine. */
 function vendorOf({ url }: ScriptedUpstream): ReadonlyMap<string, string> {
   const protocols = (base: string) => `protocols: { openai-chat: ${base} }`
   return new Map([

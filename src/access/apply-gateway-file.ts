@@ -8,7 +8,7 @@ import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
 /**
  * Write a gateway file into the database, in one transaction. Rows are matched by name. It disables rows of an earlier
  * file that this one leaves out, unless `others` is `keep`; it leaves rows alone that no file made. The same file again
- * changes no row. Returns the generated keys: their secrets are shown only here.
+ * changes no row. Returns the generated keys: this is the only chance to show their secrets.
  */
 export function applyGatewayFile(
   connections: Pick<Connections, 'db'>,

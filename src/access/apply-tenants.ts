@@ -17,7 +17,7 @@ import {
   setLimited,
 } from './queries.ts'
 
-/** A key whose secret was generated. The secret is not stored: nobody can show it again. */
+/** A key whose secret was generated. We do not store the secret, and cannot show it again. */
 export interface GeneratedKey {
   tenant: string
   key: string
@@ -28,7 +28,7 @@ interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
   pepper: Buffer
-  /** What happens to tenants and keys of an earlier file that this one leaves out. */
+  /** Whether to disable the tenants and keys of an earlier file that this one leaves out. */
   others: 'disable' | 'keep'
 }
 

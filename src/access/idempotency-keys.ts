@@ -15,20 +15,20 @@ import { InsistentWrites } from './insistent-writes.ts'
 
 export type { KeyedRequest }
 
-/** An answer as the client got it. */
+/** The answer that the client got. */
 export interface KeptAnswer {
   status: number
   headers: Record<string, string>
   body: Buffer
 }
 
-/** What is known of a request's key. `requestId` is that of the first request with the key. */
+/** The state of a request's key. `requestId`: the first request with the key. */
 export type Found =
   /** The key was free. The request may run, and has the key until `keep` or `release`. */
   | { state: 'claimed' }
   /** The first request has not ended. */
   | { state: 'running' }
-  /** The first request was another one. */
+  /** The first request had another path or body. */
   | { state: 'different' }
   /** The first request succeeded, and its answer is lost. */
   | { state: 'lost'; requestId: string }
@@ -47,9 +47,9 @@ export interface IdempotencyKeysOptions extends Claimant {
 }
 
 /**
- * Idempotency keys, in Postgres: the request that claims a key first runs, in whichever process. A write that ends a
- * claim is tried until Postgres takes it, so a claim outlives its request only while Postgres is away; nobody can claim
- * then anyway.
+ * Idempotency keys, in Postgres. Of all processes' requests with a key, the first one to claim it runs. We try the write
+ * that ends a claim until Postgres takes it. So a claim outlives its request only while Postgres is away, when no request
+ * can claim a key anyway.
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions
@@ -57,7 +57,7 @@ export class IdempotencyKeys {
   #ended = false
   #timer: NodeJS.Timeout | undefined
 
-  /** From now on old keys are deleted as well, hourly. */
+  /** It also deletes old keys, now and then every hour. */
   static start(options: IdempotencyKeysOptions): IdempotencyKeys {
     const keys = new IdempotencyKeys(options)
     void keys.#deleteOld()
@@ -75,9 +75,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Claim a request's key, durably. The key of a process that died is taken over, unless the usage log says that its
-   * request succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time; the claim is then
-   * given back.
+   * Claim a request's key, durably. It takes over the key of a dead process, unless the usage log says that the request
+   * succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time, and then gives the claim
+   * back.
    */
   async claim(request: KeyedRequest): Promise<Found> {
     const { database, answers } = this.#options
@@ -89,7 +89,7 @@ export class IdempotencyKeys {
         return claiming
       })
     } catch (cause) {
-      // Postgres may have carried it out all the same, or may still do so.
+      // Postgres may have made the claim, or may still make it.
       void claiming?.catch(() => {}).then(() => this.release(request))
       throw cause
     }
@@ -106,7 +106,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Answer repeats with this. Resolves when Postgres has it, or has been asked once. */
+  /** Keep an answer for repeats. Resolves when Postgres has it, or after the first try. */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
     const { database, instanceId, answers } = this.#options
     const kept = {
@@ -120,19 +120,19 @@ export class IdempotencyKeys {
     )
   }
 
-  /** Make the image job with the request's id the answer, whatever becomes of this process. Resolves as `keep` does. */
+  /** Make the image job with the request's id the answer, even if this process dies. Resolves as `keep` does. */
   keepAsJob(request: KeyedRequest): Promise<void> {
     const { database, instanceId } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => leaveToJob(db, instanceId, request)))
   }
 
-  /** Let the next request with the key run. Where there is a job, it stays the answer. Resolves as `keep` does. */
+  /** Let the next request with the key run. If there is a job, it stays the answer. Resolves as `keep` does. */
   release(request: KeyedRequest): Promise<void> {
     const { database, instanceId } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, instanceId, request)))
   }
 
-  /** Wait for running writes, and try once more what Postgres did not take. At most `deadlineMs`. */
+  /** Wait for running writes, and try failed writes once more. At most `deadlineMs`. */
   async end(deadlineMs: number): Promise<void> {
     clearTimeout(this.#timer)
     this.#ended = true

@@ -20,11 +20,11 @@ export interface Claimant {
   instanceId: string
   /** A process whose heartbeat is older counts as dead. */
   instanceDeadMs: number
-  /** Older keys count no more. */
+  /** Older keys no longer count. */
   idempotencyHours: number
 }
 
-/** The key as it stands after the claim. */
+/** The key after the claim. */
 export interface ClaimRow {
   state: 'claimed' | 'running' | 'different' | 'lost' | 'answered' | 'job'
   request_id: string
@@ -34,9 +34,9 @@ export interface ClaimRow {
 }
 
 /**
- * Claim the key, or read what stands in its way. Undefined: another statement committed or deleted the row meanwhile.
+ * Claim the key, or read why it is taken. Undefined: another statement committed or deleted the row meanwhile.
  *
- * SQL, because drizzle has no words for an INSERT and a SELECT that are one statement and share their conditions.
+ * SQL, because drizzle cannot express an INSERT and a SELECT in one statement that share their conditions.
  */
 export async function claimKey(
   sql: postgres.Sql,
@@ -46,14 +46,14 @@ export async function claimKey(
   const { instanceId, idempotencyHours } = claimant
   const isDead = isProcessDead(sql, claimant)
   const isJob = sql`EXISTS (SELECT FROM image_jobs j WHERE j.id = k.request_id)`
-  // As with any request that failed, a repeat runs anew.
+  // A repeat of a failed request runs again.
   const isFailedJob = sql`EXISTS (
     SELECT FROM image_jobs j WHERE j.id = k.request_id AND j.state IN ('failed', 'cancelled'))`
-  // The log has all requests of a process that was adopted or has closed.
+  // Valid for dead processes: once a process is adopted or closed, the usage log has all its requests.
   const hasSucceeded = sql`EXISTS (
     SELECT FROM requests r
     WHERE r.id = k.request_id AND r.created_at = uuid_moment(k.request_id) AND r.outcome = 'succeeded')`
-  // Of two claims at once the second waits for the first's commit, and finds a key that a live process has claimed.
+  // Of two concurrent claims, the second waits for the commit of the first, and finds the key claimed by a live process.
   const [row] = await sql<ClaimRow[]>`
     WITH claimed AS (
       INSERT INTO idempotency_keys AS k (key_id, key_hash, fingerprint, request_id, instance_id, created_at)
@@ -82,8 +82,8 @@ export async function claimKey(
 }
 
 /**
- * True when the process that runs the request is dead. A process without a row may be about to make one, and one whose
- * heartbeat is old may only have had no Postgres to send it to.
+ * True when the process that runs the request is dead. A process without a row may still write one. A process with an old
+ * heartbeat may live, if Postgres was away: both get `instanceDeadMs` from the start of Postgres.
  */
 function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claimant) {
   const since = sql`now() - make_interval(secs => ${instanceDeadMs / 1000})`
@@ -94,7 +94,7 @@ function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claima
       greatest(k.created_at, pg_postmaster_start_time()) < ${since}))`
 }
 
-/** Keep the answer of a request, unless another process has taken its key over. */
+/** Keep the answer of a request, unless another process has taken over its key. */
 export async function keepAnswer(
   db: TypedQueries,
   instanceId: string,
@@ -107,12 +107,12 @@ export async function keepAnswer(
     .where(ownKey(instanceId, request))
 }
 
-/** Let the image job with the request's id be its answer, whatever becomes of this process. */
+/** Make the image job with the request's id its answer, even if this process dies. */
 export async function leaveToJob(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
   await db.update(idempotencyKeys).set({ instanceId: null }).where(ownKey(instanceId, request))
 }
 
-/** Give up a claim. Where there is a job, it stays the answer. */
+/** Give up a claim. If there is a job, it stays the answer. */
 export async function releaseKey(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
   const job = db
     .select({ id: imageJobs.id })

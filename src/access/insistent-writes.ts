@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { causeOf } from '../canonical/error.ts'
 
-/** Writes that no client waits for, tried until Postgres takes them. After an outage they are tried in their order. */
+/** Tries writes that no client waits for until Postgres takes them. After an outage it keeps their order. */
 export class InsistentWrites {
   readonly #onOutage: (error: string) => void
   readonly #ended = new AbortController()
@@ -17,9 +17,9 @@ export class InsistentWrites {
   }
 
   /**
-   * Resolves when Postgres has taken it, or it has been tried once. `write` bounds its own time, and may be called
-   * again: the second time must change nothing. `bytes`: the memory that it holds. In a long outage 10000 writes, or
-   * 256 MB, are kept.
+   * Resolves when Postgres has taken the write, or after the first try. `write` bounds its own time. It may be called
+   * again: the second call must change nothing. `bytes`: the memory that it holds. In a long outage we keep 10000 writes,
+   * or 256 MB.
    */
   add(write: () => Promise<unknown>, bytes = 0): Promise<void> {
     const tried = this.#try(write).then((taken) => {
@@ -35,7 +35,7 @@ export class InsistentWrites {
     return tried
   }
 
-  /** Wait for running writes, and try once more what Postgres did not take. At most `deadlineMs`. */
+  /** Wait for running writes, and try failed writes once more. At most `deadlineMs`. */
   async end(deadlineMs: number): Promise<void> {
     this.#ended.abort()
     const written = Promise.all(this.#running).then(() => this.#retrying)

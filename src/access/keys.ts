@@ -18,7 +18,7 @@ export class Keys {
   /** One read for all concurrent misses of a secret. */
   readonly #reads = new Map<string, Promise<Identity | undefined>>()
   #unsettledReads = 0
-  /** Every eviction raises it: a read that began before may have an old answer, which is not kept. */
+  /** Every eviction raises it: a read that began before may return an old key, which we do not keep. */
   #generation = 0
 
   constructor(options: KeysOptions) {
@@ -100,7 +100,7 @@ export function keysOf(
   })
 }
 
-/** No key is shorter or longer: such a secret is neither looked up nor remembered. */
+/** The bounds on the length of a key. We neither look up nor remember other secrets. */
 const secretCharactersMin = 16
 const secretCharactersMax = 512
 

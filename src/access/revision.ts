@@ -9,8 +9,8 @@ import { readRevision } from './queries.ts'
 /**
  * Keep the cached keys and the catalog of this process no older than `pollMs` (default 400).
  *
- * The poll alone is enough. Notifications only make it sooner: a LISTEN connection may be lost, or only look alive,
- * without anybody noticing. Resolves after the first look, also when that failed.
+ * The poll alone is enough. Notifications only make it faster: a LISTEN connection may be dead although it looks alive.
+ * Resolves after the first look, even if that failed.
  */
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
@@ -33,7 +33,7 @@ class Follower {
   readonly #database: Pick<Database, 'state' | 'listen'>
   readonly #options: FollowOptions
   readonly #pollMs: number
-  /** A look that takes longer is given up for another one, on another connection. */
+  /** After this time we give up a look and start another one, on another connection. */
   readonly #withinMs: number
   #keysSeen: number | undefined
   #looking: Promise<void> | undefined
@@ -51,7 +51,7 @@ class Follower {
     this.#withinMs = Math.min(Math.max(this.#pollMs, 200), 500)
   }
 
-  /** Compare now, and plan the next time. While a comparison runs, it is repeated once more. */
+  /** Compare now, and plan the next look. A call during a comparison repeats it once. */
   look(): Promise<void> {
     this.#lookAgain = true
     this.#looking ??= this.#lookUntilCurrent()
@@ -73,7 +73,7 @@ class Follower {
       await this.#lookOnce()
     } while (this.#lookAgain && !this.#stopped && !this.#away)
     this.#looking = undefined
-    // Counted from the beginning: after a look that was given up, the next one follows at once.
+    // The interval counts from the start of a look: after one that was given up, the next one starts at once.
     const restMs = Math.max(0, this.#pollMs - (performance.now() - begunMs))
     if (!this.#stopped) this.#timer = setTimeout(() => void this.look(), restMs).unref()
   }
@@ -105,13 +105,13 @@ class Follower {
     })
     // Revoked keys must not wait until a large catalog is read.
     await Promise.race([this.#refreshing, sleep(this.#withinMs, undefined, { ref: false })])
-    // The refresh had begun before the change.
+    // If the refresh began before the change, look again.
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 
   #takeKeys(seen: { keys: number; changed: ReadonlySet<string> }) {
     const { keys } = this.#options
-    // At the first look, and after a restore of the database, nobody knows which keys changed.
+    // At the first look, and after a restore of the database, any key may have changed.
     if (this.#keysSeen === undefined || seen.keys < this.#keysSeen) keys.clear()
     else if (seen.keys > this.#keysSeen) keys.evict(seen.changed)
     this.#keysSeen = seen.keys

@@ -41,7 +41,7 @@ const budgetAnswer = z
   })
   .meta({ id: 'Budget' })
 
-/** What the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
+/** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
 export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',

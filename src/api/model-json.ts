@@ -9,7 +9,7 @@ import { type ModelEndpoint, modelEndpoints } from '../stages/endpoints.ts'
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
 
-/** Null: whatever the format knows. */
+/** Null: every value of the format. */
 const imageTraits = z.object({
   sizes: words,
   qualities: words,
@@ -117,7 +117,7 @@ function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolNam
   return channels.some((channel) => protocols.some((name) => channel.protocols[name] !== undefined))
 }
 
-/** Not a chat model, even where its channels speak formats of chats: nobody knows what a chat with it would cost. */
+/** Not a chat model, even if its channels speak formats of chats: the cost of a chat with it is unknown. */
 function isSoldByTheImage(price: Price | undefined): boolean {
   if (price === undefined || price.input !== undefined || price.output !== undefined) return false
   return price.image !== undefined || price.imageRates.length > 0

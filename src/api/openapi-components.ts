@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Json } from '../canonical/json.ts'
 import { idOf, referenceTo } from './json-schemas.ts'
 
-/** What all operations share: how a caller shows who it is, headers, and the key of repeats. */
+/** The parts that operations share: authentication, headers, and the key of repeats. */
 
 export const securitySchemes: Json = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
@@ -68,7 +68,7 @@ export const messagesError = z
 
 const anyError = z.union([openaiError, messagesError]).meta({ id: 'AnyError' })
 
-/** What comes in place of a good answer. */
+/** The answers with an error. */
 export function errorResponses(): Json {
   const named = [openaiError, messagesError, anyError].map((schema) => [
     idOf(schema),

@@ -8,7 +8,7 @@ import { errorResponses, headers, parameters, securitySchemes } from './openapi-
 import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
 import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
 
-/** What the document is made from. */
+/** The input of the document. */
 export interface Surface {
   models: readonly ModelEndpoint[]
   own: readonly (OwnEndpoint | AdminEndpoint)[]

@@ -13,7 +13,7 @@ export type OwnEndpoint = KeyEndpoint | LinkEndpoint
 
 /** For clients with a key. */
 export type KeyEndpoint = Guarded<'key', Identified>
-/** For anybody who has a signed link. */
+/** For every client with a signed link. */
 export type LinkEndpoint = Guarded<'link', Received>
 /** For operators, who send ADMIN_TOKEN. It has no row in the usage log. */
 export type AdminEndpoint = Guarded<'admin', IncomingMessage>
@@ -22,15 +22,15 @@ export const keyEndpoint = endpointFor<'key', Identified>('key')
 export const linkEndpoint = endpointFor<'link', Received>('link')
 export const adminEndpoint = endpointFor<'admin', IncomingMessage>('admin')
 
-/** What an entry says of itself, to Express and to /openapi.json. */
+/** The description of an entry, for Express and for /openapi.json. */
 export interface Description extends Endpoint {
   /** The path in the words of Express, where `path` is not enough: an id may have slashes. */
   route?: string
-  /** More than `summary` says. */
+  /** Details beyond `summary`. */
   description?: string
   /**
-   * Whether a request that succeeds has a row. Reads of the usage log have none, or nobody could read it to the end. A
-   * refused request always has one.
+   * Whether a request that succeeds has a row. Reads of the usage log have none: a read that added a row would never reach
+   * the end. A refused request always has one.
    */
   logged?: boolean
   /** The format of a good answer. Default: JSON. */
@@ -56,7 +56,7 @@ interface Guarded<Guard extends string, Stage> extends Description, Schemas {
   handle(came: Came<Stage>): Promise<OwnAnswer | undefined>
 }
 
-/** What a request brought, unchecked. */
+/** The input of a request, unchecked. */
 interface Came<Stage> {
   stage: Stage
   params: unknown

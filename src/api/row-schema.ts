@@ -31,9 +31,9 @@ function groupSchema(name: string, members: Record<string, z.ZodType>): z.ZodTyp
 }
 
 /** `isWhole`: its whole group is null where it is. */
-function schemaOf({ kind, nullable, shownNull, says }: Column<never>, isWhole: boolean): z.ZodType {
+function schemaOf({ kind, nullable, shownNull, description }: Column<never>, isWhole: boolean): z.ZodType {
   const schema = kinds[kind]
-  return (nullable && shownNull === null && !isWhole ? schema.nullable() : schema).describe(says)
+  return (nullable && shownNull === null && !isWhole ? schema.nullable() : schema).describe(description)
 }
 
 /** Words are open: another release may have written the row. */

@@ -32,7 +32,7 @@ const translation = z
   })
   .meta({ id: 'Translation' })
 
-/** Shows what would be sent upstream. It calls nobody, and costs nothing but the limits of the key. */
+/** Shows the request that we would send upstream. It calls no upstream, and takes only from the limits of the key. */
 export function translateEndpoint(gateway: Gateway): OwnEndpoint {
   return keyEndpoint({
     method: 'POST',

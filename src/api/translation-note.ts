@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What translation did to one field. The words are open: rows may be of another release. */
+/** The effect of translation on one field. `action` may be any word: another release may have written the row. */
 export const translationNote = z
   .object({
     path: z.string().describe("The field, in the client's body."),

@@ -39,7 +39,7 @@ const tags = z
   })
   .meta({ type: 'array', items: { type: 'string' }, maxItems: tagList.countMax })
 
-/** What a client may ask of the list. */
+/** The parameters of the list. */
 export const requestQuery = z
   .strictObject({
     ...times,
@@ -56,7 +56,7 @@ export const requestQuery = z
   })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
 
-/** What a client may ask of the totals. */
+/** The parameters of the totals. */
 export const summaryQuery = z
   .strictObject({
     from: times.from.describe('Default: 30 days before `to`. At most 92 days before it.'),

@@ -234,7 +234,7 @@ export type AnswerFormat =
       strict: boolean | undefined
     }
 
-/** What a translation did with one part of a request. */
+/** The effect of a translation on one part of a request. */
 export interface TranslationNote {
   /** In the client's body. */
   path: string

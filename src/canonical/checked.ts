@@ -89,7 +89,7 @@ interface Problem {
   message: string
 }
 
-/** The first issue. Of a union, that of the alternative which the value fits furthest. */
+/** The first issue. For a union, the first issue of the alternative that the value fits best. */
 function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): Problem {
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1).map(shownName) : []
   const path = [...above, ...(issue?.path ?? []), ...unknown]

@@ -29,7 +29,7 @@ export interface GatewayErrorOptions {
   field?: string | undefined
   /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
   retryAfterSeconds?: number | undefined
-  /** Who has to act, which decides the log level. The default follows from the kind. */
+  /** The side that has to act. It decides the log level. The default follows from the kind. */
   fault?: 'client' | 'upstream' | 'gateway'
   /** The upstream's HTTP status, if it answered. */
   upstreamStatus?: number | undefined
@@ -76,7 +76,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** What a log should name: the error behind the one that clients see. */
+/** The error for logs: the cause of the one that clients see. */
 export function causeOf(error: unknown): unknown {
   return error instanceof GatewayError && error.cause !== undefined ? error.cause : error
 }

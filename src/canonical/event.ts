@@ -54,7 +54,7 @@ export interface BlockEnd {
   index: number
 }
 
-/** `tool_calls` if there are calls for the client to run, whatever the upstream's own word. */
+/** `tool_calls` if there are calls for the client to run, even if the upstream reports another reason. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'

@@ -26,7 +26,7 @@ export interface ImageRequest {
   body: Json
 }
 
-/** What a model accepts in image requests. Without a list, it accepts all values of the format. */
+/** The values that a model accepts in image requests. Without a list, it accepts all values of the format. */
 export interface ImageTraits {
   sizes?: readonly string[]
   qualities?: readonly string[]

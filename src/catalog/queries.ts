@@ -85,7 +85,7 @@ export function changeRows<T>(
 }
 
 /**
- * Let nobody charge until the end of the transaction. A new budget takes this lock at the end of its transaction, to
+ * Block all charges until the end of the transaction. A new budget takes this lock at the end of its transaction, to
  * count what was spent. A transaction that also locks accounts must take it first: charges lock in that order, and it
  * would deadlock with them.
  */
@@ -153,7 +153,7 @@ export async function disableModels(tx: Transaction, ids: Id[]) {
   await tx.update(models).set({ disabledAt: new Date() }).where(inArray(models.id, ids))
 }
 
-/** Deletes their offers and credentials: nobody needs them any more, and a secret should not outlive its use. */
+/** Deletes their offers and credentials: nothing uses them now, and a secret should not outlive its use. */
 export async function disableChannels(tx: Transaction, ids: Id[]) {
   await tx.update(channels).set({ disabledAt: new Date() }).where(inArray(channels.id, ids))
   await tx.delete(offers).where(inArray(offers.channelId, ids))

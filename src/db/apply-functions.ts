@@ -4,14 +4,14 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
 
-/** SQL functions, one a file, and the version of them all. */
+/** SQL functions, one in each file, and their common version. */
 export interface FunctionFolder {
   path: string
   /** Raised with every change of a file. */
   version: number
 }
 
-/** Raise it with every change in functions/: the tests tell which hash belongs to it. */
+/** Raise it with every change in functions/. The tests show the hash that belongs to it. */
 export const functionsVersion = 1
 
 const ownFunctions: FunctionFolder = {
@@ -20,11 +20,11 @@ const ownFunctions: FunctionFolder = {
 }
 
 /**
- * Create or replace the functions whose files have changed, all or none. Call it under the lock of the migrations and
- * after them. Answers their names.
+ * Create or replace the functions whose files have changed, all or none. Call it after the migrations,
+ * under their lock. Returns the names of the changed functions.
  *
- * Nothing is done when a newer version has been here: in a rolling upgrade an old process may start after a new one, and
- * must not put its old functions back. The comment of each function says which version and text it has.
+ * Does nothing when the database has functions of a newer version: in a rolling upgrade an old process may start after a
+ * new one, and must not restore its old functions. The comment of each function says which version and text it has.
  */
 export async function applyFunctions(session: Sql, { path, version } = ownFunctions): Promise<string[]> {
   const applied = await readApplied(session)
@@ -32,7 +32,7 @@ export async function applyFunctions(session: Sql, { path, version } = ownFuncti
   const changed = readFunctions(path).filter(({ name, hash }) => applied.get(name)?.hash !== hash)
   if (changed.length === 0) return []
   await session.begin(async (tx) => {
-    // A function may call one of a later file.
+    // A function may call a function of a later file.
     await tx`SET LOCAL check_function_bodies = off`
     for (const { name, text, hash } of changed) {
       await tx.unsafe(text)

@@ -1,6 +1,6 @@
 /**
- * The array types of our statements. Without them postgres.js asks the server for its array types on every connection,
- * and nobody can catch it when that fails: a connection that breaks meanwhile ends the process (fetchArrayTypes in
+ * The array types of our statements. Without them postgres.js asks the server for its array types on every connection.
+ * We cannot catch an error of that question: a connection that breaks meanwhile ends the process (fetchArrayTypes in
  * connection.js, 3.4.9).
  */
 export const arrayTypes = Object.fromEntries(
@@ -11,7 +11,7 @@ export const arrayTypes = Object.fromEntries(
   ]),
 )
 
-/** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. A string is an array's text already: drizzle wrote it. */
+/** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. drizzle passes the text of an array as a string. */
 export function arrayText(items: readonly unknown[] | string): string {
   if (typeof items === 'string') return items
   return `{${items.map(itemText).join(',')}}`

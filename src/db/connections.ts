@@ -5,7 +5,7 @@ import type { PostgresJsDatabase } from './drizzle.cjs'
 import { drizzle } from './drizzle.cjs'
 import * as schema from './schema.ts'
 
-/** A few connections to Postgres. They are made when first used, and again after an outage. */
+/** A few connections to Postgres. They open at their first use, and again after an outage. */
 export interface Connections {
   /**
    * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number would
@@ -23,22 +23,22 @@ export type TypedQueries = PostgresJsDatabase<typeof schema>
 export interface ConnectionOptions {
   /** Default 5. */
   max?: number
-  /** As `pg_stat_activity` shows it. Default `tollgate`. */
+  /** The name in `pg_stat_activity`. Default `tollgate`. */
   applicationName?: string
-  /** The server ends a statement that runs for so long. Absent: it ends none. */
+  /** The server ends a statement after this time. Absent: it ends none. */
   statementMs?: number
 }
 
 /**
- * Open a pool of its own; no connection is made yet. Connecting takes two seconds at most, then the statement is
- * rejected. A statement that was running when Postgres went away is rejected and never repeated.
+ * Open a separate pool. It makes no connection yet. Connecting takes two seconds at most, then it rejects the statement. If
+ * Postgres goes away while a statement runs, it rejects the statement and never repeats it.
  */
 export function openConnections(url: string, options: ConnectionOptions = {}): Connections {
   const sql = postgres(url, clientSettings(options))
   return {
     sql,
     db: drizzle({ client: clientForDrizzle(sql), schema }),
-    // postgres.js may wait for ever for a connection that died at the wrong moment.
+    // Without a limit, postgres.js may wait for ever for a connection that died at the wrong moment.
     async end(): Promise<void> {
       const ended = Promise.allSettled([sql.end({ timeout: endSeconds })])
       await Promise.race([ended, sleep((endSeconds + 1) * 1000, undefined, { ref: false })])
@@ -49,9 +49,9 @@ export function openConnections(url: string, options: ConnectionOptions = {}): C
 const endSeconds = 2
 
 /**
- * The same client as drizzle sees it. drizzle changes the serializers of the client that it is given
- * (https://github.com/drizzle-team/drizzle-orm/issues/4426), so it gets a copy of them; it also asks for unprepared
- * statements, which Postgres would parse and plan anew each time.
+ * A view of the client for drizzle. drizzle changes the serializers of its client
+ * (https://github.com/drizzle-team/drizzle-orm/issues/4426), so it gets a copy of them. It also asks for unprepared
+ * statements, which Postgres would parse and plan each time, so we prepare them.
  */
 function clientForDrizzle(client: postgres.Sql): postgres.Sql {
   const options = { ...client.options, parsers: {}, serializers: {} }
@@ -68,23 +68,23 @@ export function clientSettings({ max = 5, applicationName = 'tollgate', statemen
   return {
     max,
     connect_timeout: 2,
-    // Seconds. It also ends connections that postgres.js opens after the end of a pool, for statements that waited then.
+    // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends them too.
     idle_timeout: 60,
-    // Seconds. The default backs off to 20, which would prolong an outage by as much.
+    // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},
     fetch_types: false,
     types: { ...arrayTypes, json: jsonType },
     connection: {
       application_name: applicationName,
-      // Planning anew over a partition a day takes several times longer than reading a page of the usage log.
+      // The usage log has a partition a day: a new plan takes several times longer than reading a page.
       plan_cache_mode: 'force_generic_plan',
       ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     },
   }
 }
 
-/** json and jsonb. A string is JSON text already: drizzle writes it itself. */
+/** json and jsonb. drizzle passes JSON text as a string. */
 const jsonType = {
   to: 114,
   from: [114, 3802],

@@ -4,36 +4,36 @@ import { Pool, type PoolOptions } from './pool.ts'
 import { type Listener, Subscriptions } from './subscriptions.ts'
 
 /**
- * The one door to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
+ * The only access to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
  *
- * Each purpose has connections that no other can take, so that whoever asks much for one keeps nobody from another.
+ * Each purpose has connections of its own, so that many questions for one purpose do not delay those for another.
  * Connections are made when first used.
  *
  * A serving process never pins a connection (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
- * 3.4.9 throws where nobody can catch it, and the process ends (https://github.com/porsager/postgres/issues/1208). What
- * must be one transaction is one statement or one SQL function.
+ * 3.4.9 throws an error that we cannot catch, and the process ends (https://github.com/porsager/postgres/issues/1208). So
+ * each transaction is one statement or one SQL function.
  */
 export interface Database extends Record<Purpose, Pick<Pool, 'ask'>> {
-  /** Hear the notifications of a channel until the function that it answers is called. Never rejects. */
+  /** Listen to a channel until the caller calls the returned function, which never rejects. */
   listen(channel: string, listener: Listener): () => Promise<void>
   /** Waits two seconds for running statements, then ends them. */
   close(): Promise<void>
 }
 
 export type Purpose =
-  /** Admission: what requests may cost is held, and given back. Entries by hand. */
+  /** Admission: it holds the money that requests may cost, and gives it back. Also entries by hand. */
   | 'money'
-  /** Who has a secret. Anybody who can reach us can make us ask. */
+  /** Look-ups of keys by their secret. Every caller can cause one, even without a good key. */
   | 'keys'
-  /** What all processes must agree on: revisions, catalog, breakers. No request waits for it. */
+  /** The state that all processes share: revisions, catalog, breakers. No request waits for it. */
   | 'state'
-  /** Answers that are kept: those of an Idempotency-Key, and which channel holds one. */
+  /** Answers kept for an Idempotency-Key, and the channels that hold answers. */
   | 'answers'
-  /** What tenants ask for: usage log, budgets, lists. The server ends a statement that takes too long. */
+  /** Reads of tenants: usage log, budgets, lists. The server ends a statement that takes too long. */
   | 'reads'
-  /** Image jobs. Those of one tenant wait for each other. */
+  /** Image jobs. Statements for one tenant wait for each other. */
   | 'jobs'
-  /** Making partitions, deleting what is old. One at a time, and it may take long. */
+  /** Making partitions and deleting old rows. One statement at a time, which may take long. */
   | 'upkeep'
 
 export interface DatabaseBounds {
@@ -43,13 +43,13 @@ export interface DatabaseBounds {
   answersConnections: number
   readsConnections: number
   jobsConnections: number
-  /** The server ends a tenant's query that runs for so long. */
+  /** The server ends a tenant's query after this time. */
   readsMs: number
-  /** How long Postgres may take to admit a request, or to change a job. */
+  /** Longest time for Postgres to admit a request, or to change a job. */
   admitMs: number
 }
 
-/** Open it; no connection is made yet. */
+/** Open it. It makes no connection yet. */
 export function openDatabase(url: string, bounds: DatabaseBounds): Database {
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
   let unansweredSince: number | undefined
@@ -59,7 +59,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
     const limits = statementMs === undefined ? {} : { statementMs }
     return new Pool({
       open: () => openConnections(url, { max, applicationName: `tollgate ${purpose}`, ...limits }),
-      // More than connections would be sent one behind the other, and a slow one would keep those behind it waiting.
+      // With more questions than connections, postgres.js would pipeline them, and a slow one would delay those after it.
       atOnce: max,
       withinMs,
       onAnswer() {
@@ -71,7 +71,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
   const { admitMs, readsMs } = bounds
   const others = {
     money: pool('money', bounds.moneyConnections, admitMs),
-    // Found by an index and never kept waiting: so many behind each other cost less than as many connections.
+    // These questions use an index and wait for no lock: to pipeline them costs less than as many connections.
     keys: pool('keys', bounds.keysConnections, keysMs, { atOnce: keysAtOnce }),
     answers: pool('answers', bounds.answersConnections, admitMs, {
       atOnce: bounds.answersConnections * answersPerConnection,
@@ -82,11 +82,11 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
   }
   const pools = Object.values(others)
   const state = pool('state', bounds.stateConnections, stateMs, {
-    // Revisions are asked for several times a second: nobody finds out sooner that Postgres does not answer.
+    // We read revisions several times a second, so this pool is the first to see that Postgres does not answer.
     onSilence(begunAt, late) {
       unansweredSince ??= begunAt
       if (late) {
-        // Connections that the network forgot are dead in all pools.
+        // If the network has dropped connections, those of all pools are dead.
         subscriptions.renew()
         for (const other of pools) other.renew()
       }
@@ -111,7 +111,7 @@ const keysMs = 2_000
 const keysAtOnce = 1_000
 const stateMs = 1_000
 const upkeepMs = 60 * 60_000
-/** Each waits for one commit; a repeat waits for that of the first. */
+/** Each statement waits for one commit. A repeat of a request waits for the commit of the first. */
 const answersPerConnection = 20
-/** When Postgres has answered nobody for so long, those who could wait longer are told so. */
+/** When Postgres has not answered any question for this time, all pools refuse their questions. */
 const silentMs = 2_000

@@ -70,8 +70,8 @@ export function giveTo(user: SystemUser | undefined, path: string): void {
 }
 
 /**
- * The directory with the binaries `postgres` and `initdb` that the user can run: that of the npm package. When the package
- * is below a closed directory, or incomplete and read-only, it is a copy beside the cluster.
+ * The directory with the binaries `postgres` and `initdb` that the user of Postgres can run: the npm package, or a copy
+ * beside the cluster when the package is below a closed directory, or incomplete and read-only.
  */
 export async function findBinaries(home: string, user: SystemUser | undefined): Promise<string> {
   const { root, version } = findPackage()
@@ -110,7 +110,7 @@ function findPackage(): { root: string; version: string } {
   }
 }
 
-/** Make the links that the libraries need: an npm package cannot hold any, and install scripts are off. */
+/** Make the links that the libraries need: an npm package has no links, and install scripts are off. */
 function hydrate(root: string): boolean {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'),
@@ -134,7 +134,7 @@ function runs(bin: string, user: SystemUser | undefined): Promise<boolean> {
   )
 }
 
-/** Let everybody read and enter, whatever the umask of `npm ci` was. */
+/** Let every user read and enter, even if `npm ci` ran with a strict umask. */
 function open(path: string): void {
   const info = lstatSync(path)
   if (info.isSymbolicLink()) return

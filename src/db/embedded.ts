@@ -30,7 +30,7 @@ import {
 
 /** The Postgres of a data directory, kept running until `stop`. */
 export interface EmbeddedPostgres {
-  /** Of the superuser and the database `postgres`. It stays valid when Postgres is restarted. */
+  /** The address of the database `postgres`, with the superuser. It stays valid when Postgres is restarted. */
   url: string
   /** Stops Postgres if this process started it. Another process on the same data directory then starts it again. */
   stop(): Promise<void>
@@ -148,7 +148,7 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
   return record
 }
 
-/** Run initdb in a draft directory and rename that: whenever this process dies, a cluster is whole or not there. */
+/** Run initdb in a draft directory and rename that: if this process dies, the cluster is complete or absent. */
 async function initialize(record: ClusterRecord): Promise<void> {
   const draft = `${record.cluster}.new`
   const passwordFile = `${record.cluster}.password`

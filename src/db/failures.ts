@@ -1,17 +1,17 @@
 import { LateError } from '../in-time.ts'
 import { DrizzleQueryError } from './drizzle.cjs'
 
-/** The error behind that of drizzle, whose message has the parameters of the statement: they may be secrets. */
+/** The error behind an error of drizzle, whose message has the parameters of the statement, which may be secrets. */
 export function reasonOf(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error
 }
 
-/** Postgres itself said it: the connection and the server live. */
+/** True when the error comes from Postgres, so that the connection and the server live. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && error.name === 'PostgresError'
 }
 
-/** The same statement may succeed later. Any other error is a bug of ours, and would come again. */
+/** True when the same statement may succeed later. Any other error is a bug of ours, and would come again. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof LateError) return true
   if (!(error instanceof Error) || !('code' in error)) return false
@@ -20,10 +20,10 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Lost connections, deadlocks, read-only standbys, want of resources, locks, shutdowns and statement_timeout, trouble
- * with the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout, errors of
+ * the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const passingStates = /^(08|40|25006|53|55P03|57|58)/
 
-/** Of the system, such as ECONNREFUSED, and of postgres.js, such as CONNECT_TIMEOUT or CONNECTION_ENDED. */
+/** Codes of the system, such as ECONNREFUSED, and of postgres.js, such as CONNECT_TIMEOUT or CONNECTION_ENDED. */
 const brokenConnection = /^(E[A-Z]+$|CONNECT)/

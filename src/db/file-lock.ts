@@ -40,7 +40,7 @@ export function processStart(pid: number): string | undefined {
 }
 
 function tryLock(path: string, mine: string): boolean {
-  // Write a draft and link it, so that nobody reads half of the holder.
+  // Write a draft and link it, so that no process reads half of the holder.
   const draft = `${path}.${process.pid}-${mine.slice(-8)}`
   writeFileSync(draft, mine)
   try {

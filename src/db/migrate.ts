@@ -1,24 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
+import { causeOf } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
+import { isPassing, reasonOf } from './failures.ts'
 
 /**
- * Bring the database to what this version of the program needs, then run `then`, which may write the catalog.
- * `functions`: other SQL functions than those of this version.
+ * Migrate the database to this version of the program, then run `then`, which may write the catalog. `functions` replaces
+ * the SQL functions of this version.
  *
- * Any number of processes may start at once: one works at a time, under an advisory lock, and the others find it done.
- * Throws when another process holds the lock for two minutes.
+ * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others find the work
+ * done. Throws when another process holds the lock for two minutes.
  */
 export async function prepareDatabase(
   url: string,
   then?: (connections: Connections) => Promise<void>,
   functions?: FunctionFolder,
 ): Promise<void> {
-  // The lock belongs to a session: there must be one, and it must last.
+  // The lock belongs to a session, so all of this runs on one connection.
   const session = postgres(url, {
     ...clientSettings({ max: 1, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
@@ -27,12 +29,12 @@ export async function prepareDatabase(
   try {
     await session`set lock_timeout = '120s'`
     await session`select pg_advisory_lock(${prepareLock})`
-    // Some functions of the migrations need Postgres 16. They are not checked, and those of functions/ replace them.
+    // Some functions of the migrations need Postgres 16. We do not check them: those of functions/ replace them.
     await session`set check_function_bodies = off`
     await migrate(drizzle({ client: session }), { migrationsFolder })
     await session`reset check_function_bodies`
     await applyFunctions(session, functions)
-    // Enough to write rows now; keepPartitions makes the partitions of the days to come.
+    // Enough to write rows now. keepPartitions makes the partitions of later days.
     await session`select ensure_partitions(1)`
     if (then) await withConnections(url, then)
   } finally {
@@ -41,7 +43,7 @@ export async function prepareDatabase(
   }
 }
 
-/** Any fixed number, the same in all versions and used for nothing else. */
+/** Any number that is the same in all versions, and that nothing else uses. */
 const prepareLock = 7_023_911
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -58,15 +60,28 @@ async function withConnections(
 }
 
 /**
- * Wait until the database answers a query, at most `waitMs`. A wrong password or name of the database fails at once:
- * waiting cannot mend it. The Error says in one line what is wrong and where; it never holds the password.
+ * Do the work of a start once the database answers, for which it waits at most `waitMs`. It begins the work again when the
+ * database cannot go on with it now, as when it takes no more connections. A wrong password or database name fails at once:
+ * waiting cannot help. The Error says in one line what is wrong and where, never with the password.
  */
-export async function waitForDatabase(url: string, waitMs: number, log: Log): Promise<void> {
+export async function whenReachable<T>(
+  url: string,
+  waitMs: number,
+  log: Log,
+  work: () => Promise<T>,
+): Promise<T> {
   const deadline = Date.now() + waitMs
   let complaint = ''
   for (;;) {
-    const problem = await findProblem(url)
-    if (problem === undefined) return
+    let problem = await findProblem(url)
+    if (problem === undefined) {
+      try {
+        return await work()
+      } catch (error) {
+        problem = problemOf(error)
+        if (problem.final) throw error
+      }
+    }
     const message = `cannot use the database ${describe(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
@@ -84,12 +99,21 @@ async function findProblem(url: string): Promise<{ message: string; final: boole
     await session`select 1`
     return undefined
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const message = error instanceof Error ? error.message || code : String(error)
+    const { message, code } = described(error)
     return { message, final: /^(28...|3D000)$/.test(code) }
   } finally {
     await session.end({ timeout: 0 })
   }
+}
+
+function problemOf(error: unknown): { message: string; final: boolean } {
+  const cause = reasonOf(causeOf(error))
+  return { message: described(cause).message, final: !isPassing(cause) }
+}
+
+function described(error: unknown): { message: string; code: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { message: error instanceof Error ? error.message || code : String(error), code }
 }
 
 function describe(url: string): string {

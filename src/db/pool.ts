@@ -9,7 +9,7 @@ export type Question<T> = (connections: Connections) => PromiseLike<T>
 export interface Terms {
   /** How long the caller waits, for a free connection and for the answer together. Default: the pool's. */
   withinMs?: number
-  /** What the client is told when there is no answer. It says to try again. */
+  /** The error message for the client when there is no answer. It must say to try again. */
   unavailable?: string
   /** Default 2. */
   retryAfterSeconds?: number
@@ -17,24 +17,24 @@ export interface Terms {
 
 export interface PoolOptions {
   open(): Connections
-  /** Questions that run at once; the others wait for their turn, in the order of arrival. */
+  /** The most questions that run at once. The others wait, in the order of arrival. */
   atOnce: number
   /** Default of `Terms.withinMs`. */
   withinMs: number
-  /** The server ends a statement after so long. Until then a late answer is no sign of a dead connection. */
+  /** The server ends a statement after this time. Until then, a late answer does not mean that the connection is dead. */
   statementMs?: number
-  /** Postgres answered something, be it an error. */
+  /** Postgres answered, if only with an error. */
   onAnswer?(): void
-  /** It did not answer a question that was begun at this moment of performance.now(). */
+  /** Postgres did not answer a question that began at `begunAt`, a time of performance.now(). */
   onSilence?(begunAt: number, late: boolean): void
 }
 
 /** Asks Postgres for one purpose, on connections that no other purpose can take. */
 export class Pool {
   readonly #options: PoolOptions
-  readonly #waiting = new Set<Asked>()
-  readonly #running = new Set<Asked>()
-  /** Those whose connections have not ended. */
+  readonly #waiting = new Set<PendingQuestion>()
+  readonly #running = new Set<PendingQuestion>()
+  /** The generations whose connections have not ended. */
   readonly #generations = new Set<Generation>()
   #current: Generation
   #closed = false
@@ -45,114 +45,115 @@ export class Pool {
   }
 
   /**
-   * Ask, and wait no longer than the terms say. A question whose turn has not come by then is never sent; one that was
-   * sent may still be carried out. When no answer comes on a connection, later questions get new ones.
+   * Ask, and wait no longer than the terms allow. A question that still waits for its turn then is never sent. Postgres may
+   * still run one that was sent. After a connection that does not answer, later questions get new connections.
    *
-   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot just now. Rejects with the error
-   * itself when Postgres refused the statement for what it says: that is a bug of ours.
+   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now. Rejects with the error of
+   * Postgres when the statement itself is wrong, which is a bug of ours.
    */
   ask<T>(question: Question<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs } = terms
     return new Promise((resolve, reject) => {
-      const asked: Asked = {
+      const pending: PendingQuestion = {
         run: async (connections) => resolve(await question(connections)),
         refuse: (cause) => reject(isPassing(cause) ? unavailable(cause, terms) : cause),
         begun: undefined,
         // Timers run before sockets are read: one more turn lets an answer that waits there come first.
-        timer: setTimeout(() => setImmediate(() => this.#endWait(asked, withinMs)), withinMs),
+        timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
       }
-      this.#waiting.add(asked)
+      this.#waiting.add(pending)
       this.#beginNext()
     })
   }
 
   /**
-   * Give later questions new connections, at most once a second. What runs on the old ones may end there: a statement
-   * that is only slow is not cut off.
+   * Give later questions new connections, at most once a second. Statements on the old connections may end: we do not cut
+   * off a statement that is only slow.
    */
   renew(): void {
     if (this.#current.used) this.#renew(this.#current)
   }
 
-  /** Tell all who wait that Postgres does not answer, and renew. */
+  /** Refuse all questions with `cause`, and renew the connections of those that run. */
   refuseAll(cause: unknown): void {
-    for (const asked of this.#waiting) {
-      this.#waiting.delete(asked)
-      clearTimeout(asked.timer)
-      asked.refuse(cause)
+    for (const pending of this.#waiting) {
+      this.#waiting.delete(pending)
+      clearTimeout(pending.timer)
+      pending.refuse(cause)
     }
-    for (const asked of this.#running) {
-      asked.refuse(cause)
-      this.#giveUp(asked)
+    for (const pending of this.#running) {
+      pending.refuse(cause)
+      this.#giveUp(pending)
     }
   }
 
-  /** Waits two seconds for what runs, then ends it. What waits is refused. */
+  /** Waits two seconds for running questions, then ends them. Refuses the waiting ones. */
   async close(): Promise<void> {
     this.#closed = true
     const ended = [...this.#generations].map(({ connections }) => connections.end())
-    for (const asked of this.#waiting) {
-      clearTimeout(asked.timer)
-      asked.refuse(new LateError('the process ends'))
+    for (const pending of this.#waiting) {
+      clearTimeout(pending.timer)
+      pending.refuse(new LateError('the process ends'))
     }
     this.#waiting.clear()
     await Promise.all(ended)
   }
 
   #beginNext(): void {
-    for (const asked of this.#waiting) {
+    for (const pending of this.#waiting) {
       if (this.#running.size >= this.#options.atOnce) return
-      this.#waiting.delete(asked)
-      void this.#run(asked)
+      this.#waiting.delete(pending)
+      void this.#run(pending)
     }
   }
 
-  async #run(asked: Asked): Promise<void> {
+  async #run(pending: PendingQuestion): Promise<void> {
     const { onAnswer, onSilence } = this.#options
     const generation = this.#current
     const begunAt = performance.now()
     generation.used = true
-    generation.running.add(asked)
-    asked.begun = { at: begunAt, generation }
-    this.#running.add(asked)
+    generation.running.add(pending)
+    pending.begun = { at: begunAt, generation }
+    this.#running.add(pending)
     try {
-      await asked.run(generation.connections)
+      await pending.run(generation.connections)
       onAnswer?.()
     } catch (error) {
       const cause = reasonOf(error)
       if (isAnswer(cause)) onAnswer?.()
-      // One that was given up has been told of already.
-      else if (isPassing(cause) && this.#running.has(asked)) onSilence?.(begunAt, false)
-      asked.refuse(cause)
+      // For a question that was given up, onSilence has been called already.
+      else if (isPassing(cause) && this.#running.has(pending)) onSilence?.(begunAt, false)
+      pending.refuse(cause)
     }
-    this.#leave(asked)
+    this.#leave(pending)
   }
 
   /** The caller has waited long enough. */
-  #endWait(asked: Asked, waitedMs: number): void {
+  #endWait(pending: PendingQuestion, waitedMs: number): void {
     const { statementMs } = this.#options
-    asked.refuse(new LateError(`the database did not answer within ${waitedMs} ms`))
-    // Others kept it from being asked: that says nothing about Postgres.
-    if (this.#waiting.delete(asked) || asked.begun === undefined) return
-    const graceMs = statementMs === undefined ? 0 : asked.begun.at + statementMs + lateMs - performance.now()
-    if (graceMs <= 0) this.#giveUp(asked)
-    else asked.timer = setTimeout(() => this.#giveUp(asked), graceMs).unref()
+    pending.refuse(new LateError(`the database did not answer within ${waitedMs} ms`))
+    // It waited for other questions: that says nothing about Postgres.
+    if (this.#waiting.delete(pending) || pending.begun === undefined) return
+    const graceMs =
+      statementMs === undefined ? 0 : pending.begun.at + statementMs + lateMs - performance.now()
+    if (graceMs <= 0) this.#giveUp(pending)
+    else pending.timer = setTimeout(() => this.#giveUp(pending), graceMs).unref()
   }
 
-  /** Its connection may be dead: nobody counts on it any more. */
-  #giveUp(asked: Asked): void {
-    const { begun } = asked
-    if (begun === undefined || !this.#leave(asked)) return
+  /** Stop to wait for a running question: its connection may be dead. */
+  #giveUp(pending: PendingQuestion): void {
+    const { begun } = pending
+    if (begun === undefined || !this.#leave(pending)) return
     this.#renew(begun.generation)
     this.#options.onSilence?.(begun.at, true)
   }
 
-  /** False: it had left before. */
-  #leave(asked: Asked): boolean {
-    clearTimeout(asked.timer)
-    if (!this.#running.delete(asked)) return false
-    const generation = asked.begun?.generation
-    generation?.running.delete(asked)
+  /** Returns false if it had left before. */
+  #leave(pending: PendingQuestion): boolean {
+    clearTimeout(pending.timer)
+    if (!this.#running.delete(pending)) return false
+    const generation = pending.begun?.generation
+    generation?.running.delete(pending)
     if (generation?.retired === true && generation.running.size === 0) this.#end(generation)
     this.#beginNext()
     return true
@@ -193,10 +194,11 @@ export class Pool {
 }
 
 const renewMs = 1_000
-/** How much later than its time the end of a statement may be told. */
+/** The server may report the end of a statement this much after `statementMs`. */
 const lateMs = 1_000
 
-interface Asked {
+/** A question, and the promise of its caller. */
+interface PendingQuestion {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown): void
   /** Undefined while it waits for its turn. */
@@ -208,10 +210,10 @@ interface Asked {
 interface Generation {
   connections: Connections
   openedAt: number
-  running: Set<Asked>
+  running: Set<PendingQuestion>
   used: boolean
   renewing: boolean
-  /** Nothing is asked on them any more. */
+  /** They get no more questions. */
   retired: boolean
 }
 

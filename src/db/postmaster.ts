@@ -34,7 +34,7 @@ export class StartError extends Error {
 }
 
 // A Ctrl-C in the terminal does not reach Postgres, which has a session of its own. But it ends with its owner: fd 3 is a
-// pipe that ends when the owner ends, in whatever way.
+// pipe that closes when the owner ends, even by SIGKILL.
 const leashed = `
 "$@" 3<&- &
 postgres=$!
@@ -112,7 +112,7 @@ export function findPostmaster(cluster: string): { pid: number; port: number; re
 export function isPostmaster(pid: number, cluster: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
-    // The command line of a zombie is empty. That of a backend is a title, without the name of the cluster.
+    // The command line of a zombie is empty. A backend has a title without the name of the cluster.
     const command =
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -162,8 +162,8 @@ export function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Postgres refuses to start while any process has the pid of its pid file, be it a zombie or a stranger. Write a pid that
- * cannot exist. The rest of the file stays: by it Postgres finds backends that still hold the shared memory.
+ * Postgres refuses to start while any process has the pid of its pid file, even a zombie or another program. Write a pid
+ * that cannot exist. Keep the rest of the file: Postgres needs it to find backends that still hold the shared memory.
  */
 function replaceDeadPid(cluster: string): void {
   const path = join(cluster, 'postmaster.pid')

@@ -1,13 +1,13 @@
 import { boolean, index, integer, pgTable, smallint, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment, nano } from './schema-types.ts'
 
-/** Channels that fail, for all processes: nobody calls such a channel before `openUntil` if there is another one. */
+/** Failing channels, for all processes. No process calls such a channel before `openUntil` if there is another one. */
 export const channelBreakers = pgTable('channel_breakers', {
   channelId: uuid('channel_id').primaryKey(),
-  /** How often it has opened in a row. Each time doubles how long it stays open. */
+  /** Openings in a row. Each doubles the time for which the breaker stays open. */
   openings: integer('openings').notNull(),
   openUntil: moment('open_until').notNull(),
-  /** From then on one process may try it, which moves this ahead. */
+  /** From this time on one process may probe the channel. It moves this time ahead. */
   probeAt: moment('probe_at').notNull(),
   /** The last failure, for people. */
   reason: text('reason').notNull(),
@@ -15,7 +15,7 @@ export const channelBreakers = pgTable('channel_breakers', {
 })
 
 /**
- * Image jobs. This table is the truth about a job, the queue only has its id, which is the id of its request.
+ * Image jobs. This table has the state of a job. The queue has only its id, which is the id of its request.
  * finish_image_job ends a job and writes the row of its request in one transaction.
  */
 export const imageJobs = pgTable(
@@ -26,30 +26,30 @@ export const imageJobs = pgTable(
     keyId: uuid('key_id').notNull(),
     groupId: uuid('group_id').notNull(),
     state: text('state', { enum: ['queued', 'running', 'succeeded', 'failed', 'cancelled'] }).notNull(),
-    /** Higher first. */
+    /** Jobs with a higher priority run first. */
     priority: smallint('priority').notNull(),
     model: text('model').notNull(),
     /** Encrypted for this job's id; NULL once it has ended. */
     request: bytea('request'),
-    /** JSON text of JobQuote: what it costs, fixed when it was accepted. */
+    /** JSON text of JobQuote: its price, fixed when the job was accepted. */
     quote: text('quote').notNull(),
     /** JSON text of the OpenRecord, without its body. */
     opened: text('opened').notNull(),
     /** Redacted; NULL where no body is kept, and once it is in request_payloads. */
     body: text('body'),
     createdAt: moment('created_at').notNull(),
-    /** When it was given to the queue; NULL: it waits outside, because the queue has enough of its tenant. */
+    /** The time at which the queue got it; NULL: it waits outside, because the queue has enough jobs of its tenant. */
     enqueuedAt: moment('enqueued_at'),
-    /** It must not run before; NULL: it may run at once. */
+    /** The job must not run before this time; NULL: it may run at once. */
     notBefore: moment('not_before'),
     startedAt: moment('started_at'),
     finishedAt: moment('finished_at'),
     /** Each lease raises it: a worker with an older one cannot change the job. */
     fence: integer('fence').notNull().default(0),
-    /** Runs that failed, and the present one. Waiting for a channel is no run. */
+    /** Failed runs, and the present one. Waiting for a channel is not a run. */
     runs: integer('runs').notNull().default(0),
     leasedUntil: moment('leased_until'),
-    /** The channel whose turn it has. */
+    /** The channel that it holds a turn of. */
     channelId: uuid('channel_id'),
     cancelRequested: boolean('cancel_requested').notNull().default(false),
     /** JSON text of AttemptRecord[]. */

@@ -17,7 +17,7 @@ import { moment, nano } from './schema-types.ts'
 /**
  * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on created_at,
  * and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
- * What each column means, its bound and who writes it stands in ledger/row.ts.
+ * ledger/row.ts has the meaning, the bound and the source of each column.
  */
 export const requests = pgTable(
   'requests',
@@ -67,14 +67,14 @@ export const requests = pgTable(
     images: smallint('images'),
     endUser: text('end_user'),
     session: text('session'),
-    /** NULL: none. A trigger notes each of them in request_tags. */
+    /** NULL: none. A trigger copies each tag to request_tags. */
     tags: text('tags').array(),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),
     // With the key: for a key that sees only its own rows, the index alone skips the rows of others.
     index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
-    // One for each filter of the usage log, in the order of the list. The partial ones leave the usual rows out.
+    // One for each filter of the usage log, in the order of the list. The partial indexes omit the most frequent value.
     index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
     index('requests_served_model')
       .on(t.tenantId, t.servedModel, t.createdAt)
@@ -91,8 +91,8 @@ export const requests = pgTable(
 )
 
 /**
- * The tags of requests in the order of the list: no index on an array has one. Partitioned by day, as `requests`, whose
- * trigger writes it.
+ * The tags of requests in the order of the list, which no index on an array has. A trigger of `requests` writes it. It is
+ * partitioned by day, as `requests`.
  */
 export const requestTags = pgTable(
   'request_tags',
@@ -129,7 +129,7 @@ export const attempts = pgTable(
     upstreamModel: text('upstream_model'),
     /** Why it was chosen or passed over. */
     reason: text('reason').notNull(),
-    /** A candidate that was not called. */
+    /** True: the candidate was not called. */
     passedOver: boolean('passed_over').notNull().default(false),
     status: smallint('status'),
     errorKind: text('error_kind'),
@@ -153,7 +153,7 @@ export const entries = pgTable('entries', {
   note: text('note'),
 })
 
-/** What a key or a group with a budget has spent in one period, and what running requests hold of it. */
+/** The money that a key or a group with a budget has spent in one period, and that its running requests hold. */
 export const budgetPeriods = pgTable(
   'budget_periods',
   {
@@ -199,11 +199,11 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  /** `lost`: silent for a day, and nobody has its journal. */
+  /** `lost`: without a heartbeat for a day, and no process has its journal. */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
 })
 
-/** How far each journal segment has been shipped, in bytes; advanced in the transaction that ships. */
+/** The bytes of each journal segment that are shipped. The transaction that writes the rows advances them. */
 export const journalPositions = pgTable(
   'journal_positions',
   {
@@ -214,7 +214,7 @@ export const journalPositions = pgTable(
   (t) => [primaryKey({ columns: [t.instanceId, t.segment] })],
 )
 
-/** Which channel holds an answer that a client may continue or ask for again. */
+/** The channels that hold answers which a client may continue or ask for again. */
 export const heldAnswers = pgTable(
   'held_answers',
   {

@@ -4,7 +4,7 @@ export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const nano = (name: string) => bigint(name, { mode: 'bigint' })
 export const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** Who edits a row. `file`: gateway.yaml has it, and it is disabled when it leaves the file. */
+/** The editor of a row. `file`: gateway.yaml has the row, and it is disabled when it leaves the file. */
 export const managedBy = () => text('managed_by', { enum: ['file', 'admin'] }).notNull()
 
 /** Rate limits; NULL: unbounded. */

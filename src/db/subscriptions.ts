@@ -2,20 +2,20 @@ import postgres from 'postgres'
 import { inTime } from '../in-time.ts'
 import { type ConnectionOptions, clientSettings } from './connections.ts'
 
-/** Whoever hears the notifications of a channel. */
+/** A listener of a channel's notifications. */
 export interface Listener {
   /** Called with the payload of every notification. */
   onNotify(payload: string): void
   /**
-   * Called whenever the subscription begins, again after every outage: notifications of the time between are lost, so
-   * read the state anew here.
+   * Called whenever the subscription begins, also after an outage. Notifications during the outage are lost, so read the
+   * state again here.
    */
   onListening?(): void
-  /** Called when it cannot begin, once for each outage. It is tried again. */
+  /** Called when the subscription cannot begin, once for each outage. We try again. */
   onRefused?(error: unknown): void
 }
 
-/** LISTEN, on one connection for all channels. A subscription lasts until it is ended, through every outage. */
+/** LISTEN, on one connection for all channels. A subscription survives every outage, until its caller ends it. */
 export class Subscriptions {
   readonly #open: () => postgres.Sql
   readonly #subscriptions = new Set<Subscription>()
@@ -29,7 +29,7 @@ export class Subscriptions {
     this.#client = this.#open()
   }
 
-  /** Never rejects. Answers the function that ends it, which does not reject either. */
+  /** Returns the function that ends the subscription, which never rejects. */
   listen(channel: string, listener: Listener): () => Promise<void> {
     const subscription: Subscription = {
       channel,
@@ -41,12 +41,12 @@ export class Subscriptions {
     this.#begin(subscription)
     return async () => {
       this.#subscriptions.delete(subscription)
-      // With the connection gone there is nothing to unsubscribe from.
+      // Without the connection there is nothing to unsubscribe from.
       await inTime(subscription.unlisten(), endMs, 'the database').catch(() => {})
     }
   }
 
-  /** Listen on a new connection: the present one may be dead without anybody noticing. */
+  /** Listen on a new connection: the present one may be dead although it looks alive. */
   renew(): void {
     clearTimeout(this.#retry)
     this.#retry = undefined
@@ -82,7 +82,7 @@ export class Subscriptions {
       if (!isWanted()) return
       if (!subscription.refused) listener.onRefused?.(error)
       subscription.refused = true
-      // On a new client: this one goes on to try what it has refused, and would then tell everything twice.
+      // Retry with a new client: this one also retries by itself, and would then deliver each notification twice.
       this.#retry ??= setTimeout(() => this.renew(), retryMs).unref()
     })
   }

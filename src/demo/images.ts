@@ -4,7 +4,7 @@ import type { Head } from './format.ts'
 import { drawPicture, type Size } from './picture.ts'
 import { Refusal } from './question.ts'
 
-/** What the demo reads of a request for images. It ignores all other members. */
+/** The members of a request for images that the demo reads. It ignores all others. */
 export interface Wish {
   prompt: string
   count: number

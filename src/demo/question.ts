@@ -1,6 +1,6 @@
 import { isRecord, type Json, recordsOf } from '../canonical/json.ts'
 
-/** What the demo reads of a request. It ignores all other members. */
+/** The members of a request that the demo reads. It ignores all others. */
 export interface Question {
   /** One for each part of each message. */
   turns: Turn[]
@@ -24,7 +24,7 @@ export interface Tool {
   parameters: unknown
 }
 
-/** What the demo cannot answer, and why. */
+/** The reason why the demo cannot answer a request. */
 export class Refusal extends Error {
   readonly status: number
 

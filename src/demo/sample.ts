@@ -41,7 +41,7 @@ function sample(schema: unknown, depth: number, sampling: Sampling): unknown {
   }
 }
 
-/** What may be null is null, which ends most schemas that contain themselves. */
+/** It chooses null where null is allowed, which ends most recursive schemas. */
 function optionOf({ anyOf, oneOf, allOf }: Json): unknown {
   const options: unknown = anyOf ?? oneOf ?? allOf
   if (!Array.isArray(options)) return undefined

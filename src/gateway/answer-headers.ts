@@ -13,7 +13,9 @@ interface AnswerHead {
   upstream: ResponseHeaders
 }
 
-/** The only headers of an upstream that a client gets: clients of the format use them, and they identify nobody. */
+/**
+ * The only headers of an upstream that a client gets: clients of the format use them, and they do not identify our account.
+ */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
 /** The headers of an answer to a client. */

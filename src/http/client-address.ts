@@ -18,7 +18,7 @@ interface Peer {
 
 const peers = new WeakMap<Duplex, Peer>()
 
-/** Remember the peer of a new connection: a socket that has ended tells no address. `trustedProxies`: CIDR blocks. */
+/** Remember the peer of a new connection: a socket that has ended has no address. `trustedProxies`: CIDR blocks. */
 export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   const peer = peerOf(socket)
   if (peer.address !== '' && isWithin(peer.address, trustedProxies)) peer.proxies = trustedProxies
@@ -76,7 +76,9 @@ export function calledOrigin(request: IncomingMessage): string {
 
 const withoutEmptyPort = (host: string) => host.replace(/:$/, '')
 
-/** https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. The port may be empty. */
+/**
+ * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. The port may be empty.
+ */
 export const hostSyntax = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{0,5})?$/i
 
 function known(socket: Duplex): Peer {
@@ -99,7 +101,9 @@ function plainAddress(address: string): string {
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : ''
 }
 
-/** The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads `x-forwarded-for` only. */
+/**
+ * The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads `x-forwarded-for` only.
+ */
 function valuesOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '')
   return text.split(',').flatMap((value) => value.trim() || [])

@@ -26,7 +26,7 @@ export interface PlacedAttempt {
 
 const column = columnsFrom<PlacedAttempt, 'attempt'>('attempt')
 
-/** The columns of `attempts`: the only list of them, as `requestColumns` is of those of `requests`. */
+/** The only list of the columns of `attempts`; see `requestColumns`. */
 // biome-ignore format: a table, in which each column has two lines.
 const typed = [
   column('request_id', uuid, ({ id }) => id, 'nowhere',
@@ -43,7 +43,7 @@ const typed = [
     "The upstream's name of the model."),
   column('reason', longName, ({ attempt }) => attempt.reason, 'list',
     'Why it was chosen, or passed over.'),
-  // Absent in image jobs that were begun by an older release, which kept only calls.
+  // Absent in image jobs of an older release, which recorded only calls.
   column('passed_over', bool, ({ attempt }) => attempt.passedOver ?? false, 'list',
     'True for a candidate that was not called.'),
   column('status', orNull(int2), ({ attempt }) => attempt.status, 'list',

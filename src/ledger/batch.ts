@@ -8,34 +8,34 @@ import type { OpenRecord } from './record.ts'
 import { openColumns } from './row.ts'
 import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
 
-/** An open frame whose request has not ended, and the half of the row that it holds. */
-export interface Opened {
+/** The open frame of a request that has not ended, and its half of the row. */
+export interface OpenRequest {
   segment: number
   at: number
   bytes: number
-  /** The half stands here, in memory that stays as it is. */
+  /** The memory of the half. Nothing overwrites it. */
   source: Buffer
   halfAt: number
   halfEnd: number
 }
 
-/** Whole frames of one segment, and what committing them changes. Their tuples are in the reader's `copies`. */
+/** Whole frames of one segment, and the changes of their commit. Their tuples are in the reader's `copies`. */
 export interface Batch {
   segment: number
   from: number
   to: number
   frames: number
   /** Requests that began here and did not end here, by id as 16 latin1 characters. */
-  opened: Map<string, Opened>
+  opened: Map<string, OpenRequest>
   /** Requests that ended here and began in an earlier batch. */
   closed: string[]
-  /** Whose reservations are released. */
+  /** Ids of requests that release their reservations. */
   released: string[]
   charges: Charges
 }
 
-/** Where bytes stand that are to become a batch. */
-export interface Place {
+/** The place in the journal of bytes that become a batch. */
+export interface BatchSource {
   segment: number
   from: number
   /** Postgres has the segment up to here. */
@@ -44,21 +44,21 @@ export interface Place {
 }
 
 export interface BatchReaderOptions {
-  /** Of the journal; undefined for one of a release that wrote none. */
+  /** The layout of the journal; undefined: an older release wrote the journal, without a layout. */
   layout: Layout | undefined
-  /** A frame is damaged: the rest of its segment is not read. */
+  /** A frame is damaged. The reader skips the rest of its segment. */
   onDamaged(segment: number, at: number): void
-  /** A request ended whose beginning is not in the journal. */
+  /** The journal has the end of this request but not its beginning. */
   onUnknown(id: string): void
 }
 
-/** Makes COPYs of a journal's frames. Halves of rows, and all other tuples, go into them as they lie in the journal. */
+/** Turns frames of a journal into COPYs. It copies halves of rows, and all other tuples, byte by byte. */
 export class BatchReader {
   readonly #options: BatchReaderOptions
-  /** Requests in flight that earlier batches opened. */
-  readonly open = new Map<string, Opened>()
+  /** Running requests that earlier batches opened. */
+  readonly open = new Map<string, OpenRequest>()
   readonly layout: Layout
-  /** In the order in which rolling the partitions locks the tables. */
+  /** The order of the tables is that in which roll_partitions locks them. */
   readonly copies: readonly CopyBuffer[]
   readonly #requests: CopyBuffer
   readonly #oldRequests = new CopyBuffer('requests', oldRequestColumns)
@@ -77,8 +77,8 @@ export class BatchReader {
     this.copies = [this.#requests, this.#oldRequests, this.#payloads, this.#attempts, this.#entries]
   }
 
-  /** The frames that stand whole in `bytes`; undefined when there is none. */
-  read(bytes: Buffer, { segment, from, shipped, framesMax }: Place): Batch | undefined {
+  /** The whole frames in `bytes`; undefined: there is none. */
+  read(bytes: Buffer, { segment, from, shipped, framesMax }: BatchSource): Batch | undefined {
     for (const copy of this.copies) copy.clear()
     const batch: Batch = {
       segment,
@@ -95,24 +95,24 @@ export class BatchReader {
     const view = viewOf(bytes)
     let at = 0
     while (batch.frames < framesMax && !(isShipped && from + at >= shipped)) {
-      const bytesTaken = this.#take(batch, bytes, view, at, isShipped)
+      const bytesTaken = this.#addFrame(batch, bytes, view, at, isShipped)
       if (bytesTaken === 0) break
       at += bytesTaken
       batch.frames += 1
     }
-    for (const opened of batch.opened.values()) keep(opened)
+    for (const opened of batch.opened.values()) copyHalf(opened)
     batch.to = from + at
     return batch.frames === 0 ? undefined : batch
   }
 
-  /** Postgres has the batch. */
+  /** Note that Postgres has committed the batch. */
   commit({ opened, closed }: Batch): void {
     for (const id of closed) this.open.delete(id)
     for (const [id, one] of opened) this.open.set(id, one)
   }
 
-  /** How many bytes the frame at `at` has; 0 where there is no whole one. */
-  #take(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
+  /** Add the frame at `at` to the batch. Returns its length in bytes; 0: no whole frame is there. */
+  #addFrame(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
     const frame = readFrame(bytes, at, view)
     if (frame === 'damaged') this.#options.onDamaged(batch.segment, batch.from + at)
     if (frame === 'incomplete' || frame === 'damaged') return 0
@@ -142,8 +142,8 @@ export class BatchReader {
     return frame.bytes
   }
 
-  #addRow(batch: Batch, bytes: Buffer, frame: CloseFrame, known: Opened | undefined): void {
-    const opened = known ?? this.#openUnknown(bytes, frame)
+  #addRow(batch: Batch, bytes: Buffer, frame: CloseFrame, known: OpenRequest | undefined): void {
+    const opened = known ?? this.#halfOfUnknown(bytes, frame)
     const { out } = this.#requests
     out.begin(this.layout.open.length + this.layout.close.length)
     out.copy(opened.source, opened.halfAt, opened.halfEnd)
@@ -159,7 +159,7 @@ export class BatchReader {
     this.#oldRequests.out.copy(bytes, frame.tupleAt, frame.tupleEnd)
     this.#attempts.out.copy(frame.attempts, 0, frame.attempts.length)
     if (frame.chargeAt < 0) return
-    // Behind the number of columns, the id and the moment stands the tenant.
+    // The tenant follows the number of columns, the id and the moment.
     const keyAt = endOfColumn(bytes, frame.tupleAt + 2 + (4 + 16) + (4 + 8))
     this.#charge(batch, bytes, frame, { source: bytes, keyAt })
   }
@@ -180,8 +180,8 @@ export class BatchReader {
     out.int8(-nano)
   }
 
-  /** What is known of a request whose open frame is lost: the account that it is charged to is its tenant's. */
-  #openUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
+  /** An open half for a request whose open frame is lost. The charged account has the id of the tenant. */
+  #halfOfUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
     const uuidAt = (at: number) => uuidText(bytes.subarray(at, at + 16))
     const id = uuidAt(idAt)
     this.#options.onUnknown(id)
@@ -195,8 +195,8 @@ export class BatchReader {
   }
 }
 
-/** Most requests begin and end in one batch. The half of another is copied, because the batch's memory is used again. */
-function keep(opened: Opened): void {
+/** Copy the half of a request that goes on after its batch: the next batch overwrites the memory. */
+function copyHalf(opened: OpenRequest): void {
   opened.source = Buffer.from(opened.source.subarray(opened.halfAt, opened.halfEnd))
   opened.halfEnd -= opened.halfAt
   opened.halfAt = 0

@@ -1,9 +1,9 @@
-/** Where the money of a request comes from: its tenant's balance, or a budget of its key or group. */
+/** The source of a request's money: its tenant's balance, or a budget of its key or group. */
 export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
 
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
-/** By the name that reserve_money gives it: `balance`, `key day`, `group total`. Throws for any other. */
+/** Reads a name that reserve_money returns: `balance`, `key day`, `group total`. Throws for any other name. */
 export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }
@@ -11,7 +11,7 @@ export function budgetSourceOf(name: string): BudgetSource {
   throw new Error(`no such source of money: ${name}`)
 }
 
-/** When the period around a moment ends, in UTC; undefined: a total never ends. */
+/** The end (UTC) of the period around a moment; undefined for `total`, which never ends. */
 export function resetOf(period: BudgetPeriod, moment: Date): Date | undefined {
   switch (period) {
     case 'day':
@@ -29,7 +29,7 @@ export interface BudgetState {
   period: BudgetPeriod
   limitNano: bigint
   spentNano: bigint
-  /** What running requests hold of it. */
+  /** The part that running requests hold. */
   heldNano: bigint
 }
 

@@ -7,26 +7,30 @@ interface Charge {
   account: string
   key: string | null
   group: string | null
-  /** A moment of the day. */
+  /** Any moment of the day. */
   moment: Date
   nano: bigint
 }
 
-/** The places in a frame that tell the cost of a request, and in its row that tell the key and the group. */
-export interface Charged {
+/** The cost of a request, and the offsets of its owners in its frame and its row. */
+export interface ChargePlaces {
   bytes: Buffer
-  /** Of the request's id. */
+  /** Start of the request's id in `bytes`. */
   idAt: number
-  /** Of the account's id. */
+  /** Start of the account's id in `bytes`. */
   accountAt: number
   nano: bigint
-  /** Of the column of the key, which that of the group follows. */
+  /** The buffer of the row. */
   source: Buffer
+  /** Start of the key's column in `source`. The group's column follows it. */
   keyAt: number
 }
 
 /** Add the cost of a request. */
-export function addCharge(charges: Charges, { bytes, idAt, accountAt, nano, source, keyAt }: Charged): void {
+export function addCharge(
+  charges: Charges,
+  { bytes, idAt, accountAt, nano, source, keyAt }: ChargePlaces,
+): void {
   const ms = momentIn(bytes, idAt)
   const groupAt = endOfColumn(source, keyAt)
   const owners = source.toString('latin1', keyAt, endOfColumn(source, groupAt))

@@ -1,10 +1,10 @@
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
- * A kind of column and its bound. A value beyond the bound is cut or clamped where it is written, whatever way its row
- * takes, so that Postgres never refuses a row for a bound.
+ * A kind of column and its bound. Every writer of a row truncates or clamps a value beyond the bound, so that Postgres
+ * never refuses a row for it.
  *
- * All have the same members in the same order, which V8 reads several times faster.
+ * All types have the same members in the same order: V8 reads them several times faster.
  */
 interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends boolean = boolean> {
   readonly kind: Kind
@@ -12,13 +12,13 @@ interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends bo
   readonly max: number
   /** The most texts of a list. */
   readonly countMax: number
-  /** It is null where nothing is known. */
+  /** True: null stands for an unknown value. */
   readonly nullable: Nullable
-  /** What the API shows of null. */
+  /** The value that the API shows for null. */
   readonly shownNull: unknown
 }
 
-/** What records hold of each kind, and what Postgres answers. */
+/** The type of each kind in a record (`kept`) and in an answer of Postgres (`read`). */
 interface Kinds {
   uuid: { kept: string; read: string }
   /** Milliseconds since the epoch. */
@@ -29,10 +29,10 @@ interface Kinds {
   int4: { kept: number; read: number }
   /** Nano-USD, in JSON as decimal digits. */
   money: { kept: bigint; read: string }
-  /** Of a text that is too long the beginning is kept. */
+  /** A longer text is truncated at its end. */
   text: { kept: string; read: string }
   texts: { kept: readonly string[]; read: readonly string[] }
-  /** The JSON text of an array. Of one that is too long the first elements are kept, so that it still parses. */
+  /** The JSON text of an array. A longer one loses its last elements, so that it still parses. */
   array: { kept: string; read: string }
 }
 
@@ -44,7 +44,7 @@ export const int4 = type('int4', 2_147_483_647)
 export const money = type('money')
 /** A word of our own, or of a vendor. */
 export const word = type('text', 64)
-/** What an index may hold: the longest name and the longest long name fit into one entry, which has 2,704 bytes. */
+/** Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest `longName`. */
 export const name = type('text', 256)
 export const longName = type('text', 512)
 export const message = type('text', 4_096)
@@ -55,7 +55,7 @@ function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): Colu
   return { kind, max, countMax, nullable: false, shownNull: null }
 }
 
-/** The same, or null. `shownNull`: what the API shows of null. */
+/** The same type, or null. `shownNull`: the value that the API shows for null. */
 export function orNull<Kind extends keyof Kinds>(
   type: ColumnType<Kind>,
   shownNull: unknown = null,
@@ -66,26 +66,25 @@ export function orNull<Kind extends keyof Kinds>(
 /** Where the API shows a column: in lists and details, in details alone, or nowhere. */
 export type Shown = 'list' | 'detail' | 'nowhere'
 
-/** What the documents say of a column. */
-export interface Described {
+/** The parts of a column for its documents. */
+export interface ColumnDescription {
   readonly name: string
   readonly shown: Shown
   /** Its path in the API's JSON. */
   readonly member: string
-  /** What it means. */
-  readonly says: string
+  readonly description: string
 }
 
 /** A column whose values come from a `Source`. */
 export type Column<Source> = {
-  [Kind in keyof Kinds]: Described &
+  [Kind in keyof Kinds]: ColumnDescription &
     ColumnType<Kind> & { from(source: Source): Kinds[Kind]['kept'] | null | undefined }
 }[keyof Kinds]
 
 type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null | undefined : Value
 
 /** A row of these columns as Postgres answers it. */
-export type RowOf<Columns extends Described & ColumnType> = {
+export type RowOf<Columns extends ColumnDescription & ColumnType> = {
   [Each in Columns as Each['name']]:
     | Kinds[Each['kind']]['read']
     | (Each['nullable'] extends true ? null : never)
@@ -103,12 +102,12 @@ export function columnsFrom<Source, const Half extends string>(half: Half) {
     type: ColumnType<Kind, Nullable>,
     from: (source: Source) => OrNull<Kinds[Kind]['kept'], Nullable>,
     shown: Where,
-    says: string,
+    description: string,
     member: string = name,
-  ) => ({ ...type, name, half, from, shown, says, member })
+  ) => ({ ...type, name, half, from, shown, description, member })
 }
 
-/** Append these columns to a tuple. One call for each: more of them would cost as much as the bytes. */
+/** Append these columns to a tuple, with one call for each: more calls would cost as much as the bytes. */
 export function writeColumns<Source>(
   out: TupleWriter,
   columns: readonly Column<Source>[],
@@ -179,7 +178,7 @@ function writeColumn<Source>(out: TupleWriter, column: Column<Source>, source: S
   }
 }
 
-/** A column as `jsonb_populate_record` takes it. */
+/** The value of a column as JSON for `jsonb_populate_record`. */
 export function jsonOf<Source>(column: Column<Source>, source: Source): unknown {
   switch (column.kind) {
     case 'uuid':
@@ -203,7 +202,7 @@ export function jsonOf<Source>(column: Column<Source>, source: Source): unknown 
   }
 }
 
-/** What the API shows of a value that Postgres answered. */
+/** The form in which the API shows a value from Postgres. */
 export function shownOf({ kind, shownNull }: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return shownNull
   if (value instanceof Date) return value.toISOString()
@@ -229,7 +228,7 @@ function mapped<Value>(value: Value | null | undefined, map: (value: Value) => u
 
 const int8Max = 9_223_372_036_854_775_807n
 
-/** Clocks are set back and upstreams tell anything: what is no number, or is below 0, becomes 0. */
+/** Sets NaN and numbers below 0 to 0: clocks go back, and upstreams send any number. */
 export function clamp(value: number, most: number): number {
   if (!(value > 0)) return 0
   return value > most ? most : Math.trunc(value)
@@ -254,7 +253,7 @@ function fitArray(json: string, unitsMax: number): string {
   return `[${kept.join(',')}]`
 }
 
-/** An empty list where it does not parse. */
+/** An empty list if it does not parse. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json)

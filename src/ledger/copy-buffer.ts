@@ -1,9 +1,9 @@
 import { copyHeader, copyTrailer, TupleWriter } from './tuple.ts'
 
-/** Tuples on their way into one table. */
+/** Collects tuples for a COPY into one table. */
 export class CopyBuffer {
   readonly statement: string
-  /** Takes tuples, whole. */
+  /** Write whole tuples here. */
   readonly out = new TupleWriter(64 * 1024)
 
   constructor(table: string, columns: readonly string[]) {
@@ -15,7 +15,7 @@ export class CopyBuffer {
     return this.out.length === copyHeader.length
   }
 
-  /** What COPY takes; nothing may be added behind it. The memory is used again after `clear`. */
+  /** The input of the COPY. Add nothing after it. `clear` lets later tuples overwrite its memory. */
   end(): Buffer {
     this.out.copy(copyTrailer, 0, copyTrailer.length)
     return this.out.written

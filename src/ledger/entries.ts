@@ -4,7 +4,7 @@ import type postgres from 'postgres'
 export interface NewEntry {
   id: string
   accountId: string
-  /** A top-up brings money; an adjustment may also take it. */
+  /** A top-up adds money. An adjustment adds or takes it. */
   kind: 'top_up' | 'adjustment'
   /** Nano-USD. */
   amountNano: bigint
@@ -13,17 +13,17 @@ export interface NewEntry {
 
 /** The state of an account. */
 export interface Balance {
-  /** True: its requests need a reservation. False: they are only recorded. */
+  /** True: its requests need a reservation. False: we only record their cost. */
   limited: boolean
   balanceNano: bigint
-  /** What running requests hold of it. */
+  /** The part that running requests hold. */
   heldNano: bigint
 }
 
 /**
- * `repeated`: the same entry is there already, and nothing changed. `conflict`: another entry has the id. `taken`: a
- * request has the id, and its charge needs it. `unknown`: there is no such account. `held`: a limited account would have
- * less than running requests hold. `excessive`: the sum does not fit into a number.
+ * `repeated`: the same entry exists, and nothing changed. `conflict`: another entry has the id. `taken`: a request has the
+ * id, which its charge will need. `unknown`: there is no such account. `held`: a limited account would have less money than
+ * running requests hold. `excessive`: the sum does not fit into a bigint of Postgres.
  */
 export type Booking =
   | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }

@@ -11,8 +11,8 @@ import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
  *   close = 4 | flags u8 | head 32 | account 16 and charge i64, if charged | reserved account 16, if reserved |
  *           half length u32 | close half | attempt tuples
  *
- * A head is two columns: the request's id and the moment inside it; an open half begins with it. Halves and tuples are
- * as COPY takes them, so that the shipper only puts them together. Releases up to 3592f34 wrote other frames, of the
+ * A head is two columns: the request's id and the moment inside it. An open half begins with a head. Halves and tuples
+ * have the format of COPY, so that the shipper only concatenates them. Releases up to 3592f34 wrote other frames, of the
  * kinds 1 and 2, with a CRC-32 for a check: see old-frame.ts.
  */
 
@@ -23,7 +23,7 @@ const charged = 1
 const reserved = 2
 const openHalfAt = 1 + 4
 const closeHeadAt = 1 + 1
-/** Behind the length of a head's first column. */
+/** Offset of the id in a head: it follows the length of its column. */
 const idInHead = 4
 
 export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
@@ -36,7 +36,7 @@ export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
   endFrame(out, start)
 }
 
-/** An open frame with a half that is written already, and without a body. */
+/** Write an open frame from an existing half, without a body. */
 export function writeBareOpenFrame(out: TupleWriter, half: Buffer): void {
   const start = beginFrame(out, openHalfAt)
   out.buffer[start] = openKind
@@ -75,7 +75,7 @@ export function writeCloseFrame(out: TupleWriter, open: OpenRecord, close: Close
   endFrame(out, start)
 }
 
-/** `body` must be valid UTF-8 without NUL, which redaction answers with. */
+/** `body` must be valid UTF-8 without NUL. Redaction ensures that. */
 function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, body: Buffer): void {
   out.begin(payloadColumns.length)
   out.repeat(headAt, headBytes)
@@ -83,10 +83,10 @@ function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, bo
   out.bytes(body)
 }
 
-/** Of `request_payloads`; they are the same in every release. */
+/** The columns of `request_payloads`, the same in every release. */
 export const payloadColumns = ['request_id', 'created_at', 'capture', 'body'] as const
 
-/** Where a frame's payload starts, after room was made for its header and so many bytes. */
+/** Make room for a frame's header and so many bytes. Returns the start of its payload. */
 function beginFrame(out: TupleWriter, bytes: number): number {
   out.reserve(frameHeaderBytes + bytes)
   return out.length + frameHeaderBytes
@@ -98,18 +98,18 @@ function endFrame(out: TupleWriter, start: number): void {
   view.setUint32(start - 4, checksum(view, start, length), true)
 }
 
-/** A frame as places in the buffer that it was read from. */
+/** A frame, as offsets in the buffer that it was read from. */
 export type Frame = OpenFrame | CloseFrame | OldOpenFrame | OldCloseFrame
 
 export interface OpenFrame {
   kind: 'open'
   /** Length of the whole frame, header included. */
   bytes: number
-  /** Of the request's id, 16 bytes. */
+  /** Start of the request's id, 16 bytes. */
   idAt: number
   halfAt: number
   halfEnd: number
-  /** The tuple of `request_payloads` goes on to the frame's end; empty where no body is kept. */
+  /** Start of the tuple of `request_payloads`, which ends with the frame. Empty when no body is kept. */
   payloadAt: number
   end: number
 }
@@ -118,20 +118,20 @@ export interface CloseFrame {
   kind: 'close'
   bytes: number
   idAt: number
-  /** Of the account, 16 bytes, and the nano-USD to take from it; -1: nothing. */
+  /** Start of the charged account, 16 bytes, which the nano-USD follow; -1: nothing is charged. */
   chargeAt: number
-  /** Of the account whose reservation for this request is released; -1: none was taken. */
+  /** Start of the account whose reservation for this request is released; -1: there is no reservation. */
   reservedAt: number
   halfAt: number
   halfEnd: number
-  /** The tuples of `attempts` go on to the frame's end. */
+  /** Start of the tuples of `attempts`, which end with the frame. */
   attemptsAt: number
   end: number
 }
 
 /**
- * The frame at `at`; `incomplete` when more bytes are needed, or its tail was torn; `damaged` when the bytes there cannot
- * be a frame of ours.
+ * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`: the bytes are
+ * no frame of ours.
  */
 export function readFrame(
   buffer: Buffer,
@@ -170,5 +170,5 @@ export function readFrame(
   return { kind: 'close', bytes, idAt, chargeAt, reservedAt, halfAt, halfEnd, attemptsAt: halfEnd, end }
 }
 
-/** No frame is shorter, not even an old one. */
+/** The shortest payload of any frame, old ones included. */
 const payloadBytesMin = 1 + 16 + 4

@@ -5,8 +5,8 @@ import { closeColumns, openColumns } from './row.ts'
 import { headBytes, type TupleWriter } from './tuple.ts'
 
 /**
- * A row of `requests` is written in two halves, as its columns become known. Behind their number, the open half and the
- * close half are one tuple.
+ * A row of `requests` is written in two halves, as its columns become known. The number of columns, the open half and the
+ * close half together are one tuple.
  */
 
 /** Append the open half, which begins with the row's head. */
@@ -21,7 +21,7 @@ export function writeCloseHalf(out: TupleWriter, close: CloseRecord): void {
   writeColumns(out, closeColumns, close)
 }
 
-/** Append a tuple of `attempts`. `headAt`: where its request's head stands in `out`. */
+/** Append a tuple of `attempts`. `headAt`: start of its request's head in `out`. */
 export function writeAttemptTuple(
   out: TupleWriter,
   headAt: number,

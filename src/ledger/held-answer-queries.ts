@@ -3,7 +3,7 @@ import { and, eq, lt, sql } from '../db/drizzle.cjs'
 import { heldAnswers } from '../db/schema.ts'
 
 export interface Holder {
-  /** Its name. */
+  /** The name of the channel. */
   channel: string
   /** A short hash of the credential; null: any credential of the channel. */
   credential: string | null
@@ -36,7 +36,7 @@ export async function deleteHeldAnswer(db: TypedQueries, tenantId: string, answe
   await db.delete(heldAnswers).where(named(tenantId, answerId))
 }
 
-/** Delete those that are older. */
+/** Delete the entries that are older than `days`. */
 export async function deleteHeldAnswers(db: TypedQueries, days: number): Promise<void> {
   await db.delete(heldAnswers).where(lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`))
 }

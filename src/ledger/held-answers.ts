@@ -4,9 +4,9 @@ import type { Database } from '../db/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import { addHeldAnswer, deleteHeldAnswer, findHolder, type Holder } from './held-answer-queries.ts'
 
-/** Which channel keeps an answer under its id, so that the next request or a look-up goes to the same channel. */
+/** Finds the channel that keeps an answer, by the answer's id: the next request or a look-up must go to that channel. */
 export interface HeldAnswers {
-  /** Known in this process at once, and in all processes once Postgres has it. */
+  /** This process knows it at once, the others once Postgres has it. */
   remember(tenantId: string, answerId: string, holder: Holder): void
   /** Undefined when this tenant has no such answer. Rejects within two seconds while Postgres is away. */
   find(tenantId: string, answerId: string): Promise<Holder | undefined>

@@ -3,16 +3,16 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A journal directory for each process: `<dataDir>/journal/<instance id>.2/` with `owner.json`, `columns.json` and the
+ * Each process has a journal directory: `<dataDir>/journal/<instance id>.2/` with `owner.json`, `columns.json` and the
  * segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
  *
- * Releases up to 3592f34 leave out the `.2`. They do not know the frames that are written now, and would delete them:
- * in a rolling upgrade they must not find these directories.
+ * Releases up to 3592f34 leave out the `.2`. They do not know the present frames and would delete them: in a rolling
+ * upgrade they must not find these directories.
  */
 const suffix = '.2'
 const directoryName = /^([0-9a-f-]{36})(?:\.2)?$/
 
-/** Tells one process from every other, also after its pid is used again. */
+/** Identifies a process, even after another process got its pid. */
 interface Owner {
   host: string
   bootId: string
@@ -24,17 +24,17 @@ interface Owner {
 
 export type OwnerState = 'alive' | 'dead' | 'elsewhere'
 
-/** Make this process's own directory. It appears whole, owner included, or not at all. */
+/** Make the directory of this process. It appears with its owner, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
   const directory = join(root, `${instanceId}${suffix}`)
-  const unborn = join(root, `.${instanceId}`)
-  fs.mkdirSync(unborn, { recursive: true, mode: 0o700 })
-  fs.writeFileSync(join(unborn, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
-  fs.renameSync(unborn, directory)
+  const draft = join(root, `.${instanceId}`)
+  fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
+  fs.writeFileSync(join(draft, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.renameSync(draft, directory)
   return directory
 }
 
-/** The directories below `root`, and the instance that each is of. */
+/** The journal directories below `root`, with their instances. */
 export function listJournals(root: string): { instance: string; directory: string }[] {
   if (!fs.existsSync(root)) return []
   return fs.readdirSync(root).flatMap((name) => {
@@ -43,13 +43,13 @@ export function listJournals(root: string): { instance: string; directory: strin
   })
 }
 
-/** `elsewhere`: of another host or container, where only its heartbeat can tell. */
+/** `elsewhere`: the owner is on another host or in another container. Only its heartbeat shows whether it lives. */
 export function ownerState(directory: string): OwnerState {
   let owner: Owner
   try {
     owner = JSON.parse(fs.readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner
   } catch {
-    // Directories are born with an owner: one without is the rest of a deletion.
+    // Every new directory has an owner. A directory without one is left from a deletion that did not end.
     return 'dead'
   }
   const here = ownerOf(process.pid)
@@ -82,17 +82,17 @@ function ownerOf(pid: number): Owner {
   }
 }
 
-/** Empty for a process that is not there or is only waiting to be reaped. */
+/** Empty for a process that does not exist or is a zombie. */
 function startTicks(pid: number): string {
   const stat = readLine(`/proc/${pid}/stat`)
-  if (stat === '') return onWhateverElse(pid)
+  if (stat === '') return startTicksWithoutProc(pid)
   // The command name, in parentheses, may hold spaces: count fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
 }
 
-/** Systems without /proc: existence is all that can be asked. */
-function onWhateverElse(pid: number): string {
+/** On a system without /proc, a process can only ask whether the pid exists. */
+function startTicksWithoutProc(pid: number): string {
   if (process.platform === 'linux') return ''
   try {
     process.kill(pid, 0)

@@ -8,15 +8,15 @@ import type { CloseRecord, OpenRecord } from './record.ts'
 import { TupleWriter } from './tuple.ts'
 
 export interface JournalOptions {
-  /** This process's own directory, made by claimJournalDirectory. */
+  /** The directory of this process, from claimJournalDirectory. */
   directory: string
   sync: 'process' | 'disk'
   segmentBytes: number
-  /** While the journal holds this many bytes no new request is admitted and refusals are kept without their bodies. */
+  /** From this size on, the journal admits no new request, and keeps refusals without their bodies. */
   bytesMax: number
   /** Called when writing starts to fail and when it works again. */
   onTrouble(message: string | undefined): void
-  /** The calls that touch the disk; tests pass failing ones. */
+  /** The calls that write to the disk. Tests pass calls that fail. */
   disk?: JournalDisk
 }
 
@@ -24,25 +24,25 @@ export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateS
 
 const syncIntervalMs = 10
 const retryMs = 200
-/** Freed when the disk is full, so that requests already running can still be closed. */
+/** Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running requests. */
 const ballastBytes = 1024 * 1024
-/** Closed rows kept in memory while not even the ballast is left; beyond it only open frames tell of a request. */
-const stuckBytesMax = 64 * 1024 * 1024
+/** The most bytes of guaranteed frames that wait in memory for a full disk. Further ones are lost. */
+const unwrittenBytesMax = 64 * 1024 * 1024
 
 /**
- * The append-only file in front of the ledger. All frames of one event-loop turn go out in one synchronous
- * write, after which they survive the death of this process; fdatasync every 10 ms bounds what a power loss
- * can take (`sync: 'disk'` waits for it).
+ * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event loop. They
+ * then survive the death of this process. An fdatasync every 10 ms bounds the loss at a power failure; with `sync: 'disk'`
+ * each call waits for it.
  */
 export class Journal {
   readonly #options: JournalOptions
   readonly #disk: JournalDisk
   readonly #out = new TupleWriter(1024 * 1024)
-  /** All whose frames were written in this turn wait together. Only frames that open a request may be refused. */
+  /** The promises of this turn's frames. A frame that opens a request may be refused, all others are guaranteed. */
   #refusable: PromiseWithResolvers<void> | undefined
-  #certain: PromiseWithResolvers<void> | undefined
-  /** Where in `#out` the frames begin and end that may not be refused. */
-  #certainSpans: number[] = []
+  #guaranteed: PromiseWithResolvers<void> | undefined
+  /** The starts and ends of guaranteed frames in `#out`. */
+  #guaranteedSpans: number[] = []
   #scheduled = false
   #segment = 0
   #fd: number
@@ -52,9 +52,10 @@ export class Journal {
   #dirty = false
   #syncing = false
   #syncAgain = false
-  #synced: (() => void)[] = []
-  #stuck: Buffer[] = []
-  #stuckBytes = 0
+  #awaitingSync: (() => void)[] = []
+  /** Guaranteed frames that wait for room on the disk. */
+  #unwritten: Buffer[] = []
+  #unwrittenBytes = 0
   #retry: NodeJS.Timeout | undefined
   #closed = false
 
@@ -63,43 +64,43 @@ export class Journal {
     this.#disk = options.disk ?? fs
     writeLayout(options.directory, ownLayout)
     this.#fd = this.#openSegment()
-    if (!this.#layBallast()) this.#waitForRoom('no room for what is held ready')
+    if (!this.#writeBallast()) this.#waitForRoom('no room for what is held ready')
   }
 
-  /** Bytes written and not yet shipped and deleted. */
+  /** Bytes on the disk: written, and not yet deleted by the shipper. */
   get bytes(): number {
     return this.#written - this.#freed
   }
 
-  /** Twice the bound is reached: even refusals must wait, all that is still written ends a request that runs. */
+  /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */
   get overfull(): boolean {
     return this.bytes >= 2 * this.#options.bytesMax
   }
 
-  /** The shipper deleted this much. */
+  /** Note that the shipper deleted so many bytes. */
   freed(bytes: number): void {
     this.#freed += bytes
   }
 
-  /** Why no request could be opened now, if so. */
+  /** The reason why no request can be opened now; undefined: it can. */
   refusal(): GatewayError | undefined {
     if (this.bytes >= this.#options.bytesMax) return boundReached()
     return this.#retry === undefined ? undefined : diskFull()
   }
 
-  /** Resolves when the request stands in the journal; rejects `unavailable` when it cannot: then nothing may be sent. */
+  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     const refusal = this.refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
     return this.#append(true, () => writeOpenFrame(this.#out, record))
   }
 
-  /** Resolves when the rest of the row stands in the journal. Never rejects: a full disk keeps it in memory. */
+  /** Write the end of a request. Never rejects for a full disk: the frame then waits in memory. */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#append(false, () => writeCloseFrame(this.#out, open, record))
   }
 
-  /** A whole row at once, for a request that was never admitted. Never rejects. */
+  /** Write a whole row, for a request that was not admitted. Never rejects for a full disk. */
   row(open: OpenRecord, record: CloseRecord): Promise<void> {
     const kept = this.bytes < this.#options.bytesMax ? open : { ...open, body: null }
     return this.#append(false, () => {
@@ -108,11 +109,11 @@ export class Journal {
     })
   }
 
-  /** Write what waits, wait for the disk and let go of the file. */
+  /** Write all waiting frames, wait for the disk, and close the file. */
   async end(): Promise<void> {
     this.#flush()
     clearTimeout(this.#retry)
-    if (this.#stuck.length > 0) this.#write(Buffer.concat(this.#stuck))
+    if (this.#unwritten.length > 0) this.#write(Buffer.concat(this.#unwritten))
     this.#closed = true
     await new Promise<void>((resolve) => fs.fdatasync(this.#fd, () => resolve()))
     fs.closeSync(this.#fd)
@@ -124,7 +125,7 @@ export class Journal {
     try {
       write()
     } catch (error) {
-      // Half a frame would hide all that follow it.
+      // A half written frame would hide all later frames.
       this.#out.length = start
       return Promise.reject(error)
     }
@@ -136,30 +137,30 @@ export class Journal {
       this.#refusable ??= Promise.withResolvers()
       return this.#refusable.promise
     }
-    this.#certainSpans.push(start, this.#out.length)
-    this.#certain ??= Promise.withResolvers()
-    return this.#certain.promise
+    this.#guaranteedSpans.push(start, this.#out.length)
+    this.#guaranteed ??= Promise.withResolvers()
+    return this.#guaranteed.promise
   }
 
   #flush(): void {
     this.#scheduled = false
     if (this.#out.length === 0) return
     const refusable = this.#refusable
-    const certain = this.#certain
-    const certainSpans = this.#certainSpans
+    const guaranteed = this.#guaranteed
+    const guaranteedSpans = this.#guaranteedSpans
     this.#refusable = undefined
-    this.#certain = undefined
-    this.#certainSpans = []
+    this.#guaranteed = undefined
+    this.#guaranteedSpans = []
     const bytes = this.#out.written
     this.#out.length = 0
-    const failure = this.#stuck.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
-    if (failure !== undefined) this.#keep(certainSpans, bytes)
+    const failure = this.#unwritten.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
+    if (failure !== undefined) this.#keepInMemory(guaranteedSpans, bytes)
     const settle = () => {
-      certain?.resolve()
+      guaranteed?.resolve()
       if (failure === undefined) refusable?.resolve()
       else refusable?.reject(failure)
     }
-    if (this.#options.sync === 'disk' && failure === undefined) this.#synced.push(settle)
+    if (this.#options.sync === 'disk' && failure === undefined) this.#awaitingSync.push(settle)
     else settle()
     this.#scheduleSync()
     if (this.#isSegmentFull) this.#rotate()
@@ -169,12 +170,12 @@ export class Journal {
     return this.#offset >= this.#options.segmentBytes
   }
 
-  /** The frames that may not be refused wait in memory until the disk takes them. */
-  #keep(spans: readonly number[], bytes: Buffer): void {
-    for (let i = 0; i < spans.length && this.#stuckBytes <= stuckBytesMax; i += 2) {
+  /** Keep the guaranteed frames until the disk takes them. */
+  #keepInMemory(spans: readonly number[], bytes: Buffer): void {
+    for (let i = 0; i < spans.length && this.#unwrittenBytes <= unwrittenBytesMax; i += 2) {
       const copy = Buffer.from(bytes.subarray(spans[i], spans[i + 1]))
-      this.#stuck.push(copy)
-      this.#stuckBytes += copy.length
+      this.#unwritten.push(copy)
+      this.#unwrittenBytes += copy.length
     }
   }
 
@@ -186,24 +187,24 @@ export class Journal {
     return this.#write(bytes) === undefined ? undefined : diskFull(failure)
   }
 
-  /** Until the ballast has room again nothing new is admitted: what there is belongs to the ends of what runs. */
+  /** Admit no request until the ballast fits on the disk again: running requests need the room to end. */
   #waitForRoom(why: string): void {
     this.#options.onTrouble(`The journal cannot be written: ${why}`)
     this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref()
   }
 
   #tryAgain(): void {
-    if (this.#stuck.length > 0 && this.#write(Buffer.concat(this.#stuck)) !== undefined) return
-    this.#stuck = []
-    this.#stuckBytes = 0
+    if (this.#unwritten.length > 0 && this.#write(Buffer.concat(this.#unwritten)) !== undefined) return
+    this.#unwritten = []
+    this.#unwrittenBytes = 0
     if (this.#isSegmentFull && !this.#rotate()) return
-    if (!this.#layBallast()) return
+    if (!this.#writeBallast()) return
     clearInterval(this.#retry)
     this.#retry = undefined
     this.#options.onTrouble(undefined)
   }
 
-  /** All of the bytes or none: a part that was written before a failure is cut off again. */
+  /** Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the error. */
   #write(bytes: Buffer): unknown {
     let at = 0
     try {
@@ -217,7 +218,7 @@ export class Journal {
       try {
         this.#disk.ftruncateSync(this.#fd, this.#offset)
       } catch {
-        // Readers stop at the torn frame, and the next write starts at the same offset.
+        // Readers stop at the torn frame. The next write starts at the same offset.
       }
       return error
     }
@@ -238,8 +239,8 @@ export class Journal {
     }
     this.#syncing = true
     this.#dirty = false
-    const waiting = this.#synced
-    this.#synced = []
+    const waiting = this.#awaitingSync
+    this.#awaitingSync = []
     this.#disk.fdatasync(this.#fd, (error) => {
       this.#syncing = false
       if (error !== null && !this.#closed)
@@ -251,7 +252,7 @@ export class Journal {
     })
   }
 
-  /** False: there is no room for a new file, and the long segment goes on. */
+  /** Returns false when there is no room for a new file: the journal then goes on with the long segment. */
   #rotate(): boolean {
     const old = this.#fd
     this.#segment += 1
@@ -271,8 +272,8 @@ export class Journal {
     return this.#disk.openSync(join(this.#options.directory, segmentName(this.#segment)), 'wx', 0o600)
   }
 
-  /** False: there is no room for it, nor is any taken. */
-  #layBallast(): boolean {
+  /** Returns false, and takes no room, when the disk has no room for it. */
+  #writeBallast(): boolean {
     try {
       fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
       return true

@@ -6,17 +6,17 @@ import { closeColumns, openColumns } from './row.ts'
 import type { TupleWriter } from './tuple.ts'
 
 /**
- * Which columns the tuples of a journal have, by name and in their order. It stands beside the segments, so that a
- * release that knows more columns, or fewer, ships the journal all the same.
+ * The names of the columns of a journal's tuples, in order. A file beside the segments has it, so that a release with more
+ * columns, or fewer, can ship the journal.
  */
 export interface Layout {
-  /** Of an open half, then of a close half: together a row of `requests`. */
+  /** The columns of an open half. With those of a close half they are a row of `requests`. */
   readonly open: readonly string[]
   readonly close: readonly string[]
   readonly attempts: readonly string[]
 }
 
-/** Of the journals that this release writes. */
+/** The layout that this release writes. */
 export const ownLayout: Layout = {
   open: openColumns.map(({ name }) => name),
   close: closeColumns.map(({ name }) => name),
@@ -29,7 +29,7 @@ export function writeLayout(directory: string, layout: Layout): void {
   fs.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
 }
 
-/** Undefined where there is none: releases up to 3592f34 wrote whole tuples of columns that were always the same. */
+/** Undefined: there is none. Releases up to 3592f34 wrote whole tuples, always with the same columns. */
 export function readLayout(directory: string): Layout | undefined {
   const path = join(directory, fileName)
   if (!fs.existsSync(path)) return undefined
@@ -37,7 +37,7 @@ export function readLayout(directory: string): Layout | undefined {
   return { open: namesOf(open), close: namesOf(close), attempts: namesOf(attempts) }
 }
 
-/** They become part of a statement. */
+/** Checks the names: they become part of a statement. */
 function namesOf(value: unknown): string[] {
   const names = Array.isArray(value) ? value.map(String) : []
   if (names.length === 0 || !names.every((name) => /^[a-z_]+$/.test(name))) {
@@ -46,7 +46,7 @@ function namesOf(value: unknown): string[] {
   return names
 }
 
-/** Append the columns of these names, in that order; one that this release does not know is null. */
+/** Append the columns with these names, in that order. A column that this release does not know becomes null. */
 export function writeNamed<Source>(
   out: TupleWriter,
   names: readonly string[],

@@ -2,10 +2,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
-import { Folding } from './folding.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
+import { RefusalAggregator } from './refusal-aggregator.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
 
 export interface LedgerOptions {
@@ -24,33 +24,33 @@ export interface LedgerOptions {
     unauthenticatedRowsPerMinute: number
   }
   log: Log
-  /** Another process has taken this one for dead: it must stop writing at once. */
+  /** Another process took this one for dead and adopted its journal. This process must stop writing at once. */
   onFenced(message: string): void
 }
 
-/** What an operator wants to know about the journal. */
+/** The state of the journal, for the operator. */
 export interface LedgerHealth {
   journalBytes: number
-  /** Undefined while Postgres is reached; else why it is not. */
+  /** The reason why Postgres cannot be reached; undefined: it answers. */
   postgresAway: string | undefined
-  /** Undefined while the journal can be written; else why it cannot. */
+  /** The reason why the journal cannot be written; undefined: it can. */
   trouble: string | undefined
 }
 
 /**
- * The usage log as the rest of the process sees it: `open` before anything is sent, `close` exactly once.
- * Behind it a journal file takes every record at once and a thread carries it to Postgres.
+ * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close` exactly once. A
+ * journal file takes each record at once, and a thread ships the journal to Postgres.
  */
 export class Ledger {
   readonly #options: LedgerOptions
   readonly #journal: Journal
-  readonly #folding: Folding
+  readonly #refusals: RefusalAggregator
   readonly #data: ShipperData
   #worker: Worker
-  #workerGone: Promise<void> = Promise.resolve()
+  #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  /** Who asks in one turn of the event loop asks together; who comes later may have written something since. */
+  /** Callers in one turn of the event loop share a ship. A later caller may have written more, and needs a new one. */
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
@@ -71,7 +71,7 @@ export class Ledger {
       bytesMax: options.bounds.journalBytesMax,
       onTrouble: (message) => this.#noteTrouble(message),
     })
-    this.#folding = new Folding({
+    this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
       write: (open, close) => this.#journal.row(open, close),
@@ -90,44 +90,44 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
-  /** Throws `unavailable` when a request could not be opened now, for whoever does something costly before. */
+  /** Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes `open`. */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
     if (refusal !== undefined) throw refusal
   }
 
-  /** The request stands in the journal. Rejects `unavailable` when it cannot: then nothing may be sent upstream. */
+  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
     return this.#journal.open(record)
   }
 
-  /** The row is whole. Await it before the last byte goes to the client. */
+  /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#journal.close(open, record)
   }
 
-  /** A row for a request that was never admitted. While the journal is overfull they are folded into counted rows. */
+  /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
   refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
-    // A row that releases a reservation cannot stand for another.
-    const fold = this.#journal.overfull && open.reservedAccountId === null
-    return fold ? this.#folding.add(open, record) : this.#journal.row(open, record)
+    // A row that releases a reservation must be written itself.
+    const isAggregated = this.#journal.overfull && open.reservedAccountId === null
+    return isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record)
   }
 
-  /** A row for a caller we do not know; beyond a rate per address they are folded into counted rows. */
+  /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
   refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#folding.add(open, record)
+    return this.#refusals.add(open, record)
   }
 
   /**
-   * Ship what this process has written so far. Answers false when that took longer than the bound or Postgres
-   * is away: then the log is behind.
+   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when it takes
+   * longer than `shipOnQueryMs`: the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
     return this.#shipTogether('own')
   }
 
-  /** The same for what all processes have written so far. A process that died counts as behind only at first. */
+  /** As `shipNow`, for the frames of all processes. A process that died makes only the first call resolve with false. */
   shipAll(): Promise<boolean> {
     return this.#shipTogether('everyone')
   }
@@ -136,7 +136,7 @@ export class Ledger {
     return { journalBytes: this.#journal.bytes, postgresAway: this.#postgresAway, trouble: this.#trouble }
   }
 
-  /** Write and ship what is left, for at most `deadlineMs`; what is then unshipped stays on disk for adoption. */
+  /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
     return this.#ending
@@ -144,24 +144,24 @@ export class Ledger {
 
   async #end(deadlineMs: number): Promise<void> {
     this.#ended = true
-    await this.#folding.end()
+    await this.#refusals.end()
     await this.#journal.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
-    await this.#workerGone
+    await this.#workerExit
     clearTimeout(late)
   }
 
-  #shipTogether(whose: 'own' | 'everyone'): Promise<boolean> {
-    const shipping = this.#shipping.get(whose) ?? this.#ship(whose)
-    this.#shipping.set(whose, shipping)
+  #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
+    const shipping = this.#shipping.get(scope) ?? this.#ship(scope)
+    this.#shipping.set(scope, shipping)
     return shipping
   }
 
-  async #ship(whose: 'own' | 'everyone'): Promise<boolean> {
-    // Frames of this turn are written when it ends; only then can they be shipped.
+  async #ship(scope: 'own' | 'everyone'): Promise<boolean> {
+    // The journal writes the frames of this turn when the turn ends.
     await new Promise((resolve) => setImmediate(resolve))
-    this.#shipping.delete(whose)
+    this.#shipping.delete(scope)
     const token = this.#nextToken++
     return new Promise<boolean>((resolve) => {
       const late = setTimeout(() => settle(false), this.#options.bounds.shipOnQueryMs)
@@ -171,18 +171,18 @@ export class Ledger {
         resolve(shipped)
       }
       this.#waiting.set(token, () => settle(true))
-      this.#post({ type: 'ship', token, everyone: whose === 'everyone' })
+      this.#post({ type: 'ship', token, everyone: scope === 'everyone' })
     })
   }
 
   #startWorker(): Worker {
     const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
     worker.unref()
-    worker.on('message', (message: FromShipper) => this.#hear(message))
+    worker.on('message', (message: FromShipper) => this.#onMessage(message))
     worker.on('error', (error) =>
       this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'),
     )
-    this.#workerGone = new Promise((resolve) => worker.once('exit', () => resolve()))
+    this.#workerExit = new Promise((resolve) => worker.once('exit', () => resolve()))
     worker.on('exit', () => {
       if (this.#ended) return
       setTimeout(() => {
@@ -192,7 +192,7 @@ export class Ledger {
     return worker
   }
 
-  #hear(message: FromShipper): void {
+  #onMessage(message: FromShipper): void {
     const { log } = this.#options
     switch (message.type) {
       case 'shipped':

@@ -2,15 +2,15 @@ import { crc32 } from 'node:zlib'
 import type { OpenRecord } from './record.ts'
 
 /**
- * Frames as releases up to 3592f34 wrote them. A journal of such a release, left behind by an upgrade, is still shipped.
- * The check is the CRC-32 of the payload.
+ * Reads the frames of releases up to 3592f34. After an upgrade, the shipper still ships journals of these releases. The
+ * check is the CRC-32 of the payload.
  *
  *   open  = 1 | id 16 | json length u32 | json of the OpenRecord | payload tuple (may be empty)
  *   close = 2 | id 16 | flags u8 | account 16 | charge i64 | reserved account 16 | tuple length u32 | request tuple |
  *           attempt tuples
  */
 
-/** The columns of their tuples of `requests`, and of `attempts`. */
+/** The columns of these releases: of their tuples of `requests`, and of `attempts`. */
 export const oldRequestColumns: readonly string[] = [
   ...[
     'id',
@@ -63,10 +63,10 @@ export interface OldOpenFrame {
   kind: 'old-open'
   /** Length of the whole frame, header included. */
   bytes: number
-  /** Of the request's id, 16 bytes. */
+  /** Start of the request's id, 16 bytes. */
   idAt: number
   record(): OpenRecord
-  /** The tuple of `request_payloads` goes on to the frame's end; empty where no body is kept. */
+  /** Start of the tuple of `request_payloads`, which ends with the frame. Empty when no body is kept. */
   payloadAt: number
   end: number
 }
@@ -75,9 +75,9 @@ export interface OldCloseFrame {
   kind: 'old-close'
   bytes: number
   idAt: number
-  /** Of the account, 16 bytes, and the nano-USD to take from it; -1: nothing. */
+  /** Start of the charged account, 16 bytes, which the nano-USD follow; -1: nothing is charged. */
   chargeAt: number
-  /** Of the account whose reservation for this request is released; -1: none was taken. */
+  /** Start of the account whose reservation for this request is released; -1: there is no reservation. */
   reservedAt: number
   tupleAt: number
   tupleEnd: number
@@ -95,7 +95,7 @@ const reservedAccountAt = chargeAt + 8
 const tupleLengthAt = reservedAccountAt + 16
 const tupleAt = tupleLengthAt + 4
 
-/** The frame of `bytes` whose payload stands from `start` to `end`. */
+/** The frame of length `bytes` whose payload is between `start` and `end`. */
 export function readOldFrame(
   buffer: Buffer,
   { start, end, bytes, check }: { start: number; end: number; bytes: number; check: number },
@@ -124,15 +124,15 @@ export function readOldFrame(
   }
 }
 
-/** It lacks what later releases added. */
+/** The record has no members of later releases. */
 function recordOf(json: string): OpenRecord {
   const open: Omit<OpenRecord, 'body'> = JSON.parse(json)
   return { ...open, body: null }
 }
 
 /**
- * Tuples of attempts, one behind the other, with the column `passed_over`, which the oldest ones lack: it was false. What
- * is no such tuple is left as it is.
+ * Adds the column `passed_over`, with the value false, to consecutive tuples of `attempts`: the oldest releases did not
+ * write it. Returns all other bytes unchanged.
  */
 function withPassedOver(tuples: Buffer): Buffer {
   const columns = oldAttemptColumns.length
@@ -151,5 +151,5 @@ function withPassedOver(tuples: Buffer): Buffer {
   return Buffer.concat(whole)
 }
 
-/** A boolean of one byte. */
+/** The length of a boolean, and the byte of false. */
 const falseColumn = Buffer.from([0, 0, 0, 1, 0])

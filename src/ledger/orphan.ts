@@ -1,6 +1,6 @@
 import type { CloseRecord, OpenRecord } from './record.ts'
 
-/** The end of a request whose process died. What it cost is not known, and is not guessed. */
+/** The end of a request whose process died. Its cost is unknown, and we do not guess it. */
 export const orphan: CloseRecord = {
   upstreamProtocol: null,
   servedModel: null,
@@ -29,7 +29,7 @@ export const orphan: CloseRecord = {
   folded: 1,
 }
 
-/** The beginning of a request whose open frame is lost: no more than its close frame tells. */
+/** The beginning of a request whose open frame is lost. It has only the facts of the close frame. */
 export function unknownOpen(id: string, tenantId: string | null): OpenRecord {
   return {
     id,

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 
-/** How long the usage log is kept, in days (UTC). Payloads have a retention of their own: they are most of the bytes. */
+/** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
 export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
@@ -12,8 +12,8 @@ export interface PartitionPlan {
 }
 
 /**
- * Keep the daily partitions of the usage log: now, then hourly. A pass that fails is logged and repeated after a minute.
- * Every process may run it; one works at a time. The timer keeps no process alive.
+ * Make and drop daily partitions of the usage log, now and then every hour. A failed pass is logged, and repeated after a
+ * minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
  */
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -27,7 +27,7 @@ export function keepPartitions(
     try {
       const { made, dropped } = await upkeep.ask(({ sql }) => rollPartitions(sql, plan))
       if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions made, ${dropped} dropped`)
-      // Where an answer is held is of no use for longer than its request's body is kept.
+      // The holder of an answer is needed for as long as the body of its request.
       await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays))
       await upkeep.ask(({ sql }) => sql`SELECT forget_budget_periods()`)
     } catch (error) {
@@ -53,9 +53,9 @@ export function keepPartitions(
 }
 
 /**
- * One pass: make the partitions of the days ahead and of rows that have none, and drop those past retention. Both
- * counts are 0 while another process is at it. Throws rather than wait long for a lock: all writers would queue up
- * behind it.
+ * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past retention. Both
+ * counts are 0 while another process makes a pass. Throws when it does not get a lock soon: all writers would wait behind
+ * it.
  */
 export async function rollPartitions(
   sql: Sql,

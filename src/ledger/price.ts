@@ -2,7 +2,7 @@ import type { Usage } from '../canonical/usage.ts'
 import type { Model, Price } from '../catalog/snapshot.ts'
 import { clamp, int4 } from './column.ts'
 
-/** What a request cost, nano-USD; the parts add up to the total exactly, unless that is `costNanoMax`. */
+/** The cost of a request in nano-USD. The total is the exact sum of the parts, but at most `costNanoMax`. */
 export interface CostParts {
   input: bigint
   cacheRead: bigint
@@ -12,19 +12,21 @@ export interface CostParts {
   total: bigint
 }
 
-/** What is known of a request's size before it is sent. */
+/** The size of a request, as known before it is sent. */
 export interface RequestSize {
   bodyBytes: number
-  /** True when bytes do not bound the input tokens: images, audio, files. */
+  /** True: it has images, audio or files, so that its bytes do not bound its input tokens. */
   hasMedia: boolean
   maxOutputTokens: number | undefined
   choices: number
 }
 
-/** The most that one request costs, whatever its upstream says: a million USD. Thousands of them can be added up. */
+/**
+ * The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres holds thousands.
+ */
 export const costNanoMax = 10n ** 15n
 
-/** Counts as the usage log keeps them. An upstream may tell anything: they are bounded before anything is made of them. */
+/** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
 export function boundedUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Usage {
   return {
     input: clamp(input, int4.max),
@@ -36,8 +38,8 @@ export function boundedUsage({ input, cacheRead, cacheWrite, output, reasoning }
 }
 
 /**
- * Tokens times price times the group's multiplier (a decimal string), each part rounded half up to a nano-USD; in all at
- * most `costNanoMax`. Undefined when a part that has tokens has no price: unknown is never 0.
+ * Tokens times price times the group's multiplier (a decimal string). Each part is rounded half up to a nano-USD, and the
+ * total is at most `costNanoMax`. Undefined when a part with tokens has no price: an unknown cost is never 0.
  */
 export function priceRequest(reported: Usage, price: Price, multiplier: string): CostParts | undefined {
   const usage = boundedUsage(reported)
@@ -61,9 +63,10 @@ export function priceRequest(reported: Usage, price: Price, multiplier: string):
 }
 
 /**
- * The most that a request may cost, nano-USD, to be reserved before it is sent. A token holds one byte or more, so
- * the body's bytes bound the input tokens (not those of media: then the model's context does). All at the dearest
- * rate of its side. Undefined when it cannot be bounded: a price, the context length or the output is not known.
+ * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte, so the bytes
+ * of the body bound the input tokens. With media, the context length of the model bounds them. All input tokens cost the
+ * highest input rate, and all output tokens the highest output rate. Undefined when a price, the context length or the
+ * bound of the output is unknown.
  */
 export function worstCaseNano(size: RequestSize, model: Model, multiplier: string): bigint | undefined {
   const { price, contextLength } = model
@@ -85,28 +88,28 @@ export function worstCaseNano(size: RequestSize, model: Model, multiplier: strin
   const rate = parseMultiplier(multiplier)
   const perMillion =
     BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
-  // Settling rounds five parts, each up by half a nano-USD at most.
+  // The final cost has five rounded parts: each may be up to half a nano-USD too high.
   return ceilDivide(perMillion * rate.digits, million * rate.scale) + roundingNano
 }
 
-/** Images that were made, or are to be. */
+/** Images, before or after they are made. */
 export interface PricedImages {
   count: number
-  /** As asked for. Undefined or `auto`: the upstream chooses. */
+  /** The size in the request. Undefined or `auto`: the upstream chooses. */
   size: string | undefined
   quality: string | undefined
 }
 
-/** As `CostParts`, with what was paid by the image. */
+/** As `CostParts`, with a part for prices by the image. */
 export interface ImageCostParts extends CostParts {
   image: bigint
 }
 
 /**
  * The cost of images: by the image if the price has any price of images, otherwise by their tokens. The client pays for the
- * size and quality that it asked for, whatever the upstream reports, so that it never pays more than was held. If it left
- * them to the upstream, it pays for those that the upstream `reported`, or else for the dearest possible ones.
- * Undefined when that has no price, or the tokens are not known.
+ * size and quality that it asked for, even if the upstream reports others, so that it never pays more than was held. If it
+ * left them to the upstream, it pays for those that the upstream `reported`, or else for the dearest possible ones.
+ * Undefined when there is no price for that, or the tokens are unknown.
  */
 export function priceImages(
   made: PricedImages & {
@@ -130,9 +133,10 @@ export function priceImages(
 }
 
 /**
- * The most that a job may cost, nano-USD, to be reserved before it is accepted: never less than `priceImages` answers
- * for it, given that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body that one call
- * may be sent for it; `hasMore`: it may be sent more, so that only the model's context bounds its tokens. Undefined when it cannot be bounded.
+ * The most that a job may cost, in nano-USD, to reserve before it is accepted. It is never less than the later result of
+ * `priceImages`, provided that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body of one
+ * call. `hasMore`: a call may send more than its body, so that only the model's context bounds its tokens. Undefined when
+ * it cannot be bounded.
  */
 export function worstCaseImagesNano(
   {
@@ -150,22 +154,22 @@ export function worstCaseImagesNano(
     const each = dearestImageNano(price, size, quality)
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
-  // Where an upstream makes one image at a time, each has a call of its own, with the whole prompt.
+  // Some upstreams make one image a call: then each call sends the whole prompt.
   const call = { bodyBytes, hasMedia: hasMore, maxOutputTokens: undefined, choices: 1 }
   const most = worstCaseNano(call, model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
 }
 
 /**
- * The highest of the prices that an image may come to have when the upstream chooses what is undefined or `auto`.
- * Nano-USD; undefined when no price may come to apply.
+ * The highest possible price of an image, in nano-USD, when the upstream chooses a size or quality that is undefined or
+ * `auto`. Undefined when no price can apply.
  */
 export function dearestImageNano(
   price: Price | undefined,
   size: string | undefined,
   quality: string | undefined,
 ): bigint | undefined {
-  // Each rate applies, if ever, where the upstream chooses just what it names; the first is for what no rate names.
+  // The upstream can choose the size and quality of any rate, or others that no rate names: the first choice.
   const choices = [{ size: undefined, quality: undefined }, ...(price?.imageRates ?? [])]
   return choices
     .map((choice) => imagePriceNano(price, chosen(size) ?? choice.size, chosen(quality) ?? choice.quality))
@@ -176,8 +180,8 @@ export function dearestImageNano(
 }
 
 /**
- * Of one image whose size and quality are known, in nano-USD: the rate that names both, else its size, else its
- * quality, else the price of any image. Undefined here is a size or quality that no rate names.
+ * The price of one image in nano-USD: the rate that names its size and quality, else the rate of its size, else the rate of
+ * its quality, else the price of any image. An undefined size or quality is one that no rate names.
  */
 export function imagePriceNano(
   price: Price | undefined,
@@ -195,7 +199,7 @@ interface Multiplier {
   scale: bigint
 }
 
-/** Read `"1.25"` as 125 / 100. Throws an Error when it is no plain decimal number: a bug of who let it in. */
+/** Read `"1.25"` as 125 / 100. Throws an Error when it is no plain decimal number: the caller has a bug. */
 export function parseMultiplier(text: string): Multiplier {
   const known = multipliers.get(text)
   if (known !== undefined) return known
@@ -204,7 +208,7 @@ export function parseMultiplier(text: string): Multiplier {
     throw new Error(`price multiplier: expected a decimal number, got ${JSON.stringify(text)}`)
   const decimals = match[2] ?? ''
   const parsed = { digits: BigInt(`${match[1]}${decimals}`), scale: 10n ** BigInt(decimals.length) }
-  // There are as many as groups ever had values; the bound is for the unforeseen.
+  // Groups have few different multipliers. The bound is for a case that we did not foresee.
   if (multipliers.size >= multipliersMax) multipliers.clear()
   multipliers.set(text, parsed)
   return parsed
@@ -238,10 +242,10 @@ function hasImagePrice(price: Price | undefined): boolean {
   return price !== undefined && (price.image !== undefined || price.imageRates.length > 0)
 }
 
-/** What the client itself chose. */
+/** The client's own choice. */
 const chosen = (word: string | undefined) => (word === 'auto' ? undefined : word)
 
-/** The first price has to be known: the others fall back to it. */
+/** The highest price; undefined without the first one, to which the others fall back. */
 function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): bigint | undefined {
   if (first === undefined) return undefined
   return others.reduce<bigint>((most, price) => (price !== undefined && price > most ? price : most), first)
@@ -251,7 +255,7 @@ function ceilDivide(amount: bigint, divisor: bigint): bigint {
   return (amount + divisor - 1n) / divisor
 }
 
-/** USD as a plain decimal, exactly: 2500000000n is `2.5`. */
+/** The exact amount in USD, as a plain decimal: 2500000000n is `2.5`. */
 export function usd(nano: bigint): string {
   if (nano < 0n) return `-${usd(-nano)}`
   const digits = nano.toString().padStart(10, '0')

@@ -1,11 +1,11 @@
 import type postgres from 'postgres'
 import type { Price } from '../catalog/snapshot.ts'
 import { type AttemptRow, attemptColumns } from './attempt-row.ts'
-import type { Described, Shown } from './column.ts'
+import type { ColumnDescription, Shown } from './column.ts'
 import { type DetailRow, type ListRow, requestColumns } from './row.ts'
 import { momentOf } from './tuple.ts'
 
-/** Whose rows a query may see. */
+/** The rows that a query may see. */
 export interface Scope {
   tenantId: string
   /** Null: all keys of the tenant. */
@@ -17,26 +17,26 @@ export interface RequestFilter {
   from?: Date | undefined
   /** Exclusive. */
   to?: Date | undefined
-  /** As requested or as served. */
+  /** The requested or the served model. */
   model?: string | undefined
-  /** Inclusive; the same twice for one status. */
+  /** Inclusive. For one status, both are the same. */
   statusRange?: { least: number; most: number } | undefined
   outcome?: string | undefined
   endpoint?: string | undefined
   requestId?: string | undefined
   endUser?: string | undefined
   session?: string | undefined
-  /** All of them. */
+  /** A row must have all of these tags. */
   tags?: readonly string[] | undefined
 }
 
-/** Where the page before ended. */
+/** The last row of the previous page. */
 export interface Position {
   createdAt: Date
   id: string
 }
 
-/** A request with all that is kept of it. */
+/** A request with its price, its body and its attempts. */
 export interface RequestDetail extends DetailRow {
   price: Price | null
   payload: { capture: string; body: string } | null
@@ -62,8 +62,8 @@ export interface SummaryRow {
 }
 
 /**
- * A page of the usage log, newest first, never reading bodies. Every filter alone has an index in its order, so a page
- * costs the same wherever it lies and however few rows match.
+ * A page of the usage log, newest first, without bodies. Each filter has an index in this order. So a page with one filter
+ * costs the same at any depth, also when few rows match.
  */
 export async function listRequests(
   sql: postgres.Sql,
@@ -72,7 +72,7 @@ export async function listRequests(
   after: Position | undefined,
   limit: number,
 ): Promise<ListRow[]> {
-  // Written out: the planner is to know how few rows are wanted.
+  // A literal, not a parameter: the planner must know how few rows we want.
   const most = sql`limit ${sql.unsafe(String(Math.trunc(limit)))}`
   const columns = sql.unsafe(listColumns)
   const { model, tags } = filter
@@ -82,7 +82,7 @@ export async function listRequests(
     sql<ListRow[]>`
       select ${columns} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
   if (model === undefined) return rows(sql``)
-  // Two arms, each in the order of its own index: one OR would read every row of the tenant.
+  // Two arms, each in the order of its own index. A single OR would read every row of the tenant.
   return sql<ListRow[]>`
     select * from (${rows(sql`and requested_model = ${model}`)}) as requested
     union all
@@ -93,8 +93,8 @@ export async function listRequests(
 type Piece = postgres.Fragment
 
 /**
- * Requests with a tag stand in a table of their own in the order of the list, and are looked up one by one. The limit in
- * the look-up keeps the planner from reading all of `requests` instead.
+ * `request_tags` has the requests with a tag in the order of the list. The query looks them up one by one. The limit in the
+ * look-up keeps the planner from reading all of `requests` instead.
  */
 function taggedRequests(
   sql: postgres.Sql,
@@ -156,8 +156,8 @@ export async function findRequest(
 }
 
 /**
- * Totals by day (UTC) and requested model, newest day first. Folded rows count as often as they stand for.
- * Reads every row of the time: about 4 us each.
+ * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests.
+ * Reads every row between `from` and `to`, in about 4 us each.
  */
 export async function summariseRequests(
   sql: postgres.Sql,
@@ -191,14 +191,14 @@ export async function summariseRequests(
     order by day desc, model`
 }
 
-function namesOf(columns: readonly Described[], shown: readonly Shown[]): string {
+function namesOf(columns: readonly ColumnDescription[], shown: readonly Shown[]): string {
   return columns.flatMap((column) => (shown.includes(column.shown) ? [column.name] : [])).join(', ')
 }
 
 const listColumns = namesOf(requestColumns, ['list'])
 const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
-/** Where partial indexes are to serve, their predicate is repeated word for word: a parameter would hide it. */
+/** It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the index. */
 function conditions(
   sql: postgres.Sql,
   scope: Scope,

@@ -3,7 +3,7 @@ import type { Outcome, StreamEnd, Usage, UsageSource } from '../canonical/usage.
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { CaptureMode } from '../redaction/redact.ts'
 
-/** What is known of a request before anything is sent upstream: enough for a row if the process dies now. */
+/** The facts about a request before anything is sent upstream. They suffice for a row if the process dies. */
 export interface OpenRecord {
   /** uuidv7; the millisecond inside it is the row's created_at. */
   id: string
@@ -17,16 +17,16 @@ export interface OpenRecord {
   clientAddress: string | null
   userAgent: string | null
   idempotencyKey: string | null
-  /** The user that the client asks for. Absent, as the next two, in what an older release kept of an image job. */
+  /** The user for whom the client asks. Absent, as the next two, in image jobs of an older release. */
   endUser?: string | null
   /** The conversation, or an agent's run, that the request belongs to. */
   session?: string | null
   /** The client's own labels, in order and without repetition. */
   tags?: readonly string[] | null
-  /** The account whose reservation must be released when the row is shipped; null where none can exist. */
+  /** The account whose reservation ends when the row is shipped; null: there can be no reservation. */
   reservedAccountId: string | null
   capture: CaptureMode
-  /** Redacted body; null when there is none to keep. Read at once: the caller may reuse the memory. */
+  /** The redacted body; null: none is kept. Read it at once: the caller may reuse the memory. */
   body: Buffer | null
 }
 
@@ -41,10 +41,10 @@ export interface CloseRecord {
   finishReason: string | null
   usage: Usage | null
   usageSource: UsageSource
-  /** Images that were delivered; absent for what is no image request. */
+  /** Images that were delivered; absent unless the request is for images. */
   images?: number | null
   streamEnd: StreamEnd | null
-  /** Nano-USD; null when not known. */
+  /** Nano-USD; null: unknown. */
   costNano: bigint | null
   /** The account to charge; null: nothing is charged. */
   accountId: string | null
@@ -57,6 +57,7 @@ export interface CloseRecord {
   attempts: AttemptRecord[]
   /** JSON text, or null. */
   notes: string | null
+  /** Number of requests that the row stands for. */
   folded: number
 }
 
@@ -65,9 +66,9 @@ export interface AttemptRecord {
   channel: string
   upstreamProtocol: ProtocolName | null
   upstreamModel: string | null
-  /** Why it was chosen, or why it was not. */
+  /** Why it was called, or passed over. */
   reason: string
-  /** True: nothing was sent to it. */
+  /** True: it was not called. */
   passedOver: boolean
   status: number | null
   error: { kind: ErrorKind; message: string } | null
@@ -76,7 +77,7 @@ export interface AttemptRecord {
   upstreamRequestId: string | null
 }
 
-/** How many of them are calls that were made: what a row counts. */
+/** The number of calls among the attempts: candidates that were passed over do not count. */
 export function callsIn(attempts: readonly AttemptRecord[]): number {
   let calls = 0
   for (const { passedOver } of attempts) if (!passedOver) calls++

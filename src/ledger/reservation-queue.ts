@@ -1,33 +1,33 @@
-import type { Pending, Refusal } from './reservation.ts'
+import type { PendingReservation, Refusal } from './reservation.ts'
 
 export interface ReservationQueueOptions {
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
-  /** Ask Postgres for these again, before all others. */
-  ask(turn: Pending[]): void
+  /** Ask Postgres for these requests again, before all others. */
+  ask(turn: PendingReservation[]): void
 }
 
-/** When so many wait, further requests are refused at once. */
+/** The most requests that wait. Further ones are refused at once. */
 const lengthMax = 2_000
-/** Requests asked for at a time of those that wait for one source: the others would not be granted before them. */
+/** The most requests of one source in a turn. Postgres would grant the others only after them. */
 const turnMax = 50
-/** Nobody tells us of requests that end in other processes, or of jobs that end in workers: ask again after this. */
+/** Time until we ask again: requests of other processes, and jobs of workers, end without a notification. */
 const askAgainMs = 100
 
 /**
- * Requests that wait for money that running requests hold, in the order of arrival. Postgres is asked again when a
- * request of this process has ended and is shipped, else every 100 ms. A request that fits goes before one that does
- * not: nobody waits for money that is free.
+ * Requests that wait for money that running requests hold, in the order of arrival. The queue
+ * asks Postgres again when a request of this process has ended and is shipped, and at least every 100 ms. A request that
+ * fits goes before one that does not, so that no request waits while there is money for it.
  */
 export class ReservationQueue {
   readonly #options: ReservationQueueOptions
-  /** The requests that no running transaction asks for, in the order of arrival. */
-  #waiting: Pending[] = []
+  /** The waiting requests that no running transaction asks for, in the order of arrival. */
+  #waiting: PendingReservation[] = []
   /** The owner of the source that each request waits for, also while a transaction asks for it. */
-  readonly #owners = new Map<Pending, string>()
-  /** How many wait for a source of this owner, and what was left of it at the last answer. */
+  readonly #owners = new Map<PendingReservation, string>()
+  /** For each owner of a source: how many requests wait for it, and how much it had left at the last answer. */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
-  #moving = false
+  #draining = false
   #woken = false
   #wake = () => {}
 
@@ -35,12 +35,12 @@ export class ReservationQueue {
     this.#options = options
   }
 
-  /** True: others wait for a source that this request needs too, and now it waits behind them. */
-  takesBehind(pending: Pending): boolean {
+  /** True: other requests wait for a source that this one needs too, and this one now waits behind them. */
+  tryJoinBehind(pending: PendingReservation): boolean {
     const owners = [pending.accountId, pending.keyId, pending.groupId]
     const owner = owners.find((id) => this.#blocked.has(id))
     if (owner === undefined || this.#owners.size >= lengthMax) return false
-    // Postgres can refuse it at once.
+    // Do not wait: Postgres can refuse it at once.
     if (owners.some((id) => this.#isTooMuch(pending, id))) return false
     // The next turn asks for it.
     this.#join(pending, owner)
@@ -48,10 +48,10 @@ export class ReservationQueue {
   }
 
   /** True: the request waits. False: it is refused. */
-  takes(pending: Pending, refusal: Refusal): boolean {
+  tryJoin(pending: PendingReservation, refusal: Refusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
-    // An `insufficient` is asked again once the rows are shipped, and nobody has to wait behind it.
+    // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this one.
     const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
     this.#join(pending, owner)
     const blocked = this.#blocked.get(owner ?? '')
@@ -60,27 +60,27 @@ export class ReservationQueue {
     return true
   }
 
-  /** The request waits no more. */
-  leave(pending: Pending): void {
+  /** Remove a request from the queue. */
+  leave(pending: PendingReservation): void {
     this.#block(pending, undefined)
     this.#owners.delete(pending)
     this.#waiting = this.#waiting.filter((other) => other !== pending)
   }
 
-  /** Some money may be free now. */
+  /** Ask again soon: some money may be free now. */
   wake(): void {
     this.#woken = true
     this.#wake()
   }
 
-  #join(pending: Pending, owner: string | undefined): void {
+  #join(pending: PendingReservation, owner: string | undefined): void {
     this.#block(pending, owner)
     const behind = this.#waiting.findLastIndex(({ place }) => place < pending.place)
     this.#waiting.splice(behind + 1, 0, pending)
-    if (!this.#moving) void this.#move()
+    if (!this.#draining) void this.#drain()
   }
 
-  #block(pending: Pending, owner: string | undefined): void {
+  #block(pending: PendingReservation, owner: string | undefined): void {
     const before = this.#owners.get(pending) ?? ''
     const blocked = this.#blocked.get(before)
     if (blocked !== undefined && --blocked.count === 0 && before !== owner) this.#blocked.delete(before)
@@ -91,13 +91,13 @@ export class ReservationQueue {
     else now.count++
   }
 
-  #isTooMuch({ amountNano }: Pending, owner: string): boolean {
+  #isTooMuch({ amountNano }: PendingReservation, owner: string): boolean {
     const blocked = this.#blocked.get(owner)
     return blocked !== undefined && amountNano > blocked.leftNano
   }
 
-  async #move(): Promise<void> {
-    this.#moving = true
+  async #drain(): Promise<void> {
+    this.#draining = true
     while (this.#waiting.length > 0) {
       this.#woken = false
       // A request that joins from now on may need rows that are not in this shipment.
@@ -113,20 +113,20 @@ export class ReservationQueue {
         await Promise.all(answers)
       }
       const granted = turn.some((pending) => !this.#owners.has(pending))
-      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#nap()
+      if (!granted && !this.#woken && this.#waiting.length > 0) await this.#sleep()
     }
-    this.#moving = false
+    this.#draining = false
   }
 
   /**
-   * The first requests of each owner, and those that get their last answer: their time is up, or too little is left for
-   * them. Requests whose clients have left are dropped.
+   * The first requests of each owner, and the requests that get their last answer now: their time is up, or their source
+   * has too little left. It drops requests whose clients have left.
    */
-  #nextTurn(): Pending[] {
+  #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()
     const now = Date.now()
-    const gone = this.#waiting.filter((pending) => pending.gone())
-    for (const pending of gone) {
+    const left = this.#waiting.filter((pending) => pending.hasLeft())
+    for (const pending of left) {
       this.leave(pending)
       pending.settle({ kind: 'left' })
     }
@@ -139,7 +139,7 @@ export class ReservationQueue {
     })
   }
 
-  #nap(): Promise<void> {
+  #sleep(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, askAgainMs)
       this.#wake = () => {
@@ -150,13 +150,13 @@ export class ReservationQueue {
   }
 }
 
-function answerOf(pending: Pending): Promise<void> {
+function answerOf(pending: PendingReservation): Promise<void> {
   return new Promise((resolve) => {
     pending.answered = resolve
   })
 }
 
-function ownerOf({ accountId, keyId, groupId }: Pending, { source }: Refusal): string {
+function ownerOf({ accountId, keyId, groupId }: PendingReservation, { source }: Refusal): string {
   switch (source.owner) {
     case 'balance':
       return accountId

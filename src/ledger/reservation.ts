@@ -1,19 +1,19 @@
 import type { BudgetSource } from './budgets.ts'
 
-/** A request that wants money: the most that it may cost, to be held before it is sent. */
-export interface Wish {
+/** A request whose money is limited. `amountNano` is the most that it may cost, which must be held before it is sent. */
+export interface ReservationRequest {
   requestId: string
   accountId: string
   keyId: string
   groupId: string
   amountNano: bigint
-  /** True once its client has left: it need not wait any more. */
-  gone(): boolean
+  /** True: its client has left, so it need not wait. */
+  hasLeft(): boolean
 }
 
 export type Verdict =
   | { kind: 'granted' }
-  /** Its client left while it waited. Nothing is held. */
+  /** The client left while the request waited. Nothing is held. */
   | { kind: 'left' }
   | Refusal
 
@@ -23,26 +23,26 @@ export type Verdict =
  */
 export interface Refusal {
   kind: 'busy' | 'insufficient'
-  /** The fullest of those that cannot bear it. */
+  /** The source without enough money; of several, the fullest. */
   source: BudgetSource
-  /** What is not spent yet, in nano-USD. */
+  /** The limit less all that is spent, in nano-USD. */
   leftNano: bigint
-  /** The part of it that no running request holds. Both are below 0 when more was spent than the limit. */
+  /** The part of `leftNano` that no running request holds. Both are below 0 when more is spent than the limit allows. */
   freeNano: bigint
 }
 
-/** A wish that has no verdict yet. */
-export interface Pending extends Wish {
+/** A request that has no verdict yet. */
+export interface PendingReservation extends ReservationRequest {
   /** Its place in the order of arrival. */
   readonly place: number
-  /** Until then it waits for money that running requests hold; milliseconds since the epoch. */
+  /** The end of its wait for money that running requests hold, in milliseconds since the epoch. */
   readonly waitsUntil: number
-  /** The requests that had ended by then are shipped: only running requests hold money now. */
+  /** True: all requests that ended before it are shipped, so that only running requests hold money. */
   shipped: boolean
-  /** The request has given up waiting: a grant must be given back. */
+  /** True: the request has given up. A later grant must be given back. */
   abandoned: boolean
   settle(verdict: Verdict): void
-  refuse(error: unknown): void
-  /** Called when a transaction has decided about it, whatever the verdict. */
+  reject(error: unknown): void
+  /** Called when a transaction has decided about it, with any verdict. */
   answered: () => void
 }

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { budgetSourceOf } from './budgets.ts'
-import type { Pending, Verdict, Wish } from './reservation.ts'
+import type { PendingReservation, ReservationRequest, Verdict } from './reservation.ts'
 import { ReservationQueue } from './reservation-queue.ts'
 
 export interface ReservationOptions {
@@ -16,20 +16,20 @@ export interface ReservationOptions {
   ship(): Promise<unknown>
 }
 
-/** Most requests in one transaction; the others wait for the next. */
+/** The most requests in one transaction. The others wait for the next one. */
 const batchMax = 1_000
 
-/** More than any account or budget has, and so little that Postgres can add such amounts up. */
+/** More than any account or budget has, and small enough for Postgres to add up such amounts. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admission of requests whose money is limited. All requests that arrive while a transaction commits go into the next one
- * (group commit, no timer); each waits only for its own. A grant is durable.
+ * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the next one (group
+ * commit, without a timer). A request waits only for its own transaction. A grant is durable.
  */
 export class Reservations {
   readonly #options: ReservationOptions
   readonly #queue: ReservationQueue
-  #waiting: Pending[] = []
+  #waiting: PendingReservation[] = []
   #running = false
   #arrivals = 0
 
@@ -39,46 +39,46 @@ export class Reservations {
   }
 
   /**
-   * Hold money for a request in its account, where that is limited, and in all budgets of its key and group, or in none.
-   * When running requests hold the money, it waits for them to end, in the order of arrival.
-   * Rejects `unavailable` when Postgres does not answer in time: the reservation may then exist all the same, so the
-   * request's row must be written with its account as reserved.
+   * Hold money for a request in its account, if that is limited, and in all budgets of its key and group: in all of them or
+   * in none. When running requests hold the money, the request waits for them to end, in the order of arrival.
+   * Rejects `unavailable` when Postgres does not answer in time. The reservation may exist then, so the request's row must
+   * name the account as reserved.
    */
-  hold(wish: Wish): Promise<Verdict> {
+  hold(request: ReservationRequest): Promise<Verdict> {
     const { moneyWaitMs } = this.#options
     return new Promise((resolve, reject) => {
-      const pending: Pending = {
-        ...wish,
+      const pending: PendingReservation = {
+        ...request,
         place: this.#arrivals++,
         waitsUntil: Date.now() + moneyWaitMs,
         shipped: false,
         abandoned: false,
         settle: resolve,
-        refuse: reject,
+        reject,
         answered: () => {},
       }
-      if (!this.#queue.takesBehind(pending)) this.#enqueue([pending], 'back')
+      if (!this.#queue.tryJoinBehind(pending)) this.#enqueue([pending], 'back')
     })
   }
 
-  /** A request of this process that held money has its row: its money may be free for those that wait. */
+  /** A request of this process that held money has ended, and has its row. Waiting requests may get the money. */
   ended(): void {
     this.#queue.wake()
   }
 
-  #enqueue(batch: Pending[], where: 'front' | 'back'): void {
-    for (const pending of batch) this.#limitTime(pending)
+  #enqueue(batch: PendingReservation[], where: 'front' | 'back'): void {
+    for (const pending of batch) this.#startTimeout(pending)
     if (where === 'front') this.#waiting.unshift(...batch)
     else this.#waiting.push(...batch)
     if (!this.#running) void this.#run()
   }
 
-  #limitTime(pending: Pending): void {
+  #startTimeout(pending: PendingReservation): void {
     const { answered } = pending
     const late = setTimeout(() => {
       pending.abandoned = true
       this.#queue.leave(pending)
-      pending.refuse(new GatewayError('unavailable', away.unavailable, { retryAfterSeconds: 2 }))
+      pending.reject(new GatewayError('unavailable', noAnswer.unavailable, { retryAfterSeconds: 2 }))
     }, this.#options.waitMs)
     pending.answered = () => {
       clearTimeout(late)
@@ -90,7 +90,7 @@ export class Reservations {
     this.#running = true
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0, batchMax)
-      // Taken now: a request that waits on may be asked for again, with another function, before this loop ends.
+      // Read them now: a request that goes on waiting may get another `answered` before this loop ends.
       const answers = taken.map(({ answered }) => answered)
       const batch = taken.filter((pending) => !pending.abandoned)
       try {
@@ -100,7 +100,7 @@ export class Reservations {
       } catch (error) {
         for (const pending of batch) {
           this.#queue.leave(pending)
-          pending.refuse(error)
+          pending.reject(error)
         }
       }
       for (const answered of answers) answered()
@@ -108,17 +108,17 @@ export class Reservations {
     this.#running = false
   }
 
-  #decide(pending: Pending, verdicts: Map<string, Verdict>): void {
+  #decide(pending: PendingReservation, verdicts: Map<string, Verdict>): void {
     const verdict = verdicts.get(pending.requestId)
     if (verdict === undefined) throw new Error(`reserve_money did not answer for ${pending.requestId}`)
-    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.takes(pending, verdict))
+    if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.tryJoin(pending, verdict))
       return
     this.#queue.leave(pending)
     pending.settle(verdict)
   }
 
-  /** Never rejects: sweep_reservations releases what is left, once the request has its row. */
-  async #giveBack(batch: Pending[]): Promise<void> {
+  /** Never rejects: sweep_reservations releases the rest, once the requests have their rows. */
+  async #giveBack(batch: PendingReservation[]): Promise<void> {
     if (batch.length === 0) return
     const { database, waitMs } = this.#options
     const ids = batch.map(({ requestId }) => requestId)
@@ -127,8 +127,8 @@ export class Reservations {
       .catch(() => {})
   }
 
-  /** Rejects when the answer is late. When it comes all the same, nobody waits for it: its grants are given back. */
-  async #ask(batch: Pending[]): Promise<Map<string, Verdict>> {
+  /** Rejects when the answer is late. If it comes later, no request waits for it: we give its grants back. */
+  async #ask(batch: PendingReservation[]): Promise<Map<string, Verdict>> {
     const { database, waitMs } = this.#options
     let asking: Promise<Map<string, Verdict>> | undefined
     try {
@@ -137,7 +137,7 @@ export class Reservations {
           asking = this.#reserve(sql, batch)
           return asking
         },
-        { ...away, withinMs: waitMs },
+        { ...noAnswer, withinMs: waitMs },
       )
     } catch (cause) {
       asking
@@ -147,7 +147,7 @@ export class Reservations {
     }
   }
 
-  async #reserve(sql: Sql, batch: Pending[]): Promise<Map<string, Verdict>> {
+  async #reserve(sql: Sql, batch: PendingReservation[]): Promise<Map<string, Verdict>> {
     const rows = await sql<VerdictRow[]>`
       SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(
         ${this.#options.instanceId}::uuid,
@@ -179,11 +179,11 @@ function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict 
   }
 }
 
-function isGranted({ requestId }: Pending, verdicts: Map<string, Verdict>): boolean {
+function isGranted({ requestId }: PendingReservation, verdicts: Map<string, Verdict>): boolean {
   return verdicts.get(requestId)?.kind === 'granted'
 }
 
-const away = {
+const noAnswer = {
   unavailable:
     'This key has a spending limit and the database that guards it does not answer. Try again shortly.',
   retryAfterSeconds: 2,

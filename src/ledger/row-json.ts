@@ -4,14 +4,14 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
 import { closeColumns, openColumns } from './row.ts'
 
 /**
- * A row of `requests` as JSON by column, for `jsonb_populate_record`: the transaction that ends an image job writes its
- * row, which does not go by way of the journal.
+ * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an image job
+ * writes the row with it, without the journal.
  */
 export function requestRowJson(open: OpenRecord, close: CloseRecord): string {
   return jsonText({ ...rowOf(openColumns, open), ...rowOf(closeColumns, close) })
 }
 
-/** The rows of `attempts` of one request, as requestRowJson writes its own. */
+/** The rows of `attempts` of one request, as a JSON array of such objects. */
 export function attemptRowsJson(id: string, attempts: readonly AttemptRecord[]): string {
   return jsonText(attempts.map((attempt, i) => rowOf(attemptColumns, { id, ordinal: i + 1, attempt })))
 }
@@ -20,7 +20,7 @@ function rowOf<Source>(columns: readonly Column<Source>[], source: Source): Reco
   return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, source)]))
 }
 
-/** JSON that Postgres takes as jsonb, which refuses NUL and halves of surrogate pairs: they are left out and replaced. */
+/** JSON for jsonb, which refuses NUL and lone surrogates: it omits each NUL and replaces each lone surrogate. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'string' ? member.toWellFormed().replaceAll('\0', '') : member,

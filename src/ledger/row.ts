@@ -23,12 +23,12 @@ const opened = columnsFrom<OpenRecord, 'open'>('open')
 const closed = columnsFrom<CloseRecord, 'close'>('close')
 
 /**
- * The columns of `requests`, the usage log: the only list of them. COPY and its tuples, the JSON of image jobs' rows, the
- * SELECT, the API's JSON and the table in docs/reference/usage-log.md are made from it. A new column is an entry here, one
- * in db/schema.ts, and the migration that `npm run db:generate` makes of that.
+ * The only list of the columns of `requests`, the usage log. COPY and its tuples, the JSON of image jobs' rows, the SELECT,
+ * the API's JSON and the table in docs/reference/usage-log.md follow it. A new column needs an entry here, one in
+ * db/schema.ts, and the migration that `npm run db:generate` then writes.
  *
- * `opened` columns are known before anything is sent upstream, `closed` ones once the request has ended. The first two
- * are the head of every row.
+ * `opened` columns are known before anything is sent upstream, `closed` columns once the request has ended. The first two
+ * columns are the head of every row.
  */
 // biome-ignore format: a table, in which each column has two lines.
 export const requestColumns = [
@@ -120,9 +120,9 @@ export const requestColumns = [
 
 type RequestColumn = (typeof requestColumns)[number]
 
-/** A row as lists show it. */
+/** A row in a list. */
 export type ListRow = RowOf<Extract<RequestColumn, { shown: 'list' }>>
-/** A row with all that the API shows of it. */
+/** A row in full. */
 export type DetailRow = RowOf<Extract<RequestColumn, { shown: 'list' | 'detail' }>>
 
 /** Known before anything is sent upstream. */

@@ -1,29 +1,29 @@
-/** What is needed of a connection. */
+/** The parts of a Postgres connection that ShipCalls uses. */
 interface Connection {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
   on(
     event: 'notification',
-    hear: (message: { channel: string; payload?: string | undefined }) => void,
+    listener: (message: { channel: string; payload?: string | undefined }) => void,
   ): unknown
 }
 
 export interface ShipCallsOptions {
   instanceId: string
-  /** How long those who ask wait for the others. */
+  /** How long a client of `call` waits for the other processes. */
   waitMs: number
-  /** Processes that were not heard of for so long are not called. */
+  /** A process whose last heartbeat is older is not called. */
   deadMs: number
-  /** Somebody calls us: ship, then `answer`. */
+  /** Another process calls this one, which must ship and then `answer`. */
   onCall(): void
-  /** Every process has shipped what it had written before the call with these tokens. */
+  /** Every process has shipped all frames that it had written before the call with these tokens. */
   onShipped(tokens: readonly number[]): void
 }
 
 interface Call {
   tokens: readonly number[]
-  /** On the clock of performance.now(). */
+  /** A time of performance.now(). */
   at: number
-  /** Undefined until they are known. An answer may come before that. */
+  /** The called processes; undefined until Postgres has named them. An answer may come before. */
   others: readonly string[] | undefined
   answered: Set<string>
 }
@@ -32,53 +32,54 @@ const callChannel = 'tollgate_ship'
 const answerChannel = (instanceId: string) => `tollgate_shipped_${instanceId}`
 
 /**
- * How one process has all of them ship their journals, so that a client reads its last request whichever process it
- * asks: a notification that all hear, and answer once they have shipped.
+ * Calls all other processes to ship their journals, so that a client finds its last request in the usage log of every
+ * process. The call is a notification. Each process ships and then answers with a notification.
  *
- * A process that does not answer is waited for once, and then not again until it is heard of.
+ * A process that does not answer delays one call. Later calls do not wait for it until it answers again.
  */
 export class ShipCalls {
   readonly #options: ShipCallsOptions
   readonly #calls = new Map<string, Call>()
+  /** Processes that did not answer a call, and have not answered since. */
   #silent = new Set<string>()
-  #heard: string[] = []
+  #receivedCalls: string[] = []
   #next = 1
 
   constructor(options: ShipCallsOptions) {
     this.#options = options
   }
 
-  /** Begin anew on this connection. Calls that waited on the one before come to nothing. */
+  /** Listen on a new connection. Calls that waited on the previous connection are dropped. */
   async listen(connection: Connection): Promise<void> {
     this.#calls.clear()
-    this.#heard = []
-    connection.on('notification', ({ channel, payload = '' }) => this.#hear(channel, payload))
+    this.#receivedCalls = []
+    connection.on('notification', ({ channel, payload = '' }) => this.#onNotification(channel, payload))
     await connection.query(`LISTEN ${callChannel}`)
     await connection.query(`LISTEN "${answerChannel(this.#options.instanceId)}"`)
   }
 
-  /** True: somebody waits for `answer`. */
+  /** True: another process waits for `answer`. */
   get isCalled(): boolean {
-    return this.#heard.length > 0
+    return this.#receivedCalls.length > 0
   }
 
-  /** Who has called so far: to be answered after shipping. */
+  /** The calls that have come so far. Answer them after shipping. */
   takeCalls(): readonly string[] {
-    const heard = this.#heard
-    this.#heard = []
-    return heard
+    const received = this.#receivedCalls
+    this.#receivedCalls = []
+    return received
   }
 
-  /** Have the others ship. `onShipped` is told when they have, unless one of them takes too long. */
+  /** Have the other processes ship. Then `onShipped` is called, unless one of them takes too long. */
   async call(connection: Connection, tokens: readonly number[]): Promise<void> {
     if (tokens.length === 0) return
     const { instanceId, deadMs, waitMs } = this.#options
     const id = `${instanceId} ${this.#next++}`
     const at = performance.now()
     for (const [older, call] of this.#calls) {
-      // Whoever asked began to wait before the call was made: when it asks again, that must be long enough ago.
+      // A client began to wait before its call was made. Half of the wait is enough to call a process silent.
       if (at - call.at < waitMs / 2) continue
-      for (const silent of missing(call)) this.#silent.add(silent)
+      for (const silent of unansweredBy(call)) this.#silent.add(silent)
       this.#calls.delete(older)
     }
     const call: Call = { tokens, at, others: undefined, answered: new Set() }
@@ -94,7 +95,7 @@ export class ShipCalls {
     this.#endWhenAnswered(id, call)
   }
 
-  /** What was written before these calls is shipped. */
+  /** Tell the callers that this process has shipped all frames that it had written before their calls. */
   async answer(connection: Connection, calls: readonly string[]): Promise<void> {
     for (const call of calls) {
       const [caller = ''] = call.split(' ')
@@ -105,11 +106,11 @@ export class ShipCalls {
     }
   }
 
-  #hear(channel: string, payload: string): void {
+  #onNotification(channel: string, payload: string): void {
     const [caller, number, answering = ''] = payload.split(' ')
     if (channel === callChannel) {
       if (caller === this.#options.instanceId) return
-      this.#heard.push(payload)
+      this.#receivedCalls.push(payload)
       this.#options.onCall()
       return
     }
@@ -122,12 +123,12 @@ export class ShipCalls {
   }
 
   #endWhenAnswered(id: string, call: Call): void {
-    if (call.others === undefined || missing(call).length > 0) return
+    if (call.others === undefined || unansweredBy(call).length > 0) return
     this.#calls.delete(id)
     this.#options.onShipped(call.tokens)
   }
 }
 
-function missing({ others = [], answered }: Call): string[] {
+function unansweredBy({ others = [], answered }: Call): string[] {
   return others.filter((other) => !answered.has(other))
 }

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Log } from '../telemetry/log.ts'
-import { type Batch, BatchReader, type Opened } from './batch.ts'
+import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
 import { settlementOf } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
 import { writeBareOpenFrame } from './frame.ts'
@@ -23,19 +23,20 @@ export interface ShipmentOptions {
   log: Log
 }
 
-/** Another process ships, or has adopted, this journal. */
+/** Another process ships this journal, or has adopted it. */
 export class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
-/** A sealed segment with less than this share still open is rewritten to hold only its open frames. */
+/** When open frames are less than this share of a full segment, the shipment rewrites it to hold only them. */
 const compactBelow = 0.25
 
 /**
- * Carries one process's journal into Postgres, batch by batch. Exactly once: the position moves in the same
- * transaction as the rows, and only from where this shipment believed it to be.
+ * Ships the journal of one process to Postgres in batches, each exactly once: the transaction that writes the rows also
+ * moves the position, and only if it still stands where this shipment last saw it.
  *
- * A batch that Postgres refuses for its data is halved until the one bad frame is found and set aside.
+ * When Postgres refuses the data of a batch, the shipment halves the batch until it finds the bad frame, which it sets
+ * aside.
  */
 export class Shipment {
   readonly #options: ShipmentOptions
@@ -44,8 +45,9 @@ export class Shipment {
   #segment = 0
   #at = 0
   #fd: number | undefined
-  /** How far Postgres has each segment, as last read. */
+  /** The positions of the segments in Postgres, at the last read or commit. */
   #shipped = new Map<number, number>()
+  /** The batch whose transaction has no answer yet. After a lost connection it may or may not be committed. */
   #inDoubt: Batch | undefined
   #framesMax = Number.MAX_SAFE_INTEGER
 
@@ -61,7 +63,7 @@ export class Shipment {
     return this.#reader.open.size
   }
 
-  /** Ask Postgres where this journal stands: at the start and after every lost connection. */
+  /** Read the positions from Postgres. Call it at the start and after every lost connection. */
   async resume(client: Client): Promise<void> {
     const found = await client.query<{ segment: number; position: string }>(
       'SELECT segment, position FROM journal_positions WHERE instance_id = $1',
@@ -73,7 +75,7 @@ export class Shipment {
     if (doubtful !== undefined && this.#shipped.get(doubtful.segment) === doubtful.to) this.#commit(doubtful)
   }
 
-  /** Where the journal ends now: the goal of one pass, since under load it never stops growing. */
+  /** The present end of the journal. One pass ships up to here: under load, the journal never stops growing. */
   end(): { segment: number; bytes: number } {
     const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment
     const path = join(this.#options.directory, segmentName(segment))
@@ -84,7 +86,7 @@ export class Shipment {
     return this.#segment < end.segment || (this.#segment === end.segment && this.#at < end.bytes)
   }
 
-  /** Ship one batch. Answers false when nothing whole is left to ship for now. */
+  /** Ship one batch. Returns false when there is no whole frame to ship now. */
   async shipNext(client: Client): Promise<boolean> {
     const batch = this.#nextBatch()
     if (batch === undefined) return false
@@ -102,21 +104,21 @@ export class Shipment {
       if (!isDataError(error)) throw error
       this.#inDoubt = undefined
       await client.query('ROLLBACK')
-      await this.#narrow(client, batch, error)
+      await this.#isolateRefused(client, batch, error)
     }
     return true
   }
 
-  /** Delete what is shipped whole; answers how many bytes that freed. */
+  /** Delete shipped segments, and shrink those with few open frames. Returns the number of freed bytes. */
   async deleteShipped(client: Client): Promise<number> {
     let freed = 0
-    const live = this.#openBytesBySegment()
+    const openBytes = this.#openBytesBySegment()
     const segments = listSegments(this.#options.directory)
     for (const segment of segments) {
       if (segment >= this.#segment) break
       const path = join(this.#options.directory, segmentName(segment))
       const size = fs.statSync(path).size
-      const open = live.get(segment) ?? 0
+      const open = openBytes.get(segment) ?? 0
       if (open === 0) {
         fs.rmSync(path)
         freed += size
@@ -135,14 +137,14 @@ export class Shipment {
   }
 
   /**
-   * The process is dead and all its frames are shipped: requests still open become orphaned rows, its
-   * reservations are released, and the instance is marked, all in one transaction.
+   * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned rows for the
+   * open requests, releases the reservations, and marks the instance. Returns the number of orphaned rows.
    */
   async adopt(client: Client): Promise<number> {
     const { open, layout } = this.#reader
     const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
-    // A close that was shipped from a segment now deleted: the row is there.
+    // A row exists already when the segment with the close frame was shipped and deleted.
     const existing = await existingIds(client, ids)
     const end = new TupleWriter(1024)
     writeNamed(end, layout.close, closeColumns, orphan)
@@ -157,15 +159,15 @@ export class Shipment {
     }
     await send(client, rows)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
-    await this.#end(client, 'adopted')
+    await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
     return count
   }
 
-  /** Everything is shipped and nothing is open: forget this instance. */
+  /** Mark this instance as closed. Call it when all frames are shipped and no request is open. */
   async finish(client: Client): Promise<void> {
     await client.query('BEGIN')
-    await this.#end(client, 'closed')
+    await this.#endInstance(client, 'closed')
     await client.query('COMMIT')
   }
 
@@ -174,7 +176,7 @@ export class Shipment {
     this.#fd = undefined
   }
 
-  async #end(client: Client, state: 'adopted' | 'closed'): Promise<void> {
+  async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {
     await client.query('UPDATE instances SET state = $2 WHERE id = $1', [this.#options.instanceId, state])
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1', [this.#options.instanceId])
   }
@@ -185,7 +187,7 @@ export class Shipment {
       if (batch !== undefined) return batch
       const next = listSegments(this.#options.directory).find((segment) => segment > this.#segment)
       if (next === undefined) return undefined
-      // The writer has moved on, but may have written here after our last look: look once more.
+      // The writer uses the next segment, but it may have added to this one after our last read: read once more.
       const rest = this.#readBatch()
       if (rest !== undefined) return rest
       this.close()
@@ -208,7 +210,7 @@ export class Shipment {
       framesMax: this.#framesMax,
     })
     if (batch !== undefined || bytes < this.#buffer.length) return batch
-    // One frame is larger than the buffer.
+    // The next frame is larger than the buffer.
     this.#buffer = Buffer.allocUnsafeSlow(this.#buffer.length * 2)
     return this.#readBatch()
   }
@@ -218,7 +220,7 @@ export class Shipment {
     return new BatchReader({
       layout: readLayout(directory),
       onDamaged: (segment, at) => {
-        // The end of a journal that grows may be half written.
+        // In a journal that grows, the last frame may be half written.
         if (growing) return
         log.error({ segment, at }, 'a journal segment is damaged: the rest of it is skipped')
       },
@@ -237,7 +239,7 @@ export class Shipment {
     if (moved.rowCount !== 1)
       throw new FencedError(`journal ${this.#options.instanceId} is shipped by another process`)
     for (const copy of copies) await send(client, copy)
-    // Last, because it locks accounts that admissions wait for.
+    // Settle last: it locks accounts that admissions wait for.
     const settlement = settlementOf(batch.released, batch.charges)
     if (settlement !== undefined) await client.query(settlement)
     await client.query('COMMIT')
@@ -249,7 +251,7 @@ export class Shipment {
     this.#reader.commit(batch)
   }
 
-  async #narrow(client: Client, batch: Batch, error: unknown): Promise<void> {
+  async #isolateRefused(client: Client, batch: Batch, error: unknown): Promise<void> {
     if (batch.frames > 1) {
       this.#framesMax = Math.ceil(batch.frames / 2)
       return
@@ -263,7 +265,7 @@ export class Shipment {
     this.#framesMax = Number.MAX_SAFE_INTEGER
   }
 
-  /** A batch of one frame becomes a journal of its own, in which a close frame has its open frame before it. */
+  /** Write a batch of one frame as a small journal. A close frame gets its open frame before it. */
   #setAside({ segment, from, to, closed }: Batch): string {
     const { directory, instanceId } = this.#options
     const aside = join(directory, '..', `set-aside-${instanceId}-${segment}-${from}`)
@@ -272,7 +274,7 @@ export class Shipment {
     const out = new TupleWriter(1024)
     for (const id of closed) {
       const opened = this.#reader.open.get(id)
-      // Its body was shipped with the open frame that has it.
+      // Without the body, which was shipped with the original open frame.
       if (opened !== undefined) writeBareOpenFrame(out, opened.source.subarray(opened.halfAt, opened.halfEnd))
     }
     out.copy(this.#buffer, 0, to - from)
@@ -288,7 +290,7 @@ export class Shipment {
     return bytes
   }
 
-  /** Positions stay: all of what is left lies before the shipped position. Answers the new size. */
+  /** Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns the size. */
   #compact(segment: number, path: string): number {
     const kept = [...this.#reader.open.values()].filter((opened) => opened.segment === segment)
     const frames = kept.map((opened) => this.#readOpen(opened))
@@ -302,7 +304,7 @@ export class Shipment {
     return at
   }
 
-  #readOpen({ segment, at, bytes }: Opened): Buffer {
+  #readOpen({ segment, at, bytes }: OpenRequest): Buffer {
     const frame = Buffer.alloc(bytes)
     const fd = fs.openSync(join(this.#options.directory, segmentName(segment)), 'r')
     try {
@@ -331,7 +333,7 @@ async function existingIds(client: Client, ids: string[]): Promise<Set<string>> 
   return new Set(found.rows.map((row) => row.id))
 }
 
-/** Errors that the rows themselves cause: the same batch would fail again. */
+/** True for errors that the rows cause: the same batch would fail again. */
 function isDataError(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   return /^(22|23)/.test(code)

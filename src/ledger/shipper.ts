@@ -7,12 +7,15 @@ import { listJournals, ownerState } from './journal-directory.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { FencedError, Shipment } from './shipment.ts'
 
-/** What the API process tells its shipper thread. `everyone`: all other processes are to ship as well. */
+/** Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. */
 export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
   | { type: 'end'; deadlineMs: number }
 
-/** What the thread tells back. `shipped` answers `ship`: everything written before it is in Postgres. */
+/**
+ * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written before it.
+ * `away` and `back`: Postgres stopped answering, and answers again.
+ */
 export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'freed'; bytes: number }
@@ -31,38 +34,38 @@ export interface ShipperData {
   intervalMs: number
   batchBytes: number
   instanceDeadMs: number
-  /** How long whoever asked for shipping waits. */
+  /** How long a caller of `shipNow` or `shipAll` waits. */
   onQueryMs: number
 }
 
 const heartbeatMs = 5_000
 const adoptMs = 5_000
-/** Also how long other processes have to be heard of again after Postgres was away for long. */
+/** Also the time that other processes get for a heartbeat after Postgres was away for long. */
 const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
-/** A statement that is not answered for so long has lost its connection, and another is made. */
+/** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
 const answerMs = { least: 1_000, most: 300_000 }
 
 if (parentPort !== null) void run(parentPort, workerData as ShipperData)
 
 /**
- * The thread that carries journals into Postgres: its own process's all the time, and those of dead processes
- * on this disk when it finds them. Postgres away means waiting, never losing.
+ * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes on this disk.
+ * While Postgres is away it waits, and loses nothing.
  */
 async function run(port: MessagePort, data: ShipperData): Promise<void> {
-  const tell = (message: FromShipper) => port.postMessage(message)
-  const log = relayLog((level, fields, message) => tell({ type: 'log', level, message, fields }))
+  const post = (message: FromShipper) => port.postMessage(message)
+  const log = relayLog((level, fields, message) => post({ type: 'log', level, message, fields }))
   const own = new Shipment({ ...data, growing: true, log })
-  let asked: { token: number; everyone: boolean }[] = []
-  /** On the clock of performance.now(), as all times here: that of the day may jump. */
-  let ending: number | undefined
+  let requestedShips: { token: number; everyone: boolean }[] = []
+  /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
+  let endsBy: number | undefined
   let wake = () => {}
   port.on('message', (message: ToShipper) => {
-    if (message.type === 'ship') asked.push(message)
-    else ending = performance.now() + message.deadlineMs
+    if (message.type === 'ship') requestedShips.push(message)
+    else endsBy = performance.now() + message.deadlineMs
     wake()
   })
-  const nap = (ms: number) =>
+  const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       wake = () => {
@@ -71,37 +74,39 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       }
     })
 
-  const tellShipped = (tokens: readonly number[]) => {
-    for (const token of tokens) tell({ type: 'shipped', token })
+  const postShipped = (tokens: readonly number[]) => {
+    for (const token of tokens) post({ type: 'shipped', token })
   }
   const calls = new ShipCalls({
     instanceId: data.instanceId,
     waitMs: data.onQueryMs,
     deadMs: heartbeatMs * 3,
     onCall: () => wake(),
-    onShipped: tellShipped,
+    onShipped: postShipped,
   })
 
+  /** Postgres does not answer. */
   let away = false
-  let lost: Session | undefined
-  // Heard of again before others take this process for dead. What is only slow gets twice as long the next time.
-  const patience = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
-  let patienceMs = patience
-  let wait: number = reconnectMs.least
-  for (; ; wait = Math.min(wait * 2, reconnectMs.most)) {
+  /** The backend of the previous connection, which must have ended before this thread continues. */
+  let lostBackend: Backend | undefined
+  // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
+  const queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
+  let queryTimeoutMs = queryTimeoutLeastMs
+  let retryMs: number = reconnectMs.least
+  for (; ; retryMs = Math.min(retryMs * 2, reconnectMs.most)) {
     const client = new Client({
       connectionString: data.databaseUrl,
       connectionTimeoutMillis: 5_000,
-      query_timeout: patienceMs,
+      query_timeout: queryTimeoutMs,
       keepAlive: true,
       application_name: 'tollgate shipper',
     })
-    // A lost connection also fails the query under way, which is where it is dealt with.
+    // A lost connection also fails the running query, whose error is handled below.
     client.on('error', () => {})
     try {
       await client.connect()
-      if (lost !== undefined) await endSession(client, lost)
-      lost = await sessionOf(client)
+      if (lostBackend !== undefined) await endBackend(client, lostBackend)
+      lostBackend = await backendOf(client)
       await calls.listen(client)
       await register(client, data)
       await own.resume(client)
@@ -112,19 +117,20 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     } catch (error) {
       void client.end().catch(() => {})
       if (error instanceof FencedError) {
-        tell({ type: 'fenced', message: error.message })
+        post({ type: 'fenced', message: error.message })
         port.close()
         return
       }
-      if (!away) tell({ type: 'away', message: String(error) })
+      if (!away) post({ type: 'away', message: String(error) })
       away = true
-      if (String(error).includes('Query read timeout')) patienceMs = Math.min(patienceMs * 2, answerMs.most)
-      if (ending !== undefined && performance.now() >= ending) {
+      if (String(error).includes('Query read timeout'))
+        queryTimeoutMs = Math.min(queryTimeoutMs * 2, answerMs.most)
+      if (endsBy !== undefined && performance.now() >= endsBy) {
         log.warn({}, 'Postgres was away at the end: the journal stays on disk for the next process')
         port.close()
         return
       }
-      await nap(ending === undefined ? wait : Math.min(wait, Math.max(0, ending - performance.now())))
+      await sleep(endsBy === undefined ? retryMs : Math.min(retryMs, Math.max(0, endsBy - performance.now())))
     }
   }
 
@@ -132,36 +138,36 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     let nextHeartbeat = performance.now() + heartbeatMs
     let nextAdoption = 0
     let nextRetirement = performance.now() + retireMs
-    const beatWhenDue = async () => {
+    const sendHeartbeatWhenDue = async () => {
       if (performance.now() < nextHeartbeat) return
       await heartbeat(client, data.instanceId)
       nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
-      // Whoever tells of the end has written everything: a pass that began before may miss what was written during it.
-      const isLast = ending !== undefined
-      const answering = [...asked]
-      const called = calls.takeCalls()
+      // The process has written everything before it posts `end`. A pass that began before may miss the last frames.
+      const isLast = endsBy !== undefined
+      const answerable = [...requestedShips]
+      const calling = calls.takeCalls()
       const end = own.end()
       while (own.isBefore(end) && (await own.shipNext(client))) {
-        if (ending !== undefined && performance.now() > ending) break
-        // Catching up may take longer than others wait before they take this process for dead.
-        await beatWhenDue()
+        if (endsBy !== undefined && performance.now() > endsBy) break
+        // A long journal must not keep the heartbeat from being sent in time.
+        await sendHeartbeatWhenDue()
       }
-      if (away) tell({ type: 'back' })
+      if (away) post({ type: 'back' })
       away = false
-      patienceMs = patience
-      wait = reconnectMs.least
-      asked = asked.slice(answering.length)
+      queryTimeoutMs = queryTimeoutLeastMs
+      retryMs = reconnectMs.least
+      requestedShips = requestedShips.slice(answerable.length)
       const tokensOf = (everyone: boolean) =>
-        answering.filter((one) => one.everyone === everyone).map(({ token }) => token)
-      tellShipped(tokensOf(false))
-      await calls.answer(client, called)
+        answerable.filter((one) => one.everyone === everyone).map(({ token }) => token)
+      postShipped(tokensOf(false))
+      await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
       const freed = await own.deleteShipped(client)
-      if (freed > 0) tell({ type: 'freed', bytes: freed })
+      if (freed > 0) post({ type: 'freed', bytes: freed })
       if (isLast) return finishOwn(client)
-      await beatWhenDue()
+      await sendHeartbeatWhenDue()
       if (performance.now() >= nextAdoption) {
         await adoptDead(client)
         await client.query('SELECT sweep_reservations()')
@@ -171,13 +177,13 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
-      if (asked.length === 0 && !calls.isCalled && ending === undefined) await nap(data.intervalMs)
+      if (requestedShips.length === 0 && !calls.isCalled && endsBy === undefined) await sleep(data.intervalMs)
     }
   }
 
   async function finishOwn(client: Client): Promise<void> {
     own.close()
-    // What ran out of time, a request still open or frames not shipped, is left to adoption.
+    // Open requests, or frames that the deadline left behind: another process adopts the journal.
     if (own.openCount > 0 || own.isBefore(own.end())) return
     await own.finish(client)
     rmSync(data.directory, { recursive: true, force: true })
@@ -222,7 +228,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         while (await shipment.shipNext(client));
         const orphans = await shipment.adopt(client)
         shipment.close()
-        tell({ type: 'adopted', instance, orphans })
+        post({ type: 'adopted', instance, orphans })
       }
       rmSync(directory, { recursive: true, force: true })
     } finally {
@@ -231,24 +237,24 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 }
 
-/** A backend of Postgres; its pid alone may be another's by now. */
-interface Session {
+/** A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too. */
+interface Backend {
   pid: number
   startedAt: string
 }
 
-async function sessionOf(client: Client): Promise<Session | undefined> {
-  const found = await client.query<Session>(
+async function backendOf(client: Client): Promise<Backend | undefined> {
+  const found = await client.query<Backend>(
     `SELECT pid, backend_start::text AS "startedAt" FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
   )
   return found.rows[0]
 }
 
 /**
- * Whatever a lost connection was about to commit is committed, or never will be: a Postgres that was stopped, or that
- * does not know that its client is gone, could still commit it behind the back of who asks where the journal stands.
+ * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was paused, or
+ * that did not notice the lost connection, could otherwise commit a batch after that read.
  */
-async function endSession(client: Client, { pid, startedAt }: Session): Promise<void> {
+async function endBackend(client: Client, { pid, startedAt }: Backend): Promise<void> {
   const found = await client.query<{ gone: boolean }>(
     `SELECT pg_terminate_backend(pid, $3) AS gone FROM pg_stat_activity
      WHERE pid = $1 AND backend_start = $2::timestamptz`,
@@ -257,7 +263,7 @@ async function endSession(client: Client, { pid, startedAt }: Session): Promise<
   if (found.rows.some(({ gone }) => !gone)) throw new Error('a lost connection to Postgres has not ended yet')
 }
 
-/** Less than any statement may take. */
+/** Shorter than every query timeout. */
 const terminateMs = answerMs.least / 2
 
 async function register(client: Client, data: ShipperData): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Rows as Postgres's binary COPY takes them.
+ * Rows in the binary format of Postgres's COPY.
  * https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS-BINARY-FORMAT
  */
 
@@ -11,10 +11,10 @@ export const copyTrailer = Buffer.from('ffff', 'hex')
 export const headBytes = 4 + 16 + 4 + 8
 
 /**
- * Appends columns to one growing buffer; whoever frames the bytes reads and sets `length`.
+ * Appends columns to one growing buffer. The caller frames the bytes by reading and setting `length`.
  *
- * Every request writes some sixty short values here. They are written byte by byte: a native call for each costs more
- * than the bytes.
+ * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value would cost
+ * more than its bytes.
  */
 export class TupleWriter {
   #buffer: Buffer
@@ -34,12 +34,12 @@ export class TupleWriter {
     return this.#view
   }
 
-  /** A view of what was written, until the next write or change of `length`. */
+  /** The bytes so far. Valid until the next write or change of `length`. */
   get written(): Buffer {
     return this.#buffer.subarray(0, this.length)
   }
 
-  /** Make room. Call it before a write that could pass the capacity; texts and bytes call it themselves. */
+  /** Make room. Call it before a write that could exceed the capacity. `text` and `bytes` call it themselves. */
   reserve(bytes: number): void {
     const wanted = this.length + bytes
     if (wanted <= this.#buffer.length) return
@@ -49,9 +49,9 @@ export class TupleWriter {
     this.#view = viewOf(larger)
   }
 
-  /** Begin a tuple, or a part of one: room for so many columns, and their number if it is a whole tuple. */
+  /** Begin a tuple or a part of one: make room for so many columns. A whole tuple begins with their number. */
   begin(columns: number, whole = true): void {
-    // A column takes at most 20 bytes, but for texts and bytes.
+    // Columns other than texts and bytes take at most 20 bytes.
     this.reserve(2 + columns * columnBytesMax)
     if (!whole) return
     this.#view.setInt16(this.length, columns)
@@ -64,20 +64,20 @@ export class TupleWriter {
     this.moment(momentIn(this.#buffer, this.length - 16))
   }
 
-  /** The same from an id in another buffer. */
+  /** As `head`, from an id in another buffer. */
   headOf(from: Buffer, idAt: number): void {
     this.uuidOf(from, idAt)
     this.moment(momentIn(from, idAt))
   }
 
-  /** Append bytes of another buffer as they are. */
+  /** Append bytes of another buffer. */
   copy(from: Buffer, start: number, end: number): void {
     this.reserve(end - start)
     from.copy(this.#buffer, this.length, start, end)
     this.length += end - start
   }
 
-  /** Append bytes that were written here already. */
+  /** Append a copy of earlier bytes of this buffer. */
   repeat(from: number, bytes: number): void {
     this.reserve(bytes)
     this.#buffer.copyWithin(this.length, from, from + bytes)
@@ -89,9 +89,9 @@ export class TupleWriter {
     this.length += 4
   }
 
-  /** At most so many UTF-16 units of a text; see `fitText`. */
+  /** Append a text, truncated to `unitsMax` UTF-16 units; see `fitText`. */
   text(value: string, unitsMax: number): void {
-    // Room for this text and for the rest of the tuple, whose begin() counted on it.
+    // Make room for this text and for the rest of the tuple: begin() counted only short columns.
     this.reserve(Math.min(value.length, unitsMax) * 3 + restBytes)
     const start = this.length + 4
     const written =
@@ -114,7 +114,7 @@ export class TupleWriter {
     this.length += 20
   }
 
-  /** The same from 16 bytes of another buffer. */
+  /** As `uuid`, from 16 bytes of another buffer. */
   uuidOf(from: Buffer, at: number): void {
     this.#view.setInt32(this.length, 16)
     from.copy(this.#buffer, this.length + 4, at, at + 16)
@@ -149,7 +149,7 @@ export class TupleWriter {
   moment(ms: number): void {
     this.#view.setInt32(this.length, 8)
     const us = (ms - postgresEpochMs) * 1000
-    // Two halves: a BigInt for each row costs more than this arithmetic.
+    // Write two halves: this arithmetic costs less than a BigInt for each row.
     const high = Math.floor(us / 0x1_0000_0000)
     this.#view.setInt32(this.length + 4, high)
     this.#view.setUint32(this.length + 8, us - high * 0x1_0000_0000)
@@ -170,7 +170,7 @@ export class TupleWriter {
     this.#view.setInt32(start, this.length - start - 4)
   }
 
-  /** The bytes written, or -1 when the text holds anything but ASCII, or a NUL. */
+  /** Returns the number of bytes written; -1: the text has a NUL or a character beyond ASCII. */
   #writeAscii(value: string, start: number): number {
     const buffer = this.#buffer
     for (let i = 0; i < value.length; i++) {
@@ -186,17 +186,17 @@ const columnBytesMax = 20
 /** Room for the columns of the longest tuple that follow one of its texts. */
 const restBytes = 64 * columnBytesMax
 const postgresEpochMs = Date.UTC(2000, 0, 1)
-/** Up to here a loop is cheaper than a native call. */
+/** Up to this length a loop costs less than a native call. */
 const shortText = 64
 /** https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 const textOid = 25
 
 /**
- * A text that Postgres takes and whose length is bounded, in UTF-16 units: each is at most 3 bytes. A NUL becomes its
- * escape; half of a surrogate pair is never left by a cut.
+ * The text, truncated to `unitsMax` UTF-16 units, of at most 3 bytes each. Postgres takes no NUL, so each NUL becomes its
+ * escape. The truncation splits no surrogate pair.
  */
 export function fitText(value: string, unitsMax: number): string {
-  // An escape is longer than its NUL, so that the cut comes second; what is cut anyway is not escaped.
+  // Truncate twice: an escape is longer than its NUL, and a long text need not be escaped to its end.
   const near = value.length > unitsMax ? value.slice(0, unitsMax) : value
   const clean = near.includes('\0') ? near.replaceAll('\0', '\\u0000') : near
   if (clean.length === value.length && clean.length <= unitsMax) return clean
@@ -211,7 +211,7 @@ export function momentOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** The same of a uuidv7 of 16 bytes. */
+/** As `momentOf`, for a uuidv7 of 16 bytes. */
 export function momentIn(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 0x1_0000 + bytes.readUInt16BE(at + 4)
 }
@@ -233,7 +233,7 @@ function fourDigits(hex: string, at: number): number {
   )
 }
 
-/** Of a hexadecimal digit's character: letters, small or large, have the bit 64. */
+/** The value of a hexadecimal digit. The codes of its letters, small or large, have the bit 64. */
 function digitOf(code: number): number {
   return (code & 15) + (code >> 6) * 9
 }
@@ -244,7 +244,7 @@ export function uuidText(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Where the column ends that begins at `at`, and the next one begins. */
+/** The end of the column that begins at `at`, where the next one begins. */
 export function endOfColumn(bytes: Buffer, at: number): number {
   return at + 4 + Math.max(0, bytes.readInt32BE(at))
 }

@@ -11,12 +11,12 @@ export interface Finding {
 
 export interface Verification {
   findings: Finding[]
-  /** Rows of requests whose process died. Their cost is not known. */
+  /** Number of requests whose process died. Their cost is unknown. */
   orphaned: number
   requests: number
 }
 
-/** Each query answers the rows that break its rule, as one text column `sample`. SQL, to be run by hand in psql too. */
+/** Each query returns the rows that break its rule, as one text column `sample`. It can also be run in psql. */
 const rules: readonly { rule: string; query: string }[] = [
   {
     rule: "every account's balance is the sum of its entries",
@@ -41,8 +41,8 @@ const rules: readonly { rule: string; query: string }[] = [
       WHERE p.reserved_nano <> coalesce(v.held, 0)`,
   },
   {
-    // Nobody counts while a budget is away. A period may have more than the log where the log does not reach back to its
-    // start any more; for a total this cannot be known.
+    // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than the log shows when
+    // the log no longer reaches back to its start. For a total we cannot know whether it does.
     rule: 'every budget has spent what the requests of its period cost',
     query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.cost AS sample
       FROM budget_periods p
@@ -122,7 +122,7 @@ const rules: readonly { rule: string; query: string }[] = [
       WHERE r.id IS NULL OR t.request_id IS NULL`,
   },
   {
-    // A body is shipped when its request is admitted: a running request has one before it has a row.
+    // The body of a running request is shipped before its row.
     rule: 'every body older than two hours has its request',
     query: `SELECT p.request_id::text AS sample
       FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
@@ -132,7 +132,7 @@ const rules: readonly { rule: string; query: string }[] = [
 
 const samplesMax = 5
 
-/** Recompute the ledger from its immutable parts, all as of one moment. */
+/** Recompute the ledger from its immutable parts, in one snapshot. */
 export function verifyLedger(sql: Sql): Promise<Verification> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
     const findings: Finding[] = []

@@ -43,7 +43,7 @@ export interface Denial {
 
 export type LimitName = 'requests' | 'tokens' | 'concurrency'
 
-/** What is left after the decision, in the scope that has the least left; undefined: no scope limits it. */
+/** The rest after the decision, in the scope with the least left; undefined: no scope limits it. */
 export interface Standing {
   requests: Allowance | undefined
   tokens: Allowance | undefined

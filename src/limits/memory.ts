@@ -95,11 +95,11 @@ interface ScopeState extends Levels {
   running: number
   /** The time of the levels. */
   atMs: number
-  /** The time at which both buckets are full: from then on the state says nothing. */
+  /** The time at which both buckets are full. From then on the state can be forgotten. */
   fullAtMs: number
 }
 
-/** What a request takes from a scope. */
+/** The share of a scope that a request holds. */
 interface Hold {
   scope: Scope
   state: ScopeState

@@ -9,7 +9,7 @@ import { isRecord, parseObject, textOf } from '../canonical/json.ts'
 export interface Envelope {
   /** Returns letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
   wrap(signature: ReasoningSignature): string
-  /** Undefined for a text that is no envelope, or that somebody changed. */
+  /** Undefined for a text that is no envelope, or whose signature does not match. */
   open(text: string): ReasoningSignature | undefined
 }
 

@@ -2,7 +2,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import type { Json } from '../canonical/json.ts'
 import { refused } from './notes.ts'
 
-/** What a translation does with one member of an image request. `said`: the upstream's body has all of it. */
+/** The effect of a translation on one member of an image request. `said`: the upstream's body has all of it. */
 export type Fate = { action: 'said' } | { action: TranslationNote['action'] | 'refused'; reason: string }
 
 /** Fates of members by name. A function decides by the value. */

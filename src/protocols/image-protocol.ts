@@ -22,7 +22,7 @@ export interface ImageSide {
   encodeRequest(request: ImageRequest, context: ImageContext): { body: Json; notes: TranslationNote[] }
   /** Throws GatewayError `upstream_error` if the body is no answer, `content_filtered` if the model refused. */
   decodeAnswer(body: Json): ImageAnswer
-  /** A decoder for one stream. Absent: answers always come whole, whatever `context.stream` says. */
+  /** A decoder for one stream. Absent: answers always come whole, even if `context.stream` is true. */
   decodeStream?(): ImageStreamDecoder
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
@@ -72,7 +72,7 @@ export interface ImageClient {
 /** JSON text, or the number of an image whose base64 goes there, without quotes. */
 export type ImagePiece = string | { image: number }
 
-/** What an answer says about images. It omits undefined values. */
+/** The facts of an answer about its images. It omits undefined values. */
 export interface ImageSettings {
   /** Seconds since the epoch. */
   created: number

@@ -26,7 +26,7 @@ export function clientSide(name: ProtocolName): ClientSide {
   return side
 }
 
-/** How clients of an endpoint that is only passed on are read; its errors are those of OpenAI's chat. */
+/** The reader of requests for an endpoint that we only pass on. It has the errors of OpenAI's chat. */
 export function plainClient(format: PlainFormat): ClientSide {
   return { ...clientSide('openai-chat'), readRequest: plainReader(format) }
 }

@@ -4,7 +4,7 @@ import type { UnmappedFields } from './unmapped-fields.ts'
 
 /**
  * Reads the members of one object of a request by their names. A null member counts as absent; one of the wrong type
- * throws GatewayError `invalid_request` with its path. `noteRest` reports every member that nobody read.
+ * throws GatewayError `invalid_request` with its path. `noteRest` reports every member that was not read.
  *
  * Not zod: every block keeps its path and every unread member is reported by its own, and a zod schema gives neither.
  */
@@ -150,7 +150,7 @@ export class Members {
   }
 
   /**
-   * Report every member that nobody read as dropped, with its reason in `reasons` if it has one. Null says nothing, nor
+   * Report every unread member as dropped, with its reason in `reasons` if it has one. Null says nothing, nor
    * does `[]` below the top level: clients send messages of earlier answers with all their empty members.
    */
   noteRest(reasons: Readonly<Record<string, string>> = {}): void {

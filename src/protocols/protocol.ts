@@ -61,7 +61,7 @@ export interface DecodeContext {
   envelope: Envelope
 }
 
-/** What an encoder of an answer must know about the request. */
+/** The facts about a request that an encoder of its answer needs. */
 export interface AnswerContext {
   requestId: string
   /** The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it. */
@@ -90,7 +90,7 @@ export interface RenderedError {
   body: unknown
 }
 
-/** What admission, routing and the usage log need to know about a request of any format. */
+/** The facts about a request of any format that admission, routing and the usage log need. */
 export interface RequestFacts {
   model: string
   stream: boolean
@@ -145,7 +145,7 @@ export interface UpstreamSide {
   decodeStream(context: DecodeAnswerContext): EventDecoder
   /** Pass-through for clients of the same format; absent if clients cannot speak it. */
   native?: NativeSide
-  /** What an upstream's answer with an error status means for the client. Never quotes credentials. */
+  /** The client's error for an upstream's answer with an error status. It never quotes credentials. */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
@@ -201,7 +201,7 @@ export interface WatchOptions {
   frameBytesMax: number
 }
 
-/** What a watcher knows about an answer. */
+/** The facts that a watcher has found in an answer. */
 export interface Observation {
   /** The upstream's id of the answer, if the format lets clients come back to it. */
   answerId?: string | undefined
@@ -215,7 +215,7 @@ export interface Observation {
   error: GatewayError | undefined
   /** True after the format's own end: [DONE], a finish reason or a terminal event. */
   complete: boolean
-  /** True if the upstream works on after a complete answer. Nobody can know or estimate the usage then. */
+  /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean
   /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number

@@ -3,7 +3,7 @@ import type { Headers } from '../canonical/headers.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { readRetryAfter } from './retry-after.ts'
 
-/** What one vendor's errors mean, as data. The first rule that fits decides; without one, the HTTP status decides. */
+/** The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP status decides. */
 export interface ErrorTable {
   /** Read the vendor's words of an error object. */
   read(error: Json): VendorWords

@@ -3,7 +3,7 @@ import type { Log } from '../telemetry/log.ts'
 import { relayLog } from '../telemetry/relay-log.ts'
 import type { QueueName } from './queue.ts'
 
-/** Where BullMQ stores jobs. The callers do not depend on which backend it is. */
+/** The store of BullMQ's jobs. Its callers work with every backend. */
 export interface Backend {
   name: 'redis' | 'postgres'
   /** BullMQ's classes call it to connect. They ignore the `connection` of their options. */

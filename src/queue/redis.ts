@@ -63,17 +63,17 @@ async function findProblem(url: string, commandMs: number): Promise<string | und
     connectTimeout: commandMs,
     commandTimeout: commandMs,
   })
-  let told: unknown
+  let firstError: unknown
   redis.on('error', (error) => {
-    told ??= error
+    firstError ??= error
   })
   try {
     await redis.connect()
     await redis.ping()
     return undefined
   } catch (error) {
-    // The error says only "Connection is closed."; the event before it had the reason.
-    return describe(told ?? error)
+    // This error says only "Connection is closed." The event before it had the reason.
+    return describe(firstError ?? error)
   } finally {
     redis.disconnect()
   }

@@ -4,17 +4,22 @@ import { findSecrets } from './secrets.ts'
 import { shapeOf } from './shape.ts'
 import { truncateBody } from './truncate-body.ts'
 
-/** `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text without secrets. */
+/**
+ * `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text without
+ * secrets.
+ */
 export type CaptureMode = 'none' | 'shape' | 'content'
 
 export interface RedactOptions {
-  /** Keys the hashes of `shape`: equal texts have equal hashes, but nobody can guess a text from its hash. */
+  /** Keys the hashes of `shape`: equal texts have equal hashes, but a text cannot be guessed from its hash. */
   key: Buffer
   /** Size of the result; a placeholder longer than its secret may exceed it by a little. 0: keep nothing. */
   bytesMax: number
   /** A longer JSON string is truncated in its middle. */
   stringBytesMax: number
-  /** Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters are ignored. */
+  /**
+   * Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters are ignored.
+   */
   exact?: readonly string[]
 }
 

@@ -8,7 +8,9 @@ export interface BreakerTable {
   /** When several processes open the same breaker, the opening that lasts longest counts. */
   open(channelId: string, openings: number, forMs: number, reason: string): Promise<void>
   close(channelId: string): Promise<void>
-  /** `claimed`: only the caller may probe the channel, for `claimMs`. `held`: another process probes it, or it is too early. */
+  /**
+   * `claimed`: only the caller may probe the channel, for `claimMs`. `held`: another process probes it, or it is too early.
+   */
   claimProbe(channelId: string, claimMs: number): Promise<'claimed' | 'held' | 'closed'>
   /** The probe still runs: extend the claim. */
   holdProbe(channelId: string, claimMs: number): Promise<void>

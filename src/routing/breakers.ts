@@ -16,7 +16,7 @@ export interface BreakersOptions {
   chance?: () => number
 }
 
-/** What a call says about its channel. `nothing`: the client left, or this process ends. */
+/** The result of a call, for the breaker of its channel. `nothing`: the client left, or this process ends. */
 export type Outcome = 'failure' | 'life' | 'nothing'
 
 /** A call under way, for the breaker of its channel. Only its first `end` counts. */
@@ -30,7 +30,7 @@ const claimMs = 5_000
 const probeMsMax = 30_000
 /** Another process probes the channel: we try to claim it again after this time, unless Postgres notifies us before. */
 const heldMs = 500
-/** We forget the state of a channel that nobody has called for this long. */
+/** We forget the state of a channel without a call for this long. */
 const unusedMs = 600_000
 
 /**
@@ -57,12 +57,12 @@ export class Breakers {
     this.#chance = options.chance ?? Math.random
     this.#timer = setInterval(() => this.#sweep(), options.sweepMs ?? 1_000).unref()
     const read = () => this.#read()
-    // What a lost notification would have said is seen by the next sweep.
+    // If a notification is lost, the next sweep finds the change.
     this.#unlisten = options.database.listen('tollgate_breakers', { onNotify: read, onListening: read })
     this.#sweep()
   }
 
-  /** Why other channels must be asked before this one; undefined: it may be asked. */
+  /** The reason to call other channels before this one; undefined: it may be called. */
   whyNot(channelId: string): string | undefined {
     const state = this.#states.get(channelId)
     if (state === undefined || state.breaker.openUntil === undefined) return undefined
@@ -75,8 +75,8 @@ export class Breakers {
   }
 
   /**
-   * A call begins, whatever `whyNot` said. `hasAnswered`: whether the upstream has begun a good answer. That proves that
-   * the channel works, long before a long answer ends.
+   * A call begins, even if `whyNot` gave a reason against it. `hasAnswered`: whether the upstream has begun a good answer.
+   * That proves that the channel works, long before a long answer ends.
    */
   begin(channelId: string, channelName: string, hasAnswered: () => boolean = () => false): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
@@ -147,36 +147,36 @@ export class Breakers {
   #changed(channelId: string, state: State): void {
     forgetProbe(state)
     state.changedAt = ++this.#tick
-    state.untold = true
-    if (!state.telling) void this.#tell(channelId, state)
+    state.unsaved = true
+    if (!state.saving) void this.#save(channelId, state)
   }
 
   /** One statement at a time for each channel, always with its newest state. If it fails, the sweep tries again. */
-  async #tell(channelId: string, state: State): Promise<void> {
+  async #save(channelId: string, state: State): Promise<void> {
     const { table } = this.#options
-    state.telling = true
+    state.saving = true
     try {
-      while (state.untold && !this.#ended) {
-        state.untold = false
+      while (state.unsaved && !this.#ended) {
+        state.unsaved = false
         const { openUntil, openings, reason } = state.breaker
         if (openUntil === undefined) await table.close(channelId)
         else await table.open(channelId, openings, Math.max(0, openUntil - performance.now()), reason)
       }
     } catch {
-      state.untold = true
+      state.unsaved = true
     }
-    state.telling = false
+    state.saving = false
     state.changedAt = ++this.#tick
   }
 
   #claim(channelId: string, state: State, now: number): void {
     if (state.probe !== undefined || state.claiming || now < state.claimAt) return
-    // No other process knows yet that the breaker is open: nobody else can probe.
-    if (state.untold) {
+    // No other process knows yet that the breaker is open: none of them can probe.
+    if (state.unsaved) {
       state.claimedUntil = now + claimMs
       return
     }
-    if (state.telling) return
+    if (state.saving) return
     state.claiming = true
     const { epoch } = state.breaker
     const decide = (verdict: 'claimed' | 'held' | 'closed') => {
@@ -204,15 +204,15 @@ export class Breakers {
     const now = performance.now()
     for (const [channelId, state] of this.#states) {
       const { breaker, probe } = state
-      if (state.untold && !state.telling) void this.#tell(channelId, state)
-      if (probe !== undefined) this.#lookAfterProbe(channelId, state, probe)
-      const isUnused = breaker.openUntil === undefined && !state.untold && breaker.usedAt < now - unusedMs
+      if (state.unsaved && !state.saving) void this.#save(channelId, state)
+      if (probe !== undefined) this.#checkProbe(channelId, state, probe)
+      const isUnused = breaker.openUntil === undefined && !state.unsaved && breaker.usedAt < now - unusedMs
       if (isUnused) this.#states.delete(channelId)
     }
     this.#read()
   }
 
-  #lookAfterProbe(channelId: string, state: State, probe: RunningCall): void {
+  #checkProbe(channelId: string, state: State, probe: RunningCall): void {
     if (probe.hasAnswered()) {
       this.#close(channelId, state)
       // The rest of its answer counts like that of any other call.
@@ -236,7 +236,7 @@ export class Breakers {
       this.#readAgain = false
       const begunAt = ++this.#tick
       try {
-        this.#take(await this.#options.table.read(), begunAt)
+        this.#apply(await this.#options.table.read(), begunAt)
         this.#away = false
       } catch (error) {
         if (!this.#away && !this.#ended)
@@ -251,14 +251,14 @@ export class Breakers {
     this.#reading = false
   }
 
-  #take(rows: readonly SharedBreaker[], begunAt: number): void {
+  #apply(rows: readonly SharedBreaker[], begunAt: number): void {
     const now = performance.now()
     const open = new Set<string>()
     for (const { channelId, openings, leftMs, reason } of rows) {
       open.add(channelId)
       const state = this.#stateOf(channelId, undefined)
       const { breaker } = state
-      if (state.untold || state.telling || state.changedAt > begunAt) continue
+      if (state.unsaved || state.saving || state.changedAt > begunAt) continue
       const isReopened = breaker.openUntil === undefined || (breaker.openUntil <= now && leftMs > 0)
       if (isReopened) {
         breaker.open(leftMs, openings, reason, now)
@@ -270,7 +270,7 @@ export class Breakers {
       }
     }
     for (const [channelId, state] of this.#states) {
-      if (state.untold || state.telling || state.changedAt > begunAt) continue
+      if (state.unsaved || state.saving || state.changedAt > begunAt) continue
       if (state.breaker.openUntil === undefined || open.has(channelId)) continue
       state.breaker.close()
       forgetProbe(state)
@@ -290,8 +290,8 @@ export class Breakers {
       claiming: false,
       claimAt: 0,
       claimedUntil: 0,
-      untold: false,
-      telling: false,
+      unsaved: false,
+      saving: false,
       changedAt: 0,
     }
     this.#states.set(channelId, state)
@@ -310,8 +310,10 @@ interface State {
   /** Until this time this process may make the probe. */
   claimedUntil: number
   /** Postgres does not have the newest state of the breaker yet. */
-  untold: boolean
-  telling: boolean
+  unsaved: boolean
+  /** A statement that saves it is running. */
+  saving: boolean
+  /** A tick. */
   changedAt: number
 }
 

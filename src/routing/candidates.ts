@@ -29,8 +29,8 @@ export interface Candidate {
 }
 
 /**
- * Protocols whose answers we can translate. First those that carry most of a chat: reasoning that a client can send back,
- * tool calls with ids, errors inside a stream.
+ * Protocols whose answers we can translate. A protocol that carries more of a chat comes earlier: reasoning that a client
+ * can send back, tool calls with ids, errors inside a stream.
  */
 export const translatable: readonly ProtocolName[] = [
   'openai-responses',
@@ -77,7 +77,7 @@ export function planRoute(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
   if (usable.length === 0) throw noChannel(requestedModel)
-  const spoken: Spoken[] = []
+  const spoken: SpokenOffer[] = []
   for (const offer of usable) {
     const { protocols } = offer.channel
     const upstream =
@@ -93,18 +93,19 @@ export function planRoute(
 
 function noSession(): undefined {}
 
-interface Spoken {
+/** An offer, and the protocol in which its channel is asked. */
+interface SpokenOffer {
   offer: Offer
   protocol: ProtocolName
   native: boolean
 }
 
 function inOrder(
-  all: readonly Spoken[],
+  all: readonly SpokenOffer[],
   chance: () => number,
   session: Session | undefined,
-): { spoken: Spoken; reason: string }[] {
-  const ordered: { spoken: Spoken; reason: string }[] = []
+): { spoken: SpokenOffer; reason: string }[] {
+  const ordered: { spoken: SpokenOffer; reason: string }[] = []
   const tiers = [...new Set(all.map(({ offer }) => offer.channel.priority))].sort((a, b) => b - a)
   for (const priority of tiers) {
     for (const native of [true, false]) {
@@ -114,7 +115,7 @@ function inOrder(
         const weights = tier.map(({ offer }) => offer.channel.weight)
         const sum = weights.reduce((a, b) => a + b, 0)
         const [spoken] = tier.splice(
-          session === undefined ? drawn(weights, sum, chance) : bestOf(tier, session),
+          session === undefined ? draw(weights, sum, chance) : bestOf(tier, session),
           1,
         )
         if (spoken === undefined) break
@@ -127,16 +128,16 @@ function inOrder(
 }
 
 /** All weights may be zero: then the order of the catalog decides. */
-function drawn(weights: readonly number[], sum: number, chance: () => number): number {
-  let draw = chance() * sum
+function draw(weights: readonly number[], sum: number, chance: () => number): number {
+  let rest = chance() * sum
   const at = weights.findIndex((weight) => {
-    draw -= weight
-    return draw < 0
+    rest -= weight
+    return rest < 0
   })
   return Math.max(at, 0)
 }
 
-function bestOf(tier: readonly Spoken[], session: Session): number {
+function bestOf(tier: readonly SpokenOffer[], session: Session): number {
   let best = 0
   let most = -1
   for (const [at, { offer }] of tier.entries()) {
@@ -155,7 +156,7 @@ interface ModelName {
 }
 
 function candidateOf(
-  { offer, protocol, native }: Spoken,
+  { offer, protocol, native }: SpokenOffer,
   { id, requested }: ModelName,
   reason: string,
 ): Candidate {

@@ -18,38 +18,39 @@ export function credentialsOf(
   channel: Channel,
   findSession: () => Session | undefined,
 ): readonly Credential[] {
-  const known = heldOf(channel)
-  const { credentials } = known
+  const rotation = rotationOf(channel)
+  const { credentials } = rotation
   if (credentials.length < 2) return credentials
   const session = findSession()
-  const first = session === undefined ? known.turn++ % credentials.length : bestFor(session, known)
+  const first = session === undefined ? rotation.turn++ % credentials.length : bestFor(session, rotation)
   return first === 0 ? credentials : [...credentials.slice(first), ...credentials.slice(0, first)]
 }
 
 /** All credentials in the order of the configuration. It takes no turn. */
 export function everyCredentialOf(channel: Channel): readonly Credential[] {
-  return heldOf(channel).credentials
+  return rotationOf(channel).credentials
 }
 
-interface Held {
+/** A channel's credentials, and the number of requests that took a turn. */
+interface Rotation {
   credentials: readonly Credential[]
   turn: number
 }
 
-/** Channels are immutable: an entry goes with its snapshot. */
-const held = new WeakMap<Channel, Held>()
+/** Channels are immutable. An entry is collected with its channel. */
+const rotations = new WeakMap<Channel, Rotation>()
 
-function heldOf(channel: Channel): Held {
-  const known = held.get(channel)
+function rotationOf(channel: Channel): Rotation {
+  const known = rotations.get(channel)
   if (known !== undefined) return known
   const secrets = channel.credentials.length === 0 ? [''] : channel.credentials
-  const credentials = secrets.map((secret) => ({ secret, name: nameOf(secret) }))
+  const credentials = secrets.map((secret) => ({ secret, name: credentialNameOf(secret) }))
   const made = { credentials, turn: 0 }
-  held.set(channel, made)
+  rotations.set(channel, made)
   return made
 }
 
-function bestFor(session: Session, { credentials }: Held): number {
+function bestFor(session: Session, { credentials }: Rotation): number {
   let best = 0
   let most = -1
   for (const [at, { name }] of credentials.entries()) {
@@ -61,6 +62,6 @@ function bestFor(session: Session, { credentials }: Held): number {
   return best
 }
 
-function nameOf(secret: string): string {
+function credentialNameOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }

@@ -6,13 +6,13 @@ import type { Target } from './candidates.ts'
 import type { Routing } from './routing.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
 
-/** What recording a failure needs of a process. */
+/** The parts of a process that recordFailure uses. */
 interface Recorder {
   routing: Routing
   log: Log
 }
 
-/** What a failed call means for its channel and its credential, recorded for all requests that come after. */
+/** Record a failed call in the breaker of its channel and the cooldowns of its credential. Later requests see both. */
 export function recordFailure(
   { routing, log }: Recorder,
   requestId: string,
@@ -47,7 +47,7 @@ export function recordFailure(
   return verdict
 }
 
-/** For operators and other clients: nothing that the upstream wrote. */
+/** The cause, for operators and other clients. It has no text of the upstream. */
 function causeOf({ kind, upstreamStatus }: GatewayError): string {
   return upstreamStatus === undefined ? kind : `${kind}, status ${upstreamStatus}`
 }

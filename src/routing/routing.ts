@@ -5,7 +5,7 @@ import { breakerTable } from './breaker-table.ts'
 import { Breakers } from './breakers.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
-/** What calls have shown about channels and credentials: the breakers that are open, and the cooldowns. */
+/** The state that calls leave behind for later requests: open breakers of channels, and cooldowns of credentials. */
 export interface Routing {
   breakers: Breakers
   cooldowns: CredentialCooldowns

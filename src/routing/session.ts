@@ -51,8 +51,8 @@ export function sessionOf(
 }
 
 /**
- * The name of a session, where our header, the body or an agent's header has one: what sessionOf goes by, but for the
- * beginning of a conversation. Undefined: it has none. `named`: what the body says.
+ * The name of a session from our header, the body or an agent's header, in the order of sessionOf. Undefined: none of them
+ * names one. `named`: the name in the body.
  */
 export function sessionNameOf(headers: Headers, named: string | undefined): string | undefined {
   return (

@@ -16,7 +16,7 @@ export interface ModelCandidates {
   refused?: { channel: Channel | undefined; reason: string }
 }
 
-/** What we know about a candidate that was passed over. */
+/** A candidate that was passed over. Its protocol and model may be unknown. */
 export type PassedOverCandidate = Pick<Candidate, 'channel'> &
   Partial<Pick<Candidate, 'protocol' | 'upstreamModel'>>
 
@@ -34,10 +34,10 @@ export interface Chosen {
 export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
- * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
- * model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is left, it
- * chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert requests, they
- * do not refuse them. It never chooses a target twice, nor a channel that this request could not reach.
+ * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that
+ * moment, model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is
+ * left, it chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert
+ * requests, they do not refuse them. It never chooses a target twice, nor a channel that this request could not reach.
  */
 export class Targets {
   readonly #routing: Routing
@@ -46,7 +46,7 @@ export class Targets {
   readonly #passOver: PassOver
   #modelAt = 0
   #candidateAt = -1
-  #place: Place | undefined
+  #cursor: Cursor | undefined
   #chosen: Chosen | undefined
   /** Undefined until the first target has failed: most requests need no more than one. */
   #failed: Failed | undefined
@@ -86,14 +86,14 @@ export class Targets {
     if (this.#chosen === undefined) return
     const { target } = this.#chosen
     this.#failed ??= { tried: new Set(), untranslatable: new Set(), unreached: new Set() }
-    this.#failed.tried.add(nameOf(target))
+    this.#failed.tried.add(keyOf(target))
     if (next === 'untranslatable') this.#failed.untranslatable.add(target.protocol)
     if (!reached) this.#failed.unreached.add(target.channel.id)
-    if (next !== 'credential') this.#place = undefined
+    if (next !== 'credential') this.#cursor = undefined
   }
 
   #nextCandidate(): boolean {
-    this.#place = undefined
+    this.#cursor = undefined
     this.#candidateAt++
     for (; this.#modelAt < this.#planned.length; this.#modelAt++, this.#candidateAt = 0) {
       const modelCandidates = this.#planned[this.#modelAt]
@@ -108,7 +108,7 @@ export class Targets {
           if (this.#isUnreached(candidate)) this.#passOver(modelCandidates, candidate, unreachedReason)
           continue
         }
-        this.#place = this.#placeAt(modelCandidates, candidate)
+        this.#cursor = this.#cursorAt(modelCandidates, candidate)
         return true
       }
     }
@@ -124,36 +124,36 @@ export class Targets {
   }
 
   #isTried(target: Target): boolean {
-    return this.#failed?.tried.has(nameOf(target)) === true
+    return this.#failed?.tried.has(keyOf(target)) === true
   }
 
-  #placeAt(modelCandidates: ModelCandidates, candidate: Candidate): Place {
+  #cursorAt(modelCandidates: ModelCandidates, candidate: Candidate): Cursor {
     const closed = this.#routing.breakers.whyNot(candidate.channel.id)
     if (closed !== undefined) this.#passOver(modelCandidates, candidate, closed)
     const credentials = pinned(candidate, credentialsOf(candidate.channel, this.#findSession))
-    return { modelCandidates, candidate, closed, credentials, at: 0, resting: '', isTried: false }
+    return { modelCandidates, candidate, closed, credentials, at: 0, cooldown: '', isTried: false }
   }
 
   #nextCredential(): Chosen | undefined {
-    const place = this.#place
-    if (place === undefined) return undefined
-    const { modelCandidates, candidate, closed, credentials } = place
+    const cursor = this.#cursor
+    if (cursor === undefined) return undefined
+    const { modelCandidates, candidate, closed, credentials } = cursor
     const { channel, upstreamModel } = candidate
-    while (place.at < credentials.length) {
-      const credential = credentials[place.at++]
+    while (cursor.at < credentials.length) {
+      const credential = credentials[cursor.at++]
       if (credential === undefined) break
       const cooldown = this.#routing.cooldowns.find(channel.id, credential, upstreamModel)
       const target = targetOf(modelCandidates, candidate, credential)
       if (closed === undefined && cooldown === undefined) {
-        place.isTried = true
+        cursor.isTried = true
         return { modelCandidates, target, isLastResort: false }
       }
-      if (cooldown !== undefined) place.resting = cooldownText(cooldown)
+      if (cooldown !== undefined) cursor.cooldown = cooldownText(cooldown)
       if (cooldown?.isFirm === true || this.#isTried(target)) continue
-      const why = closed ?? place.resting
+      const why = closed ?? cursor.cooldown
       this.#lastResorts.push({ modelCandidates, target: asLastResort(target, why), isLastResort: true })
     }
-    if (closed === undefined && !place.isTried) this.#passOver(modelCandidates, candidate, place.resting)
+    if (closed === undefined && !cursor.isTried) this.#passOver(modelCandidates, candidate, cursor.cooldown)
     return undefined
   }
 }
@@ -163,19 +163,21 @@ const unreachedReason = 'its channel did not answer this request before'
 type PassOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) => void
 
 /** The candidate whose credentials come next. */
-interface Place {
+interface Cursor {
   modelCandidates: ModelCandidates
   candidate: Candidate
   /** The reason of the breaker, when it is open. */
   closed: string | undefined
   credentials: readonly Credential[]
   at: number
-  resting: string
+  /** The cooldown of the last credential that has one; empty: none has. */
+  cooldown: string
   isTried: boolean
 }
 
-/** What this request has learned from its own calls. */
+/** The targets that have failed for this request. */
 interface Failed {
+  /** Keys of targets. */
   tried: Set<string>
   /** Protocols to which the request cannot be translated. */
   untranslatable: Set<string>
@@ -230,6 +232,6 @@ const cooldownReasons: Readonly<Record<CredentialCooldown['why'], string>> = {
   forbidden: 'credential refused for this model',
 }
 
-function nameOf({ channel, credential, upstreamModel }: Target): string {
+function keyOf({ channel, credential, upstreamModel }: Target): string {
   return `${channel.id} ${credential.name} ${upstreamModel}`
 }

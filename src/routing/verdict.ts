@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome } from './breakers.ts'
 
-/** What a failed call, of which the client saw nothing, means for the next target, the breaker and the credential. */
+/** The consequences of a failed call for the next target, the breaker and the credential. The client saw nothing of it. */
 export interface Verdict {
   /** What we may ask next: another credential of the channel, another channel, or nothing. */
   next: 'credential' | 'channel' | 'nobody'
@@ -12,7 +12,7 @@ export interface Verdict {
   openSeconds?: number
 }
 
-/** Who wrote the model name that we sent to the upstream. */
+/** The author of the model name that we sent to the upstream. */
 export type ModelNamedBy = 'client' | 'operator'
 
 /**
@@ -22,7 +22,7 @@ export type ModelNamedBy = 'client' | 'operator'
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |
  * | refused as the client's fault (400, 404, 409, ...) | nobody     | life    |                         |
  * | no such model, by a name that the operator wrote   | channel    | life    |                         |
- * | filtered content, told in a stream                 | channel    | life    |                         |
+ * | filtered content, reported in a stream             | channel    | life    |                         |
  * | rate limit (429)                                   | credential | life    | cooldown: `retry-after` |
  * | credential or account refused (401, 402)           | credential | life    | cooldown: `refused`     |
  * | forbidden (403)                                    | credential | life    | cooldown: `forbidden`   |
@@ -36,7 +36,8 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
   if (kind === 'model_not_found' && modelNamedBy === 'operator') return otherChannel
   if (status !== undefined && clientStatuses.has(status) && kind !== 'upstream_error') return clientsFault
   if (status === 409 || status === 415) return clientsFault
-  if (fault === 'client') return status === undefined && !toldInStream.has(kind) ? nobodysFault : clientsFault
+  if (fault === 'client')
+    return status === undefined && !streamedClientErrors.has(kind) ? nobodysFault : clientsFault
   if (fault === 'gateway') return nobodysFault
   if (kind === 'content_filtered') return otherChannel
   if (kind === 'rate_limited') return { next: 'credential', breaker: 'life', cooldown: 'limited' }
@@ -60,7 +61,7 @@ const clientStatuses: ReadonlySet<number> = new Set([400, 404, 413, 422])
  */
 const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 /** Kinds of the client's fault that an upstream may report inside a stream, after status 200. */
-const toldInStream: ReadonlySet<string> = new Set(['invalid_request', 'content_filtered'])
+const streamedClientErrors: ReadonlySet<string> = new Set(['invalid_request', 'content_filtered'])
 const otherChannel: Verdict = { next: 'channel', breaker: 'life' }
 const clientsFault: Verdict = { next: 'nobody', breaker: 'life' }
 const nobodysFault: Verdict = { next: 'nobody', breaker: 'nothing' }

@@ -35,7 +35,7 @@ export async function holdMoney(
     keyId,
     groupId,
     amountNano,
-    gone: () => life.clientGone,
+    hasLeft: () => life.clientGone,
   })
   switch (verdict.kind) {
     case 'granted':

@@ -1,7 +1,7 @@
 import { destination, pino } from 'pino'
 import { redactText } from '../redaction/redact.ts'
 
-/** Where every part logs. Each call is one event: `fields` are ids and facts, never bodies. */
+/** The log of all parts. Each call is one event: `fields` are ids and facts, never bodies. */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -12,7 +12,7 @@ export interface Log {
   child(fields: object): Log
 }
 
-/** Writes one JSON line per event to standard error. Whoever logs, `redactedPaths` and `redactText` keep secrets out. */
+/** Writes one JSON line per event to standard error. `redactedPaths` and `redactText` keep secrets out of every line. */
 export function makeLog(level: string, stream: { write(line: string): void } = standardError()): Log {
   return pino(
     {

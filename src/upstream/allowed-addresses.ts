@@ -40,7 +40,9 @@ export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   if (refusal !== undefined) throw new Error(`upstream address refused: ${refusal}`)
 }
 
-/** A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change in between. */
+/**
+ * A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change in between.
+ */
 export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -138,8 +140,8 @@ function nameOf(ip: Ip): string {
 const block = (cidr: string): Block => ipaddr.parseCIDR(cidr)
 
 /**
- * Never an upstream, whatever a channel allows: unspecified, broadcast, multicast and reserved addresses, and the metadata
- * services of clouds, which give out the machine's own credentials.
+ * Never an upstream, even if a channel allows it: unspecified, broadcast, multicast and reserved addresses, and the
+ * metadata services of clouds, which give out the machine's own credentials.
  */
 const never4 = [
   '0.0.0.0/8',

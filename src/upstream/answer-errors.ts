@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 
-/** What is wrong with answers that came over a connection with which nothing was wrong. */
+/** The errors of answers that came over a good connection. */
 
 export function endedEarly(): GatewayError {
   return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
@@ -24,7 +24,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }
 
-/** Where it leads to is not told: it may hold a secret, and whoever wrote it may want us to call something else. */
+/** It omits the target of the redirect: that may hold a secret, or lure us to another server. */
 export function redirected(status: number): GatewayError {
   return new GatewayError(
     'upstream_error',

@@ -38,7 +38,7 @@ const snapshot: Snapshot = {
   ]),
 }
 
-/** Keys over a list of secrets, with a count of what was read. */
+/** Keys over a list of secrets, with a count of the reads. */
 function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promise<Identity | undefined>) {
   const byHash = new Map(Object.entries(rows).map(([text, row]) => [hashOf(text), row]))
   const hashes: string[] = []
@@ -54,7 +54,7 @@ function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promi
   })
   return { keys, hashes, byHash }
 }
-/** Nothing is asked of its connections. */
+/** No test uses its connections. */
 const pool = new Pool({
   open: () => openConnections('postgres://nobody@127.0.0.1:9/none'),
   atOnce: 1_000,
@@ -86,7 +86,7 @@ describe('a caller', () => {
     return (async () => authenticate(keys, snapshot, { authorization: `Bearer ${token}` }, address, nowMs))()
   }
 
-  test('with a good key is known, and from the second time on without a promise', async () => {
+  test('with a good key is identified, and without a promise from the second call on', async () => {
     const { keys, hashes } = fakeKeys({ [secret]: anna })
     const headers = { authorization: `Bearer ${secret}` }
     expect(await authenticate(keys, snapshot, headers, '192.0.2.1', nowMs)).toEqual(anna)
@@ -94,7 +94,7 @@ describe('a caller', () => {
     expect(hashes).toHaveLength(1)
   })
 
-  test('without a key is told which headers to use', () => {
+  test('without a key gets an error that names the headers to use', () => {
     const { keys } = fakeKeys({})
     expect(() => authenticate(keys, snapshot, {}, '192.0.2.1', nowMs)).toThrow(
       /authorization: Bearer KEY.*x-api-key: KEY/,
@@ -116,14 +116,17 @@ describe('a caller', () => {
     ['a key of a disabled tenant', { tenantId: 'tenant-2' }, secret, 'permission_denied', 'The tenant of'],
     ['a key from elsewhere', { allowedCidrs: ['10.0.0.0/8'] }, secret, 'permission_denied', 'from 192.0.2.1'],
     ['a key of a tenant not loaded yet', { tenantId: 'tenant-3' }, secret, 'unavailable', 'Try again'],
-  ] as const)('with %s is told so, without the key', async (_, identity, token, kind, text) => {
-    const error = await call(identity, token).catch((reason: unknown) => reason)
-    if (!(error instanceof GatewayError)) throw new Error('expected a GatewayError')
-    expect(error.kind).toBe(kind)
-    expect(error.message).toContain(text)
-    expect(error.message).not.toContain(token.slice(0, 9))
-    expect(error.message).toContain(`${token.slice(0, 4)}`)
-  })
+  ] as const)(
+    'with %s gets an error that says so and does not show the key',
+    async (_, identity, token, kind, text) => {
+      const error = await call(identity, token).catch((reason: unknown) => reason)
+      if (!(error instanceof GatewayError)) throw new Error('expected a GatewayError')
+      expect(error.kind).toBe(kind)
+      expect(error.message).toContain(text)
+      expect(error.message).not.toContain(token.slice(0, 9))
+      expect(error.message).toContain(`${token.slice(0, 4)}`)
+    },
+  )
 
   test('is let in a moment before the key expires', async () => {
     expect(await call({ expiresAt: nowMs + 1 }, secret)).toMatchObject({ keyId: 'key-1' })
@@ -158,7 +161,7 @@ describe('cached keys', () => {
     expect(hashes).toHaveLength(1)
   })
 
-  test('remember that a secret is unknown until any key changes', async () => {
+  test('remember an unknown secret until any key changes', async () => {
     const { keys, hashes, byHash } = fakeKeys({})
     expect(await keys.lookup(secret)).toBeUndefined()
     expect(keys.lookup(secret)).toBeUndefined()
@@ -176,7 +179,7 @@ describe('cached keys', () => {
     expect(hashes).toHaveLength(501)
   })
 
-  test('forget exactly the keys that changed', async () => {
+  test('forget only the keys that changed', async () => {
     const other = 'another secret of bert'
     const { keys } = fakeKeys({ [secret]: anna, [other]: { ...anna, keyId: 'key-2' } })
     await keys.lookup(secret)
@@ -186,7 +189,7 @@ describe('cached keys', () => {
     expect(keys.lookup(other)).toBeInstanceOf(Promise)
   })
 
-  test('do not keep what was read while the key changed', async () => {
+  test('are not filled with a row that was read while the key changed', async () => {
     const release = Promise.withResolvers<void>()
     let row = anna
     const { keys } = fakeKeys({}, async () => {
@@ -202,7 +205,7 @@ describe('cached keys', () => {
     expect(await keys.lookup(secret)).toMatchObject({ disabled: true })
   })
 
-  test('never look up what is too short or too long to be a key', () => {
+  test('never look up a secret that is too short or too long to be a key', () => {
     const { keys, hashes } = fakeKeys({})
     expect(keys.lookup('short')).toBeUndefined()
     expect(keys.lookup('x'.repeat(513))).toBeUndefined()
@@ -213,7 +216,7 @@ describe('cached keys', () => {
 describe('while the database is away', () => {
   const unavailable = { kind: 'unavailable', retryAfterSeconds: 1 }
 
-  test('cached keys still work, others are told to try again', async () => {
+  test('let cached keys in; other keys get an error that says to try again', async () => {
     let away = false
     const { keys } = fakeKeys({}, async () => {
       if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
@@ -227,7 +230,7 @@ describe('while the database is away', () => {
     expect(await keys.lookup('another secret of bert')).toEqual(anna)
   })
 
-  test('a look-up that gets no answer ends, and the next one asks again', async () => {
+  test('end a look-up that gets no answer, and the next call looks the key up again', async () => {
     let answers = false
     const { keys } = fakeKeys({}, () => (answers ? Promise.resolve(anna) : new Promise(() => {})))
     await expect(keys.lookup(secret)).rejects.toMatchObject(unavailable)
@@ -235,7 +238,7 @@ describe('while the database is away', () => {
     expect(await keys.lookup(secret)).toEqual(anna)
   })
 
-  test('look-ups beyond a bound are refused at once', async () => {
+  test('refuse look-ups beyond a bound at once', async () => {
     const { keys, hashes } = fakeKeys({}, () => new Promise(() => {}))
     const calls = Array.from({ length: 1100 }, (_, index) => keys.lookup(`one of many secrets ${index}`))
     const results = await Promise.allSettled(calls)

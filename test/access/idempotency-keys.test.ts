@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const answer = { status: 201, headers: { 'content-type': 'application/json' }, body: randomBytes(100_000) }
 
-test('of many that claim a key at once, in two processes, one has it', async () => {
+test('when many requests in two processes claim a key at once, one gets it', async () => {
   const processes = [await aProcess(), await aProcess()]
   const first = aRequest()
   const claims = Array.from({ length: 40 }, (_, turn) => processes[turn % 2]?.keys.claim(repeatOf(first)))
@@ -31,7 +31,7 @@ test('of many that claim a key at once, in two processes, one has it', async () 
   expect(states.filter((state) => state === 'running')).toHaveLength(39)
 })
 
-test('what is kept is told to every process until it is forgotten, and only for the same request', async () => {
+test('every process finds a kept answer until it is forgotten, and only for the same request', async () => {
   const [one, other] = [await aProcess(), await aProcess()]
   const first = aRequest()
   await one.keys.claim(first)
@@ -58,7 +58,7 @@ test('what is kept is told to every process until it is forgotten, and only for 
   await expect.poll(() => database.sql`SELECT FROM idempotency_keys`.then((rows) => rows.length)).toBe(0)
 })
 
-test('an answer opens for its own request only, and with the same SECRET_KEY', async () => {
+test('an answer can be decrypted only for its own request and with the same SECRET_KEY', async () => {
   const one = await aProcess()
   const [mine, yours] = [aRequest(), aRequest()]
   for (const request of [mine, yours]) {
@@ -73,7 +73,7 @@ test('an answer opens for its own request only, and with the same SECRET_KEY', a
   expect(await state(one, mine)).toBe('lost')
 })
 
-test('a key is taken over when its process has ended, was given up, or is silent; never from a living one', async () => {
+test('a process takes a key over when its owner has ended, was given up or is silent, and never from a living one', async () => {
   await postgresHasRunFor('10 s')
   const taker = await aProcess()
   for (const [changed, expected] of [
@@ -91,7 +91,7 @@ test('a key is taken over when its process has ended, was given up, or is silent
   }
 })
 
-test('a process is not silent for as long as Postgres was not there to be told', async () => {
+test('a process does not count as silent while it could not reach Postgres', async () => {
   const owner = await aProcess()
   const [server] = await database.sql<{ ms: number }[]>`
     SELECT (extract(epoch FROM now() - pg_postmaster_start_time()) * 1000 + 3600000)::float8 AS ms`
@@ -102,7 +102,7 @@ test('a process is not silent for as long as Postgres was not there to be told',
   expect(await state(taker, first)).toBe('running')
 })
 
-test('what another process has taken over is not changed by the one that was thought dead', async () => {
+test('a process that was thought dead cannot change a key that another process has taken over', async () => {
   const [owner, taker] = [await aProcess(), await aProcess()]
   const first = aRequest()
   await owner.keys.claim(first)
@@ -121,9 +121,9 @@ test('what another process has taken over is not changed by the one that was tho
   })
 })
 
-test('a process that has not told of itself yet is not dead', async () => {
+test('a process that has not reported its start yet does not count as dead', async () => {
   await postgresHasRunFor('10 s')
-  const [owner, taker] = [await aProcess({ told: false }), await aProcess()]
+  const [owner, taker] = [await aProcess({ reported: false }), await aProcess()]
   const first = aRequest()
   await owner.keys.claim(first)
   expect(await state(taker, first)).toBe('running')
@@ -131,31 +131,31 @@ test('a process that has not told of itself yet is not dead', async () => {
   expect(await state(taker, first)).toBe('claimed')
 })
 
-test('a job is the answer, whatever became of its process; it is never run again', async () => {
+test('a job is the answer even if its process died; the request never runs again', async () => {
   const [owner, taker] = [await aProcess(), await aProcess()]
-  const told = aRequest()
-  await owner.keys.claim(told)
-  await owner.keys.keepAsJob(told)
-  expect(await taker.keys.claim(repeatOf(told))).toEqual({ state: 'job', requestId: told.requestId })
+  const noted = aRequest()
+  await owner.keys.claim(noted)
+  await owner.keys.keepAsJob(noted)
+  expect(await taker.keys.claim(repeatOf(noted))).toEqual({ state: 'job', requestId: noted.requestId })
 
-  // Accepted, and the process dies before it can tell.
-  const untold = aRequest()
-  await owner.keys.claim(untold)
-  expect(await state(taker, untold)).toBe('running')
-  await aJob(untold)
-  expect(await state(taker, untold)).toBe('job')
+  // The job was accepted, and the process died before it could note that.
+  const unnoted = aRequest()
+  await owner.keys.claim(unnoted)
+  expect(await state(taker, unnoted)).toBe('running')
+  await aJob(unnoted)
+  expect(await state(taker, unnoted)).toBe('job')
   await change(owner.instanceId, { state: 'adopted' })
-  expect(await state(taker, untold)).toBe('job')
-  await owner.keys.release(untold)
-  expect(await state(taker, untold)).toBe('job')
+  expect(await state(taker, unnoted)).toBe('job')
+  await owner.keys.release(unnoted)
+  expect(await state(taker, unnoted)).toBe('job')
 
-  // It died before the job was accepted.
-  const neither = aRequest()
-  await owner.keys.claim(neither)
-  expect(await state(taker, neither)).toBe('claimed')
+  // The process died before the job was accepted.
+  const unaccepted = aRequest()
+  await owner.keys.claim(unaccepted)
+  expect(await state(taker, unaccepted)).toBe('claimed')
 })
 
-test('a dead process’s key whose request succeeded is lost, and not run again', async () => {
+test('if a dead process had finished the request of a key, the answer is lost, and the request does not run again', async () => {
   const [owner, taker] = [await aProcess(), await aProcess()]
   for (const [outcome, expected] of [
     ['succeeded', 'lost'],
@@ -174,7 +174,7 @@ test('a dead process’s key whose request succeeded is lost, and not run again'
   }
 })
 
-test('what ends a claim twice does not end the next one', async () => {
+test('releasing a claim a second time does not release the next claim', async () => {
   const one = await aProcess()
   const first = aRequest()
   await one.keys.claim(first)
@@ -185,10 +185,10 @@ test('what ends a claim twice does not end the next one', async () => {
   expect(await state(one, first)).toBe('running')
 })
 
-test('a claim that nobody waited for is given back', async () => {
+test('a claim is released when its request did not wait for the answer of Postgres', async () => {
   const only = openDatabase(url, { max: 1, admitMs: 1_000 })
   const slow = await aProcess({ database: only })
-  // So that all of the statement is sent at once, and runs when nobody waits any more.
+  // The first use sends the whole statement at once, so that it runs even when the caller no longer waits.
   expect(await state(slow, aRequest())).toBe('claimed')
   const first = aRequest()
   const unlock = await locked()
@@ -207,7 +207,7 @@ test('a claim that nobody waited for is given back', async () => {
   await only.close()
 })
 
-test('the end waits for what is being written, and writes what Postgres did not take', async () => {
+test('closing waits for the running writes, and repeats those that Postgres did not take', async () => {
   const hurried = openDatabase(url, { admitMs: 500 })
   const one = await aProcess({ database: hurried })
   const first = aRequest()
@@ -232,10 +232,10 @@ interface OneProcess {
 }
 
 async function aProcess(
-  options: { secretKey?: string; told?: boolean; deadMs?: number; database?: Database } = {},
+  options: { secretKey?: string; reported?: boolean; deadMs?: number; database?: Database } = {},
 ): Promise<OneProcess> {
   const instanceId = randomUUID()
-  if (options.told !== false) {
+  if (options.reported !== false) {
     await database.sql`
       INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES (${instanceId}, 'h', 1, now(), now(), 'live')`
   }
@@ -263,7 +263,7 @@ async function postgresHasRunFor(time: string): Promise<void> {
   await expect.poll(hasRun, { timeout: 20_000 }).toBe(true)
 }
 
-/** Nobody can write until what it resolves with is called. */
+/** Locks the table against writes. Resolves with the function that unlocks it. */
 async function locked(): Promise<() => Promise<void>> {
   const locker = openDatabase(url, { max: 1 })
   await locker.sql.unsafe('BEGIN; LOCK TABLE idempotency_keys IN SHARE MODE')
@@ -273,7 +273,7 @@ async function locked(): Promise<() => Promise<void>> {
   }
 }
 
-/** What starts forgets at once. */
+/** A process deletes expired answers right after its start. */
 async function started(_: OneProcess): Promise<void> {
   await aProcess()
 }
@@ -287,7 +287,7 @@ function repeatOf(first: KeyedRequest): KeyedRequest {
   return { ...first, requestId: randomUUIDv7() }
 }
 
-/** What a repeat is told. */
+/** The state that a repeat gets. */
 async function state({ keys }: OneProcess, first: KeyedRequest): Promise<Found['state']> {
   return (await keys.claim(repeatOf(first))).state
 }

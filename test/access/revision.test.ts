@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, pepper: keeper.pepper }
 let origin: Awaited<ReturnType<typeof freshDatabase>>
-/** What the process under test holds, and what others change it with. */
+/** The database of the process under test, and the one through which the tests make changes. */
 let database: Database
 let others: Database
 let secret: string
@@ -43,7 +43,7 @@ afterEach(async () => {
   await database.close()
 })
 
-/** A database on which LISTEN behaves as told. */
+/** A database whose LISTEN behaves as the given function. */
 const withListen = (listen: Database['listen']): Database => ({ ...database, listen })
 const neverListening = () => async () => {}
 
@@ -62,7 +62,7 @@ const isDisabled = async () => (await keys.lookup(secret))?.disabled
 const listeners = () => others.sql`
   SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen %'`
 
-/** Longer than any test: whatever is seen was not seen by the poll. */
+/** Longer than any test: the poll cannot be what notices a change. */
 const noPollMs = 1_000_000
 
 describe('a revoked key', () => {
@@ -70,21 +70,21 @@ describe('a revoked key', () => {
     expect(await isDisabled()).toBe(false)
   })
 
-  test('is seen through a notification', async () => {
+  test('is noticed through a notification', async () => {
     await follow(database, noPollMs)
     await until(async () => (await listeners()).length === 1)
     await disableKey()
     await until(isDisabled)
   })
 
-  test('is seen by the poll when LISTEN was never established', async () => {
+  test('is noticed by the poll when LISTEN was never established', async () => {
     await follow(withListen(neverListening), 50)
     await keys.lookup(secret)
     await disableKey()
     await until(isDisabled)
   })
 
-  test('is seen by the poll when LISTEN is refused', async () => {
+  test('is noticed by the poll when LISTEN is refused', async () => {
     const refusing = openDatabase('postgres://nobody@127.0.0.1:9/none')
     await follow(withListen(refusing.listen), 50)
     await keys.lookup(secret)
@@ -94,7 +94,7 @@ describe('a revoked key', () => {
     await refusing.close()
   })
 
-  test('is seen after the LISTEN connection was cut', async () => {
+  test('is noticed after the LISTEN connection was cut', async () => {
     await follow(database, 50)
     await until(async () => (await listeners()).length === 1)
     await keys.lookup(secret)
@@ -104,14 +104,14 @@ describe('a revoked key', () => {
     await until(isDisabled)
   })
 
-  test('is seen when it was revoked before following began', async () => {
+  test('is noticed when it was revoked before following began', async () => {
     await disableKey()
     expect(await isDisabled()).toBe(false)
     await follow(withListen(neverListening), noPollMs)
     expect(await isDisabled()).toBe(true)
   })
 
-  test('is seen when the database lost revisions, as after a restore', async () => {
+  test('is noticed when the database lost revisions, as after a restore', async () => {
     await follow(withListen(neverListening), 50)
     await keys.lookup(secret)
     await others.sql`ALTER TABLE keys DISABLE TRIGGER key_revision`
@@ -122,7 +122,7 @@ describe('a revoked key', () => {
   })
 })
 
-test('only the changed key is read again, and no key when the catalog changes', async () => {
+test('a process reads only the changed key again, and no key when the catalog changes', async () => {
   await others.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
     SELECT gen_random_uuid(), tenant_id, group_id, 'second', '\\x00', '', 'admin' FROM keys`
   await follow(withListen(neverListening), 20)
@@ -130,11 +130,11 @@ test('only the changed key is read again, and no key when the catalog changes', 
   await others.sql`UPDATE keys SET capture = 'none' WHERE name = 'second'`
   await addModel()
   await until(() => catalog.snapshot.models.size === 1)
-  // Without a promise: from memory.
+  // The key is in memory: `lookup` answers without a promise.
   expect(keys.lookup(secret)).toMatchObject({ keyName: 'first' })
 })
 
-test('a changed catalog is loaded again', async () => {
+test('a process loads a changed catalog again', async () => {
   await follow(database, noPollMs)
   await until(async () => (await listeners()).length === 1)
   await addModel()
@@ -142,7 +142,7 @@ test('a changed catalog is loaded again', async () => {
 })
 
 describe('while the database is away', () => {
-  test('one line says so, one says when it is back, and what changed meanwhile is seen', async () => {
+  test('one line says so, one says when it is back, and the process then sees the changes of the meantime', async () => {
     let away = false
     let looks = 0
     const state: Database['state'] = {
@@ -165,7 +165,7 @@ describe('while the database is away', () => {
     expect(lines[1]).toBe('Keys and catalog are followed again')
   })
 
-  test('a statement that is never answered does not stop the next look', async () => {
+  test('a statement that never gets an answer does not stop the next poll', async () => {
     let hung = 0
     const never = new Promise<never>(() => {})
     const state: Database['state'] = {
@@ -196,7 +196,7 @@ describe('the first key', () => {
     expect(await ensureFirstKey(database, keeper)).toBeUndefined()
   })
 
-  test('is made once by processes that start together', async () => {
+  test('is made once even if several processes start together', async () => {
     await others.sql`TRUNCATE tenants, accounts, key_groups, keys CASCADE`
     const made = await Promise.all(Array.from({ length: 4 }, () => ensureFirstKey(database, keeper)))
     expect(made.filter((key) => key !== undefined)).toHaveLength(1)

@@ -8,13 +8,13 @@ import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/
 import { resolveSecretKey, SecretKeeper } from '../../src/secret-key.ts'
 
 describe('a generated key', () => {
-  test('has a fixed form and never comes twice', () => {
+  test('has a fixed form, and no two are equal', () => {
     const secrets = Array.from({ length: 2000 }, makeKeySecret)
     for (const secret of secrets) expect(secret).toMatch(/^tg-[0-9A-Za-z]{46}$/)
     expect(new Set(secrets).size).toBe(2000)
   })
 
-  test('is told from one with any single character changed, cut or added', () => {
+  test('looks mistyped when any single character is changed, cut or added', () => {
     const secret = makeKeySecret()
     expect(looksMistyped(secret)).toBe(false)
     for (let index = 3; index < secret.length; index++) {
@@ -25,11 +25,11 @@ describe('a generated key', () => {
     expect(looksMistyped(`${secret}x`)).toBe(true)
   })
 
-  test('of another form is never called mistyped', () => {
+  test('of another form never looks mistyped', () => {
     expect(looksMistyped('sk-proj-0123456789abcdef')).toBe(false)
   })
 
-  test('is shown by a hint that keeps most of it back', () => {
+  test('has a hint that hides most of it', () => {
     const secret = makeKeySecret()
     expect(keyHint(secret)).toBe(`${secret.slice(0, 7)}…`)
     expect(keyHint('0123456789abcdef')).toBe('0123…')
@@ -80,7 +80,7 @@ describe('a credential', () => {
     )
   })
 
-  test('has a key of its own: no two purposes share one', () => {
+  test('is encrypted with a key of its own purpose: no two purposes share one', () => {
     expect(keeper.pepper).not.toEqual(keeper.redactionKey)
     expect(new SecretKeeper('a secret key for tests, long enough').pepper).toEqual(keeper.pepper)
   })
@@ -93,18 +93,18 @@ describe('SECRET_KEY', () => {
   })
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-  test('is taken as given', () => {
+  test('is taken from the environment as it is', () => {
     expect(resolveSecretKey({ secretKey: 'given', dataDir, embedded: true })).toBe('given')
     expect(readdirSync(dataDir)).toEqual([])
   })
 
-  test('is asked for, with a way to make one, where the database is not ours', () => {
+  test('must be set when the database is not embedded, and the error says how to make one', () => {
     expect(() => resolveSecretKey({ secretKey: undefined, dataDir, embedded: false })).toThrow(
       /SECRET_KEY must be set.*openssl rand -hex 32/,
     )
   })
 
-  test('is made once beside the embedded database, for its owner only', () => {
+  test('is made once beside the embedded database, and only its owner can read it', () => {
     const options = { secretKey: undefined, dataDir: join(dataDir, 'new'), embedded: true }
     const made = resolveSecretKey(options)
     expect(made).toMatch(/^[0-9a-f]{64}$/)
@@ -123,7 +123,7 @@ describe('SECRET_KEY', () => {
     expect(readdirSync(dataDir)).toEqual(['secret.key'])
   })
 
-  test('that was cut is refused', () => {
+  test('is refused when its file was truncated', () => {
     writeFileSync(join(dataDir, 'secret.key'), 'short\n')
     expect(() => resolveSecretKey({ secretKey: undefined, dataDir, embedded: true })).toThrow(
       'secret.key is not a secret key: it has 5 characters',

@@ -78,7 +78,7 @@ describe('entries', () => {
     expect(other.body).toMatchObject({ error: { message: expect.stringContaining(id) } })
   })
 
-  test('an Idempotency-Key stands for an id, of each tenant its own', async () => {
+  test('each tenant can use an Idempotency-Key instead of an id', async () => {
     const entry = { kind: 'top_up', amount_usd: '0.000000001' }
     const key = { 'idempotency-key': 'invoice-18' }
     const first = await admin('free/entries', entry, key)
@@ -91,7 +91,7 @@ describe('entries', () => {
     expect(unnamed.map(({ status }) => status)).toEqual([201, 201])
   })
 
-  test('an adjustment takes money, but none that running requests hold', async () => {
+  test('an adjustment can take money, but none that running requests hold', async () => {
     let release = () => {}
     bed.upstream.script(async () => {
       await new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ describe('entries', () => {
     [{ kind: 'top_up', amount_usd: '1', amount: '1' }, 'amount'],
     [['top_up'], 'body'],
     ['{', 'body'],
-  ])('%j is refused with the name of what is wrong', async (entry, field) => {
+  ])('%j is refused by an error that names the fault', async (entry, field) => {
     const before = await admin('free/balance')
     const { status, body } = await admin('free/entries', entry)
     expect(status).toBe(400)
@@ -145,7 +145,7 @@ describe('entries', () => {
     expect((await admin('free/balance')).body).toEqual(before.body)
   })
 
-  test('the id of a request, running or ended, is not for an entry: its charge bears it', async () => {
+  test('an entry cannot have the id of a running or ended request, because the charge of that request has this id', async () => {
     let release = () => {}
     bed.upstream.script(async (request) => {
       await new Promise<void>((resolve) => {
@@ -173,7 +173,7 @@ describe('entries', () => {
       .toBe('charge')
     expect((await admin('paid/entries', entry)).status).toBe(422)
 
-    // One that holds nothing, and has no row yet.
+    // A running request that holds no money and has no row yet.
     const open = chat(freeKey)
     await bed.upstream.arrived(before + 2)
     let openId: string | undefined
@@ -191,7 +191,7 @@ describe('entries', () => {
     release()
     expect([(await open).headers.get('x-request-id'), refusedWhileOpen.status]).toEqual([openId, 422])
 
-    // One that was charged nothing has no entry, and is a request all the same.
+    // A request that was charged nothing has no entry. It is a request all the same.
     bed.upstream.script(() => ({ status: 400, body: '{"error":{"message":"no"}}' }))
     const refused = await chat(freeKey)
     const refusedId = refused.headers.get('x-request-id')
@@ -203,12 +203,12 @@ describe('entries', () => {
     expect((await admin('free/balance')).body).toEqual(balance.body)
   })
 
-  test('a tenant whose name no database could hold is one that is not there', async () => {
+  test('a tenant name that no database could hold is an unknown tenant', async () => {
     for (const path of ['a%00b/balance', '%00/balance']) expect((await admin(path)).status).toBe(404)
     expect((await admin('%00/entries', { kind: 'top_up', amount_usd: '1' })).status).toBe(404)
   })
 
-  test('two that come at once with one id book one', async () => {
+  test('two entries at once with the same id are booked once', async () => {
     const entry = { id: randomUUID(), kind: 'top_up', amount_usd: '1' }
     const { body } = await admin('free/balance')
     const answers = await Promise.all(Array.from({ length: 10 }, () => admin('free/entries', entry)))
@@ -219,7 +219,7 @@ describe('entries', () => {
     )
   })
 
-  test('only who has the token as bearer token may see or book anything', async () => {
+  test('only a client with the admin token as bearer token can see or book entries', async () => {
     for (const authorization of [
       '',
       `Bearer ${freeKey}`,
@@ -251,7 +251,7 @@ describe('GET /v1/usage/budget', () => {
     }
   }
 
-  test('tells a key what it and its group may still spend, its own last request included, and when that resets', async () => {
+  test('shows a key what it and its group may still spend, its last request included, and when the budgets reset', async () => {
     bed.upstream.script((request) => answerOf(request.model))
     expect((await chat(ownKey)).status).toBe(200)
     const { balance, budgets } = await budget(ownKey)
@@ -277,7 +277,7 @@ describe('GET /v1/usage/budget', () => {
     ])
   })
 
-  test('shows the balance to keys that see their tenant, where it is limited, and makes no row', async () => {
+  test('shows the balance to keys that see their tenant, if it is limited, and writes no row', async () => {
     const rows = (await bed.rows()).length
     expect((await budget(paidKey)).balance).toMatchObject({
       left_usd: expect.any(String),

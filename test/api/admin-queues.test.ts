@@ -34,7 +34,7 @@ describe('the pages of the queues', () => {
   })
 
   test.each([basic(adminToken), `Bearer ${adminToken}`])(
-    'open to who has the token, as %s',
+    'are open to a client with the admin token, as %s',
     async (authorization) => {
       const page = await get('/admin/queues', authorization)
       expect(page.status).toBe(200)
@@ -54,7 +54,7 @@ describe('the pages of the queues', () => {
   })
 })
 
-test('without ADMIN_TOKEN there are no such pages', async () => {
+test('without ADMIN_TOKEN these pages do not exist', async () => {
   const bed = await startTestbed()
   try {
     const answer = await fetch(`${bed.tollgate.url}/admin/queues`, { headers: { authorization: basic('') } })

@@ -9,7 +9,7 @@ import { png } from '../support/image-upstream.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 
-/** Holds that what a Tollgate answers is what its schemas, and so /openapi.json, say: no member less, and none more. */
+/** Compares the answers of a Tollgate with their schemas, and so with /openapi.json: no member is missing or extra. */
 
 const key = 'schema-key-for-tests-0001'
 const adminToken = 'an-admin-token-for-tests'
@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed?.close())
 
-/** A call of each endpoint, or a few. */
+/** One or more calls of each endpoint. */
 const calls: Record<string, () => Promise<Response>[]> = {
   'POST /v1/responses/input_tokens': () => [
     ask('POST', '/v1/responses/input_tokens', { model: 'many', input: 'Hello' }),
@@ -90,13 +90,13 @@ const calls: Record<string, () => Promise<Response>[]> = {
   ],
 }
 
-test('every endpoint of our own is called below', () => {
-  expect(Object.keys(calls).sort()).toEqual(endpoints.map(nameOf).sort())
+test('this file calls every endpoint of our own', () => {
+  expect(Object.keys(calls).sort()).toEqual(endpoints.map(callName).sort())
 })
 
 describe.each(Object.keys(calls))('%s', (name) => {
-  test('answers what its schema says, and nothing more', async () => {
-    const endpoint = endpoints.find((one) => nameOf(one) === name)
+  test('answers with exactly what its schema says', async () => {
+    const endpoint = endpoints.find((one) => callName(one) === name)
     const { media = 'application/json', answer, statuses = [200] } = endpoint ?? {}
     for (const call of calls[name]?.() ?? []) {
       const response = await call
@@ -120,11 +120,11 @@ test('errors have the shapes that the document gives them', async () => {
   expect(messagesError.parse(messages)).toEqual(messages)
 })
 
-function nameOf({ method, path }: { method: string; path: string }): string {
+function callName({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
 }
 
-/** The answer, or the data of each event. */
+/** The JSON of the answer, or of the data of each event. */
 function jsonIn(text: string, media: string): unknown[] {
   if (media === 'application/json') return [JSON.parse(text)]
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
@@ -143,7 +143,7 @@ function ask(
   })
 }
 
-/** The id of a new job. */
+/** Submits a job, and returns its id. */
 async function submit(prompt: string): Promise<string> {
   const path = '/v1/images/generations'
   const answer = await ask('POST', path, { model: 'picture', prompt }, { prefer: 'respond-async' })

@@ -4,10 +4,10 @@ import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import type { Plan } from '../support/upstream.ts'
 
-/** Endpoints beside chat that ask an upstream, or make us work: no less bounded, logged and discreet than chat. */
+/** The endpoints beside chat that call an upstream or take our time: as bounded, logged and discreet as chat. */
 
 const otherKey = 'other-tenants-key-00001'
-/** Keys of one request a minute, one for each test that uses it up. */
+/** Keys that may make one request a minute: one for each test that uses it up. */
 const onceKeys = ['count', 'input', 'get', 'delete', 'translate'].map((name) => `once-${name}-key-0000000001`)
 const oneAtATimeKey = 'one-at-a-time-key-00001'
 const heldId = 'resp_held_1'
@@ -69,7 +69,7 @@ function post(path: string, body: object | string, key = freeKey): Promise<Respo
   return ask({ method: 'POST', path, body }, { key })
 }
 
-/** The row, with what was tried in `attempts`. */
+/** The row, with the attempts in `attempts`. */
 async function rowOf(response: Response): Promise<Record<string, unknown>> {
   const row = await bed.row(response.headers.get('x-request-id'))
   const attempts = await bed.database
@@ -77,22 +77,25 @@ async function rowOf(response: Response): Promise<Record<string, unknown>> {
   return { ...row, attempts: [...attempts] }
 }
 
-test.each(everyAsk)('$method $path: a credential that the upstream repeats stays here', async (asked) => {
-  bed.upstream.script(({ headers }) => {
-    const message = `bad ${headers['x-api-key'] ?? headers.authorization}`
-    return json({ type: 'error', error: { type: 'invalid_request_error', message } }, 400)
-  })
-  const response = await ask(asked)
-  expect(response.status).toBe(400)
-  const text = await response.text()
-  expect(text).toContain('bad ')
-  expect(text).not.toContain('credential of')
-  const row = await rowOf(response)
-  expect(String(row.error_message)).toContain('bad ')
-  expect(inWords(row)).not.toContain('credential of')
-})
+test.each(everyAsk)(
+  '$method $path: a credential that the upstream repeats does not reach the client',
+  async (asked) => {
+    bed.upstream.script(({ headers }) => {
+      const message = `bad ${headers['x-api-key'] ?? headers.authorization}`
+      return json({ type: 'error', error: { type: 'invalid_request_error', message } }, 400)
+    })
+    const response = await ask(asked)
+    expect(response.status).toBe(400)
+    const text = await response.text()
+    expect(text).toContain('bad ')
+    expect(text).not.toContain('credential of')
+    const row = await rowOf(response)
+    expect(String(row.error_message)).toContain('bad ')
+    expect(inWords(row)).not.toContain('credential of')
+  },
+)
 
-test('nor is the credential of a channel on the row whose error another channel made good', async () => {
+test("the row of a request that one channel failed and another answered does not show the first channel's credential", async () => {
   bed.upstream.script(({ path, headers }) =>
     path.startsWith('/spare/')
       ? json({ input_tokens: 7 })
@@ -118,7 +121,7 @@ test('nor is the credential of a channel on the row whose error another channel 
   expect(inWords(row)).not.toContain('credential of')
 })
 
-test('where no channel can tell, the row says that none answered, and which were asked', async () => {
+test('if no channel can count, the row says that none answered, and lists the called ones', async () => {
   bed.upstream.script(({ path }) =>
     path.startsWith('/spare/') ? json({ tokens: 'many' }) : json({ error: { message: 'broken' } }, 500),
   )
@@ -136,9 +139,9 @@ test.each([...everyAsk, translation].map((asked, index) => ({ ...asked, key: onc
   '$method $path: counts against the requests per minute of its key',
   async ({ key, ...asked }) => {
     const first = await ask(asked, { key })
-    // The key's tenant holds no answer.
+    // The tenant of this key has no held answer.
     expect(first.status).toBe(asked.path.includes(heldId) ? 404 : 200)
-    // In the words of the vendor whose header the client has sent; these paths are OpenAI's alone.
+    // The error has the format of the header that the client sent; the paths of Responses have OpenAI's format only.
     const theirs = asked.path.startsWith('/v1/responses')
     const left = theirs ? 'x-ratelimit-remaining-requests' : 'anthropic-ratelimit-requests-remaining'
     expect(first.headers.get(left)).toBe('0')
@@ -150,7 +153,7 @@ test.each([...everyAsk, translation].map((asked, index) => ({ ...asked, key: onc
   },
 )
 
-test('concurrency counts them too, and a client that leaves frees its place', async () => {
+test('these calls count against the concurrency limit, and a client that leaves frees its place', async () => {
   bed.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
   const leaving = new AbortController()
   const first = ask(asks.count, { key: oneAtATimeKey, signal: leaving.signal }).catch(() => undefined)
@@ -164,7 +167,7 @@ test('concurrency counts them too, and a client that leaves frees its place', as
 })
 
 test.each(everyAsk)(
-  '$method $path: a client that leaves takes the upstream call with it, and its row says so',
+  '$method $path: when a client leaves, its upstream call ends, and its row says so',
   async (asked) => {
     bed.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
     const leaving = new AbortController()
@@ -186,7 +189,7 @@ test.each(everyAsk)(
 )
 
 test.each([asks.count, asks.input, translation])(
-  '$path: a body nested too deep is refused as chat refuses it',
+  '$path: a body nested too deep is refused as it is for chat',
   async ({ path, body }) => {
     const deep = (own: object) =>
       `${JSON.stringify(own).slice(0, -1)},"deep":${'['.repeat(1e5)}${']'.repeat(1e5)}}`
@@ -202,7 +205,7 @@ test.each([asks.count, asks.input, translation])(
   },
 )
 
-test('a process that runs as many requests as it may refuses these too, with a row of their key', async () => {
+test('a process at its limit of running requests refuses these calls too, with a row of their key', async () => {
   const small = await startTestbed({ yaml, env: { IN_FLIGHT_MAX: '1' } })
   onTestFinished(() => small.close())
   small.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
@@ -223,7 +226,7 @@ test('a process that runs as many requests as it may refuses these too, with a r
   expect(small.upstream.requests).toHaveLength(1)
 })
 
-test('a process that shuts down ends what still runs at its deadline and begins nothing new', async () => {
+test('a process that shuts down ends the running calls at its deadline and begins no new ones', async () => {
   const ending = await startTestbed({ yaml, env: { DRAIN_ON_SHUTDOWN_MS: '1000' } })
   onTestFinished(() => ending.close())
   ending.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
@@ -251,7 +254,7 @@ test('a process that shuts down ends what still runs at its deadline and begins 
   ])
 })
 
-test('after kill -9 in the middle of such calls each has one row', async () => {
+test('after kill -9 during such calls, each has one row', async () => {
   const killed = await startTestbed({ yaml })
   onTestFinished(() => killed.close())
   const { upstream, tollgate, databaseUrl } = killed
@@ -287,7 +290,7 @@ test.each([
   { conversation: 'conv_1' },
   { conversation: { id: 'conv_1' } },
   { conversation: 'conv_1', previous_response_id: heldId },
-])('%j is refused by the name of the conversation, nobody being asked', async (more) => {
+])('%j is refused by the name of the conversation, without an upstream call', async (more) => {
   for (const path of ['/v1/responses', '/v1/responses/input_tokens']) {
     const response = await post(path, { model: 'resp', input: 'Hello', ...more })
     expect(response.status).toBe(400)
@@ -301,7 +304,7 @@ test.each([
   expect(bed.upstream.requests).toHaveLength(0)
 })
 
-test('the tokens of an earlier answer are counted for its own tenant only', async () => {
+test('the tokens of an earlier answer are counted only for its own tenant', async () => {
   const body = { model: 'resp', input: 'More', previous_response_id: heldId }
   expect(await (await post('/v1/responses/input_tokens', body)).json()).toEqual({ input_tokens: 42 })
   const stranger = await post('/v1/responses/input_tokens', body, otherKey)
@@ -333,14 +336,14 @@ test.each([
   'stream=false&stream=true',
   'stream[]=true',
   'STREAM=true',
-])('a held answer is not streamed: ?%s is refused by name', async (query) => {
+])('a held answer cannot be streamed: ?%s is refused by name', async (query) => {
   const response = await ask({ method: 'GET', path: `/v1/responses/${heldId}?${query}` })
   expect(response.status).toBe(400)
   expect(await response.json()).toMatchObject({ error: { param: 'stream' } })
   expect(bed.upstream.requests).toHaveLength(0)
 })
 
-test('of the query of a held answer only what the format knows goes upstream', async () => {
+test('only the query parameters of the format go upstream with a request for a held answer', async () => {
   bed.upstream.script(() => json(heldAnswer))
   const query =
     'include[]=reasoning.encrypted_content&include=a%26b&api_key=x&stream=false&starting_after=3&__proto__=y'
@@ -355,7 +358,7 @@ test('of the query of a held answer only what the format knows goes upstream', a
   ])
 })
 
-test('reasoning that another channel sealed is not sent to be counted', async () => {
+test('reasoning that another channel signed is not sent upstream to be counted', async () => {
   const text = { type: 'text', text: 'Hi' }
   const conversation = (content: unknown[]) => [...messages, { role: 'assistant', content }, ...messages]
   const foreign = { type: 'thinking', thinking: 'Hm', signature: 'tg1.e30.AAAA' }
@@ -390,7 +393,7 @@ function inWords(row: Record<string, unknown>): string {
 
 function yaml(url: string): string {
   const origin = url.replace(/\/v1$/, '')
-  // Words that no pattern would take for a secret: only who knows it can keep it.
+  // No pattern recognises these words as secrets: only code that knows them as credentials can remove them.
   const channel = (name: string, protocols: string, models: string, more = '') =>
     `  - { name: ${name}, protocols: { ${protocols} }, api_keys: ["credential of ${name}"], models: ${models}, allow_private_address: true${more} }`
   return `

@@ -100,7 +100,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close())
 
-test('a model has what OpenAI says of it, and endpoints, bounds and prices', async () => {
+test("a model has OpenAI's members, its endpoints, its bounds and its prices", async () => {
   reset({ priceMultiplier: '1.15' })
   const { body } = await api.get('/v1/models/vendor/big')
   expect(body).toEqual({
@@ -129,7 +129,7 @@ test('a model has what OpenAI says of it, and endpoints, bounds and prices', asy
   })
 })
 
-test('a model is listed once, under its id, whatever else it is called', async () => {
+test('a model is listed once, under its id, whatever aliases it has', async () => {
   reset()
   const { data } = (await api.get('/v1/models')).body
   expect(data.map((each: { id: string; aliases: string[] }) => [each.id, each.aliases])).toEqual([
@@ -140,7 +140,7 @@ test('a model is listed once, under its id, whatever else it is called', async (
   ])
 })
 
-test('asked for by an alias it is the model, by its own id, in both shapes', async () => {
+test('a client that asks for an alias gets the model with its own id, in both shapes', async () => {
   reset()
   const { body } = await api.get('/v1/models/vendor/big')
   for (const alias of ['big', 'vendor/latest']) {
@@ -150,11 +150,11 @@ test('asked for by an alias it is the model, by its own id, in both shapes', asy
   }
 })
 
-test('an alias opens what its id opens, and nothing else', async () => {
+test('a key that may use a model may use its aliases, and no other model', async () => {
   const ofAlias = async () => (await api.get('/v1/models/big')).body
   reset({ models: ['vendor/big'] }, { allowedModels: new Set(['vendor/big']) })
   expect(await ofAlias()).toMatchObject({ id: 'vendor/big' })
-  // Not by the group's list, the key's, or its channels; nor by a list that has the alias, as no file makes one.
+  // The group's list, the key's list and the channels refuse the alias like the id. So does a list with the alias.
   const closed: [Partial<Group>, Partial<Identity>][] = [
     [{ models: ['alpha'] }, {}],
     [{}, { allowedModels: new Set(['alpha']) }],
@@ -163,13 +163,13 @@ test('an alias opens what its id opens, and nothing else', async () => {
     [{}, { allowedModels: new Set(['big']) }],
   ]
   for (const [changes, by] of closed) {
-    // A model that stands for any name must not let the alias pass as some other model either.
+    // A model that stands for any name must not let the alias through as another model.
     reset(changes, by, model('*', [main]))
     expect(await ofAlias()).toMatchObject({ kind: 'model_not_found', field: 'model' })
   }
 })
 
-test('what is not known is null', async () => {
+test('unknown values are null', async () => {
   reset()
   expect((await api.get('/v1/models/alpha')).body).toMatchObject({
     context_length: null,
@@ -178,7 +178,7 @@ test('what is not known is null', async () => {
   })
 })
 
-test('the list holds what a channel serves, by id, and no more than the group and the key allow', async () => {
+test('the list has the models that a channel serves, sorted by id, as far as the group and the key allow them', async () => {
   reset()
   expect(await listed()).toEqual(['alpha', 'elsewhere', 'painter', 'vendor/big'])
   reset({ models: ['alpha', 'vendor/big'] }, { allowedModels: new Set(['alpha', 'elsewhere']) })
@@ -205,7 +205,7 @@ describe('images', () => {
     return (await api.get('/v1/models/any-name')).body
   }
 
-  test('are made where a channel speaks their format, and such a channel alone serves no chats', async () => {
+  test('can be made where a channel speaks their format; a model with only such channels serves no chats', async () => {
     reset()
     expect((await api.get('/v1/models/painter')).body).toMatchObject({
       endpoints: [imageEndpoint],
@@ -213,7 +213,7 @@ describe('images', () => {
     })
   })
 
-  test('are made through chats only by a model that says so, over formats that can ask for them', async () => {
+  test('can be made through chats only by a model that declares it, over formats that can ask for images', async () => {
     const served = async (on: Channel[], more: Partial<Model>) =>
       (await shown(model('*', on, more))).endpoints
     expect(await served([main], {})).toEqual(chatEndpoints)
@@ -223,7 +223,7 @@ describe('images', () => {
     expect(await served([other, pictures], {})).toEqual([...chatEndpoints, imageEndpoint])
   })
 
-  test('sold by the image come of no chat model, whatever its channels speak', async () => {
+  test('cannot be made by a chat model with prices for images, whatever its channels speak', async () => {
     const served = async (more: Partial<Price>) =>
       (await shown(model('*', [everything], { images, price: { ...imagePrice, ...more } }))).endpoints
     expect(await served({})).toEqual([imageEndpoint])
@@ -232,13 +232,13 @@ describe('images', () => {
     expect(await served({ output: 1n })).toEqual([...chatEndpoints, imageEndpoint])
   })
 
-  test('of channels that the group does not have are not promised', async () => {
+  test('are not listed for a group that lacks the channels which make them', async () => {
     reset({ channels: ['other'] }, {}, model('*', [other, everything, pictures], { images }))
     const { body } = await api.get('/v1/models/any-name')
     expect(body).toMatchObject({ endpoints: chatEndpoints, capabilities: { images: null } })
   })
 
-  test('have what the model takes, and their prices as the group pays them', async () => {
+  test('show the traits of the model, and their prices as the group pays them', async () => {
     reset({ priceMultiplier: '1.5' }, {}, model('*', [everything], { images, price: imagePrice }))
     const { body } = await api.get('/v1/models/any-name')
     expect(body.capabilities.images).toEqual({
@@ -262,7 +262,7 @@ describe('images', () => {
   })
 })
 
-test("with that vendor's version header the list has the Messages format's shape and pages", async () => {
+test("with that vendor's version header the list has the shape and the pages of the Messages format", async () => {
   reset()
   const get = (path: string) => api.get(path, { 'anthropic-version': '2023-06-01' })
   const { body } = await get('/v1/models?limit=3')
@@ -290,13 +290,13 @@ test("with that vendor's version header the list has the Messages format's shape
   expect((await get('/v1/models/vendor/big')).body).toMatchObject({ type: 'model', max_tokens: 16_384 })
 })
 
-test('a model that is not allowed is not told from one that is not there', async () => {
+test('a client cannot tell a forbidden model from an unknown one', async () => {
   reset({ models: ['alpha'] })
   const answers = await Promise.all(['vendor/big', 'never/heard'].map((id) => api.get(`/v1/models/${id}`)))
   for (const { body } of answers) expect(body).toMatchObject({ kind: 'model_not_found', field: 'model' })
 })
 
-test('where a channel passes any name through, any name is a model', async () => {
+test('if a channel passes any name through, any name is a model', async () => {
   reset({}, {}, model('*', [main]))
   expect((await api.get('/v1/models/brand/new')).body).toMatchObject({
     id: 'brand/new',

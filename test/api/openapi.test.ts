@@ -47,7 +47,7 @@ describe('GET /openapi.json', () => {
     expect(document).toMatchObject({ info: { version: packageJson.version } })
   })
 
-  test('refers only to what it has, and has only what is referred to', () => {
+  test('refers only to its own components, and uses all of them', () => {
     const references = new Set(
       [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to),
     )
@@ -58,7 +58,7 @@ describe('GET /openapi.json', () => {
     expect([...references].sort()).toEqual(named.sort())
   })
 
-  test('has every endpoint and nothing else, each under a name of its own', () => {
+  test('has every endpoint and nothing else, each with its own operation id', () => {
     const { context } = bed
     const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEntriesEndpoints(context)]
     const operations = operationsOf(document)
@@ -69,14 +69,14 @@ describe('GET /openapi.json', () => {
     expect(new Set(ids).size).toBe(operations.length)
   })
 
-  test('links the reference of every format that is a vendor’s', () => {
+  test('links the vendor’s reference for each vendor’s format', () => {
     for (const { method, path, reference } of modelEndpoints) {
       const { operation } = operationsOf(document).find(({ name }) => name === `${method} ${path}`) ?? {}
       expect(operation).toMatchObject({ externalDocs: { url: reference } })
     }
   })
 
-  test('says which parameters there are, with their bounds and defaults', () => {
+  test('lists the parameters with their bounds and defaults', () => {
     const { operation } =
       operationsOf(document).find(({ name }) => name === 'GET /v1/images/generations') ?? {}
     expect(operation?.parameters).toContainEqual({
@@ -88,7 +88,7 @@ describe('GET /openapi.json', () => {
     })
   })
 
-  test('says who may call: who has a key, a link, or the admin token', () => {
+  test('says which credential each call needs: a key, a link, or the admin token', () => {
     const securityOf = (wanted: string) =>
       operationsOf(document).find(({ name }) => name === wanted)?.operation.security
     expect(securityOf('POST /v1/messages')).toEqual([{ bearer: [] }, { apiKey: [] }])
@@ -96,18 +96,18 @@ describe('GET /openapi.json', () => {
     expect(securityOf('GET /admin/tenants/{name}/balance')).toEqual([{ adminToken: [] }])
   })
 
-  test('names PUBLIC_URL as the server where it is set', async () => {
+  test('names PUBLIC_URL as the server if it is set', async () => {
     expect(document.servers).toEqual([{ url: 'https://llm.example' }])
     expect((await documentOf(closed)).servers).toBeUndefined()
   })
 
-  test('leaves out what only operators with ADMIN_TOKEN have, where there is none', async () => {
+  test('leaves out the calls that need ADMIN_TOKEN if there is none', async () => {
     const names = operationsOf(await documentOf(closed)).map(({ name }) => name)
     expect(names).toContain('GET /v1/models')
     expect(names.filter((name) => name.includes('/admin'))).toEqual([])
   })
 
-  test('is for anybody, and no row', async () => {
+  test('needs no key and writes no row', async () => {
     const answer = await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')

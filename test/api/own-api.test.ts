@@ -14,7 +14,7 @@ function get(path: string, key = freeKey): Promise<Response> {
   return fetch(`${bed.tollgate.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
 }
 
-test('a client reads its own last request, body and cost parts included, as soon as it has its answer', async () => {
+test('a client can read its last request, with body and parts of the cost, as soon as it has its answer', async () => {
   const response = await bed.chat({ model: 'main', messages })
   const id = response.headers.get('x-request-id')
   await response.text()
@@ -34,7 +34,7 @@ test('a client reads its own last request, body and cost parts included, as soon
   expect(detail.attempts).toMatchObject([{ channel: 'scripted', status: 200 }])
 })
 
-test("another tenant's rows are neither listed nor found", async () => {
+test('the rows of another tenant are neither listed nor found', async () => {
   const response = await bed.chat({ model: 'main', messages })
   const id = response.headers.get('x-request-id')
   await response.text()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { freeKey } from '../support/testbed.ts'
 
-/** What a client hears of a request that does not fit its schema: the field, what it should be, and what came. */
+/** The errors for requests that do not fit their schema: they name the field, what it must be, and what came. */
 
 const adminToken = 'an-admin-token-for-tests'
 const asAdmin = { authorization: `Bearer ${adminToken}` }
@@ -56,7 +56,7 @@ describe('a parameter', () => {
     })
   })
 
-  test('that is long, or breaks lines, is shown by its beginning', async () => {
+  test('that is long or has line breaks is quoted only by its beginning', async () => {
     const { error } = await ask(`/v1/usage/requests?${'x'.repeat(5000)}%0A=1`)
     expect(error.param).toBe('x'.repeat(64))
     const { error: other } = await ask(`/v1/usage/requests?a%0Ab=1`)
@@ -65,7 +65,7 @@ describe('a parameter', () => {
     expect(value.message.length).toBeLessThan(120)
   })
 
-  test('of the Messages format is nothing to other clients', async () => {
+  test('of the Messages format is ignored for other clients', async () => {
     expect((await ask('/v1/models?limit=none')).status).toBe(200)
     const { status, error } = await ask('/v1/models?limit=none', undefined, {
       'anthropic-version': '2023-06-01',
@@ -133,7 +133,7 @@ describe('an entry', () => {
     expect(error.message).toBe(message)
   })
 
-  test('whose member holds a secret does not show it again', async () => {
+  test('whose member holds a secret is refused without showing it', async () => {
     for (const body of [
       { ...entry, [secret]: 1 },
       { ...entry, kind: secret },

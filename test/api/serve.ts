@@ -62,10 +62,10 @@ export interface Answer {
   body: any
 }
 
-/** Who asks, and what the catalog says then. */
+/** The caller, and the catalog at that moment. */
 export type Asking = Pick<Identified, 'identity' | 'group' | 'snapshot'>
 
-/** Endpoints of our own API on a socket, asked by `asking()`, with errors shown as they were thrown. */
+/** Serves endpoints of our own API on a socket, called as `asking()` says. Errors are shown as they were thrown. */
 export async function serve(
   endpoints: readonly OwnEndpoint[],
   asking: () => Asking,

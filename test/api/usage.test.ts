@@ -16,7 +16,7 @@ let api: Awaited<ReturnType<typeof serve>>
 let caller: Identity
 let shipped = 0
 
-/** A uuidv7 of a moment: the same count makes the same id. */
+/** A uuidv7 of the given time. The same time and count give the same id. */
 function idAt(ms: number, count = 0): string {
   const time = ms.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-8000-000000000000`
@@ -123,7 +123,7 @@ describe('GET /v1/usage/requests', () => {
     })
   })
 
-  test('pages run newest first, each row once, also where many share a millisecond and while rows arrive', async () => {
+  test('pages run newest first, each row once, even if many rows share a millisecond and rows arrive meanwhile', async () => {
     const all: string[] = []
     for (let i = 0; i < 23; i++) all.unshift(await add(start + Math.floor(i / 5), {}, i))
     const seen: string[] = []
@@ -138,7 +138,7 @@ describe('GET /v1/usage/requests', () => {
     expect(seen).toEqual(all)
   })
 
-  test('pages of a tag run newest first, each row once, and only those of the scope', async () => {
+  test('pages of a tag run newest first, each row once, and only rows that the key may see', async () => {
     const all: string[] = []
     for (let i = 0; i < 11; i++)
       all.unshift(await add(start + Math.floor(i / 3), { tags: ['x', `n${i}`] }, i))
@@ -225,7 +225,7 @@ describe('GET /v1/usage/requests', () => {
     for (const [query, rows] of expected) expect(await ids(query), query).toEqual(rows)
   })
 
-  test('a tenant sees only its own rows, and a key that may see no others only its own', async () => {
+  test('a tenant sees only its own rows, and a restricted key only the rows of that key', async () => {
     const own = await add(start)
     const sibling = await add(start + 1, { key_id: otherKey })
     const foreign = await add(start + 2, { tenant_id: otherTenant, key_id: otherKey })
@@ -320,20 +320,20 @@ describe('GET /v1/usage/requests/:id', () => {
     expect((await api.get(`/v1/usage/requests/${id}`)).body.cost_parts_nano_usd).toBeNull()
   })
 
-  test('an id that is not there, not ours or no id at all is unknown', async () => {
+  test('an id that is unknown, of another tenant or malformed is not found', async () => {
     const foreign = await add(start, { tenant_id: otherTenant })
     for (const id of [foreign, idAt(start, 9), 'x', '%00', `${foreign}0`]) {
       expect((await api.get(`/v1/usage/requests/${id}`)).body.kind, id).toBe('unknown_path')
     }
   })
 
-  test('knows no parameters', async () => {
+  test('takes no parameters', async () => {
     expect((await api.get(`/v1/usage/requests/${idAt(start)}?x=1`)).body).toMatchObject({ field: 'x' })
   })
 })
 
 describe('GET /v1/usage/summary', () => {
-  test('adds up by day and model; unknown costs are counted, not taken for nothing', async () => {
+  test('adds up by day and model; requests of unknown cost are counted, not taken as free', async () => {
     await add(start, { input_tokens: 1, output_tokens: 2, cost_nano: '9007199254740993' })
     await add(start + 1, { cost_nano: '7', input_tokens: 10, reasoning_tokens: 5 })
     await add(start + 2, { outcome: 'refused', status: 401, folded: 40 })

@@ -57,7 +57,7 @@ test('percentiles are exact values of the samples', () => {
   expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5])
 })
 
-/** Where the protocol cannot tell the bytes beforehand, those of `messagesStream` are right. */
+/** Where the bytes cannot be known beforehand, those of `messagesStream` are right. */
 function answered(protocol: ClientProtocol, model: string, status: number, chunks: Buffer[]): Call {
   const answer = answerFor(model)
   const client = clients[protocol]

@@ -27,7 +27,7 @@ const apply = (text: string) =>
 
 const load = async () => (await Catalog.load(database, keeper, silentLog)).snapshot
 
-/** With the transaction that wrote each row last. */
+/** Each row with the transaction that wrote it last. */
 const rowsAndRevision = async () => [
   ...(await database.sql`SELECT xmin, t.* FROM models t`),
   ...(await database.sql`SELECT xmin, t.* FROM prices t`),
@@ -38,7 +38,7 @@ const rowsAndRevision = async () => [
 
 const priced = (price: string) => `models: [{ id: m, ${price} }]`
 
-test('what a file says of images becomes the snapshot', async () => {
+test('the settings of images in a file become the snapshot', async () => {
   await apply(`
 models:
   - id: painter
@@ -91,13 +91,13 @@ groups:
   })
 })
 
-test('what is said of images can be changed and taken back', async () => {
+test('the settings of images can be changed and taken back', async () => {
   const saying = (model: string, channel: string, group: string) => `
 models: [{ id: m${model} }]
 channels: [{ name: c, protocols: { openai-images: https://c.example }, api_keys: [k], models: [m]${channel} }]
 groups: [{ name: g${group} }]
 `
-  const said = async () => {
+  const imageSettings = async () => {
     const { models, channels, groups } = await load()
     const [channel] = channels.values()
     const [group] = groups.values()
@@ -109,19 +109,19 @@ groups: [{ name: g${group} }]
     ]
   }
   await apply(saying('', '', ''))
-  expect(await said()).toEqual([undefined, undefined, undefined, 0])
+  expect(await imageSettings()).toEqual([undefined, undefined, undefined, 0])
   await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
-  expect(await said()).toEqual([{ sizes: ['a'] }, 3, undefined, 9])
+  expect(await imageSettings()).toEqual([{ sizes: ['a'] }, 3, undefined, 9])
   const before = await rowsAndRevision()
   await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
   expect(await rowsAndRevision()).toEqual(before)
   await apply(saying(', images: {}', ', images: { per_minute: 5 }', ', image_priority: 0'))
-  expect(await said()).toEqual([{}, undefined, 5, 0])
+  expect(await imageSettings()).toEqual([{}, undefined, 5, 0])
   await apply(saying('', '', ''))
-  expect(await said()).toEqual([undefined, undefined, undefined, 0])
+  expect(await imageSettings()).toEqual([undefined, undefined, undefined, 0])
 })
 
-test('prices of images are a new row when one changes, and none when only their order or their writing does', async () => {
+test('a changed price of an image writes a new row; another order or spelling writes none', async () => {
   const rates = async () =>
     (await database.sql`SELECT image_nano, image_rates FROM prices ORDER BY created_at, id`).map((row) => [
       row.image_nano,
@@ -149,7 +149,7 @@ test('prices of images are a new row when one changes, and none when only their 
   ])
 })
 
-test('prices of some images make a price known, and the rest of it is not', async () => {
+test('if only some images have a price, the price is known for these and unknown for the others', async () => {
   await apply(priced('price: { images: [{ size: s, usd: "0.1" }] }'))
   expect(findModel(await load(), 'm')?.price).toMatchObject({
     input: undefined,

@@ -35,7 +35,7 @@ const load = (using = keeper) => Catalog.load(database, using, silentLog).then((
 
 const keyOf = (secret: string) => readKeyByHash(database.db, hashKeySecret(secret, keeper.pepper))
 
-/** Those of groups and keys that have one. */
+/** The budgets of groups and keys. */
 const budgets = async () => [
   ...(await database.sql`
     SELECT * FROM (
@@ -121,13 +121,13 @@ describe('a file that is applied', () => {
     ])
   })
 
-  test('gives models their other names, their fallbacks and their private addresses', async () => {
+  test('gives models their aliases and fallbacks, and channels their private addresses', async () => {
     await apply(whole.replace('name: b,', 'name: b, allow_private_address: true,'))
     const snapshot = await load()
     const big = findModel(snapshot, 'big')
     expect(big).toMatchObject({ aliases: ['large', 'huge'], fallbacks: ['small', 'painter'] })
     expect([findModel(snapshot, 'large'), findModel(snapshot, 'huge')]).toEqual([big, big])
-    // Ids first: whoever takes the first name takes one.
+    // Ids come first, so that code that takes the first name gets an id.
     expect([...snapshot.models.keys()].slice(0, 3).sort()).toEqual(['big', 'painter', 'small'])
     expect(findModel(snapshot, 'small')).toMatchObject({ aliases: [], fallbacks: [] })
     expect(big?.offers.map(({ channel }) => channel.allowPrivateAddress)).toEqual([
@@ -135,7 +135,7 @@ describe('a file that is applied', () => {
       false,
       true,
     ])
-    // A process of an earlier version knows no lists, and must not take one for leave to go anywhere.
+    // A process of an earlier version reads only this column. It must not see a list as "all addresses".
     const columns = await database.sql`SELECT name, allow_private_address AS all FROM channels ORDER BY name`
     expect(columns.map((row) => [row.name, row.all])).toEqual([
       ['a', false],
@@ -144,7 +144,7 @@ describe('a file that is applied', () => {
     ])
   })
 
-  test('says how fast a tenant, a group and a key may go, and whether what they spend is bounded', async () => {
+  test('sets the rate limits of tenants, groups and keys, and says whether their spending is bounded', async () => {
     await apply(whole)
     const snapshot = await load()
     expect([...snapshot.groups.values()]).toMatchObject([
@@ -169,7 +169,7 @@ describe('a file that is applied', () => {
     ])
   })
 
-  test('takes back what the next one leaves out, and raises both revisions for it', async () => {
+  test('resets settings that the next file leaves out, and raises both revisions', async () => {
     await apply(whole)
     const before = await revisions()
     await apply(`
@@ -196,7 +196,7 @@ tenants:
     expect(Number(after?.keys)).toBeGreaterThan(Number(before?.keys))
   })
 
-  test('changes only what differs: a raised budget of a key is one row', async () => {
+  test('changes only rows that differ: a raised budget of a key is one row', async () => {
     await apply(whole)
     const before = await allRows()
     await apply(whole.replace('total: "0"', 'total: "3"'))
@@ -204,7 +204,7 @@ tenants:
       const known = new Set(before[table]?.map((row) => JSON.stringify(row)))
       return rows.filter((row) => !known.has(JSON.stringify(row)))
     })
-    // And the revision, which says so.
+    // The other changed row is the revision.
     expect(changed.map((row) => row.name ?? 'revision')).toEqual(['dev', 'revision'])
     expect((await keyOf('acme-dev-secret-01'))?.budgeted).toBe(true)
   })
@@ -216,7 +216,7 @@ tenants:
     expect(await allRows()).toEqual(before)
   })
 
-  test('keeps no secret in the clear', async () => {
+  test('stores no secret in plain text', async () => {
     await apply(whole)
     const [{ dump } = { dump: '' }] = await database.sql`
       SELECT (SELECT json_agg(k) FROM keys k)::text || (SELECT json_agg(c) FROM channel_credentials c)::text
@@ -224,7 +224,7 @@ tenants:
     expect(dump).not.toMatch(/acme-dev-secret-01|b-key/)
   })
 
-  test('shows a generated secret once, and it is the one that is stored', async () => {
+  test('shows a generated secret once, and stores the same one', async () => {
     const [generated, ...rest] = await apply(whole)
     expect(rest).toEqual([])
     expect(generated).toMatchObject({ tenant: 'acme', key: 'ops' })
@@ -233,7 +233,7 @@ tenants:
     expect(row?.disabled_at).toBeInstanceOf(Date)
   })
 
-  test('applied by several processes at once makes everything once', async () => {
+  test('creates everything once even if several processes apply it at once', async () => {
     const generated = await Promise.all(Array.from({ length: 5 }, () => apply(whole)))
     expect(generated.flat()).toHaveLength(1)
     const [counts] = await database.sql`
@@ -243,7 +243,7 @@ tenants:
   })
 })
 
-test('what leaves the file is disabled and comes back with it; what is not from a file stays', async () => {
+test('an entry that leaves the file is disabled until it comes back; an entry that is not from a file stays', async () => {
   await apply(whole)
   await database.sql`INSERT INTO models (id, managed_by) VALUES ('by-hand', 'admin')`
   await apply(`
@@ -280,7 +280,7 @@ describe('prices', () => {
       row.output_nano,
     ])
 
-  test('are added only when they differ from the newest, and one taken out becomes unknown', async () => {
+  test('are added only when they differ from the newest; a price that leaves the file becomes unknown', async () => {
     await apply(priced('price: { input: "1" }'))
     await apply(priced('price: { input: "1.000" }'))
     await apply(priced('context_length: 5, price: { input: "1" }'))
@@ -297,7 +297,7 @@ describe('prices', () => {
     expect(findModel(await load(), 'm')?.price).toBeUndefined()
   })
 
-  test('of nothing are not known, and of "0" are free', async () => {
+  test('are unknown when absent, and free when "0"', async () => {
     await apply(priced('price: { input: "0" }'))
     const price = findModel(await load(), 'm')?.price
     expect([price?.input, price?.output]).toEqual([0n, undefined])
@@ -324,7 +324,7 @@ describe('an opening balance', () => {
     expect(await account()).toEqual({ limited: true, ...opened })
   })
 
-  test('of a tenant that was not limited before can be spent whole, and the entries still add up', async () => {
+  test('of a tenant that had no limit before can be spent in full, and the entries still add up', async () => {
     await apply(tenant(''))
     await database.sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
       SELECT gen_random_uuid(), id, now(), 'charge', -7000 FROM accounts`
@@ -350,7 +350,7 @@ tenants: [{ name: acme, keys: [${list}] }]`
     )[0]
   }
 
-  test('moves to another key, as when a key is renamed or two are swapped', async () => {
+  test('may move to another key, as when a key is renamed or two keys swap', async () => {
     await apply(keys('{ name: a, secret: first-secret-0001 }, { name: b, secret: second-secret-0001 }'))
     await apply(keys('{ name: a, secret: second-secret-0001 }, { name: b, secret: first-secret-0001 }'))
     expect(await holderOf('first-secret-0001')).toEqual({ name: 'b', live: true })
@@ -358,7 +358,7 @@ tenants: [{ name: acme, keys: [${list}] }]`
     expect(await holderOf('first-secret-0001')).toEqual({ name: 'renamed', live: true })
   })
 
-  test('that belongs to a key made in another way is refused, and nothing is changed', async () => {
+  test('that belongs to a key that no file made is refused, and nothing changes', async () => {
     await apply(keys('{ name: a, secret: first-secret-0001 }'))
     await database.sql`UPDATE keys SET managed_by = 'admin'`
     const before = await revisions()
@@ -370,7 +370,7 @@ tenants: [{ name: acme, keys: [${list}] }]`
 })
 
 describe('the catalog', () => {
-  test('serves any name through channels that offer "*", and declared names that no channel offers', async () => {
+  test('serves any name through channels that offer "*", and keeps declared names that no channel offers', async () => {
     await apply(`
 models: [{ id: named, price: { input: "1" } }, { id: own }]
 channels:
@@ -387,7 +387,7 @@ channels:
     expect(snapshot.models.has('*')).toBe(false)
   })
 
-  test('leaves out channels that it cannot open, says so once, and the file seals them anew', async () => {
+  test('leaves out channels that it cannot decrypt, says so once, and the next file encrypts them again', async () => {
     await apply(whole)
     const other = new SecretKeeper('another secret key, also long enough')
     const lines: string[] = []
@@ -406,7 +406,7 @@ channels:
     expect(catalog.snapshot.channels.size).toBe(3)
   })
 
-  test('takes a name that one row has as id and another as alias for the id', async () => {
+  test('gives a name to the model with this id, even if another row has it as alias', async () => {
     await apply(`models: [{ id: b, aliases: [shared, x] }, { id: a }]`)
     await database.sql`INSERT INTO models (id, aliases, managed_by) VALUES ('x', '{}', 'admin'), ('0', '{shared}', 'admin')`
     const snapshot = await load()
@@ -416,7 +416,7 @@ channels:
     expect([...snapshot.models.keys()].sort()).toEqual(['0', 'a', 'b', 'shared', 'x'])
   })
 
-  test('swaps the snapshot whole and leaves the old one as it was', async () => {
+  test('replaces the whole snapshot and leaves the old one unchanged', async () => {
     await apply(whole)
     const catalog = await Catalog.load(database, keeper, silentLog)
     const before = catalog.snapshot
@@ -428,7 +428,7 @@ channels:
   })
 })
 
-test('the demo adds itself, disables nothing and leaves a group "default" as it is', async () => {
+test('the demo adds its own entries, disables nothing, and does not change a group "default"', async () => {
   await apply(whole)
   await applyDemo(database, keeper)
   const before = await allRows()
@@ -443,7 +443,7 @@ test('the demo adds itself, disables nothing and leaves a group "default" as it 
   expect(findModel(await load(), 'demo-chat')).toBeUndefined()
 })
 
-test('the example applies', async () => {
+test('the example file applies', async () => {
   const text = readFileSync('gateway.example.yaml', 'utf8')
   const names = [...text.matchAll(/"\$\{([A-Z_]+)\}"/g)].flatMap((match) => match[1] ?? [])
   const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}-for-the-test`]))

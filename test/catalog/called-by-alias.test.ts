@@ -28,7 +28,7 @@ afterAll(() => bed.close())
 
 const hello = [{ role: 'user', content: 'Hello' }]
 
-/** The answer's status and kind of error, and the names that upstreams were asked for. */
+/** The answer's status and kind of error, and the model names in the upstream calls. */
 async function ask(model: string, key = freeKey) {
   bed.upstream.requests.length = 0
   const response = await bed.chat({ model, messages: hello }, { key })
@@ -37,7 +37,7 @@ async function ask(model: string, key = freeKey) {
   return { status: response.status, code: error?.code, asked, id: response.headers.get('x-request-id') }
 }
 
-test('an alias is the model: its channels, its price, and the name that was asked for on the row', async () => {
+test('an alias stands for its model: the channels, the price, and the requested name on the row', async () => {
   for (const alias of ['latest', 'vendor/main']) {
     const { status, asked, id } = await ask(alias)
     expect([status, asked]).toEqual([200, ['upstream-main']])
@@ -47,12 +47,12 @@ test('an alias is the model: its channels, its price, and the name that was aske
   }
 })
 
-test("a channel that passes any name is given the model's id, and a name that no model has as it came", async () => {
+test("a channel that passes any name gets the model's id, and gets a name without a model unchanged", async () => {
   expect((await ask('other-name')).asked).toEqual(['passed'])
   expect((await ask('never-heard-of')).asked).toEqual(['never-heard-of'])
 })
 
-test('a list that names a model opens its aliases, and those of no other model', async () => {
+test('a list that names a model allows its aliases, and those of no other model', async () => {
   expect((await ask('latest', listedKey)).status).toBe(200)
   for (const model of ['passed', 'other-name', 'never-heard-of', '*']) {
     const { status, asked } = await ask(model, listedKey)

@@ -15,7 +15,7 @@ function problemsOf(text: string, env: Record<string, string> = {}): string[] {
   return []
 }
 
-test('the example is read whole', () => {
+test('the example is read completely', () => {
   const text = readFileSync('gateway.example.yaml', 'utf8')
   const names = [...text.matchAll(/"\$\{([A-Z_]+)\}"/g)].flatMap((match) => match[1] ?? [])
   const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}-for-the-test`]))
@@ -97,7 +97,7 @@ test('the example is read whole', () => {
   ])
 })
 
-test('every mistake is told at once, each with its line and path', () => {
+test('all mistakes are reported at once, each with its line and path', () => {
   const text = `models:
   - id: a
     context_length: 1.5
@@ -161,7 +161,7 @@ tenants:
   ])
 })
 
-test('mistakes in what is said of images are told with line and path', () => {
+test('mistakes in the settings of images are reported with line and path', () => {
   const text = `models:
   - id: a
     images: { sizes: [], qualities: high, styles: [""], images_max: 11, partial_images_max: -1, formats: [png] }
@@ -208,7 +208,7 @@ groups:
   ])
 })
 
-test('a price of images has a bound on its list', () => {
+test('the list of image prices has a bound', () => {
   const rates = Array.from({ length: 101 }, (_, index) => `{ size: s${index}, usd: 1 }`)
   const priced = (list: string[]) => `models: [{ id: a, price: { images: [${list.join(', ')}] } }]`
   expect(problemsOf(priced(rates))).toEqual([
@@ -217,14 +217,14 @@ test('a price of images has a bound on its list', () => {
   expect(read(priced(rates.slice(1))).models[0]?.price?.imageRates).toHaveLength(100)
 })
 
-test('an empty section says that a model makes images, and an absent one says nothing', () => {
+test('an empty section means that a model makes images, and a missing one means nothing', () => {
   expect(read('models: [{ id: a, images: {} }, { id: b }]').models.map(({ images }) => images)).toEqual([
     {},
     undefined,
   ])
 })
 
-test('one name leads to one model, so an alias that is taken is told with line and path', () => {
+test('a name leads to one model: an alias that is already used is reported with line and path', () => {
   const text = `models:
   - id: a
     aliases: [b, x, x, "*", ""]
@@ -252,7 +252,7 @@ test('one name leads to one model, so an alias that is taken is told with line a
   ])
 })
 
-test('mistakes in fallbacks are told with line and path', () => {
+test('mistakes in fallbacks are reported with line and path', () => {
   const text = `models:
   - { id: a, fallbacks: b }
   - id: b
@@ -282,7 +282,7 @@ channels:
   ])
 })
 
-test('lists of models name ids: an alias in one is refused with the id to write', () => {
+test('lists of models contain ids: an alias in a list is refused with the id to write instead', () => {
   const text = `models: [{ id: a, aliases: [y], wat: 1 }]
 channels:
   - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: { y: up } }
@@ -305,7 +305,7 @@ tenants:
   ])
 })
 
-test('mistakes in limits, budgets and private addresses are told with line and path', () => {
+test('mistakes in limits, budgets and private addresses are reported with line and path', () => {
   const text = `channels:
   - name: a
     protocols: { openai-chat: https://api.example }
@@ -358,7 +358,7 @@ tenants:
   ])
 })
 
-test('a private address of its own is a block of one, and money of budgets is read exactly', () => {
+test('a single private address is a block of one, and amounts of money are read exactly', () => {
   const file = read(`channels:
   - { name: a, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: [10.1.2.3, "::1", 10.0.0.0/8] }
   - { name: b, protocols: { openai-chat: https://api.example }, api_keys: [""], models: [], allow_private_address: true }
@@ -391,7 +391,7 @@ tenants:
   ])
 })
 
-describe('text that is not such a file', () => {
+describe('text that is not a valid file', () => {
   test.each([
     ['', 'gateway.yaml:1: the file is empty'],
     ['- 1', 'gateway.yaml:1: must be a map'],
@@ -411,19 +411,19 @@ channels:
 `
   const env = { HOST_NAME: 'api.example', KEY: 'k-1', EMPTY: '' }
 
-  test('stand in strings, also more than one', () => {
+  test('can stand in strings, several in one', () => {
     const [c] = read(channel(`"\${KEY}-\${KEY}", "a$\${KEY}"`), env).channels
     expect(c?.credentials).toEqual(['k-1-k-1', `a$\{KEY}`])
     expect(c?.protocols).toEqual({ 'openai-chat': 'https://api.example/v1' })
   })
 
-  test('that are empty count as not set, so that no request goes out without its credential', () => {
+  test('count as unset when empty, so that no request goes out without its credential', () => {
     expect(problemsOf(channel(`"\${EMPTY}"`), env)).toEqual([
       'gateway.yaml:3: channels[0].api_keys[0]: needs the environment variable EMPTY, which is not set',
     ])
   })
 
-  test('are not repeated when what follows ${ is no name, because it may be part of a secret', () => {
+  test('are not shown when the text after ${ is no name, because it may be part of a secret', () => {
     const [line] = problemsOf(channel(`"hunter2\${not a name}"`), env)
     expect(line).toContain('channels[0].api_keys[0]')
     expect(line).not.toMatch(/hunter2|not a name/)

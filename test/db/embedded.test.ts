@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 const read = 'select n from kept'
 
-/** Directory of a stopped database with one row. Copies of it spare most tests the making of a new one. */
+/** Directory of a stopped database with one row. Most tests copy it, because that is faster than creating a new one. */
 let original = ''
 beforeAll(async () => {
   original = mkdtempSync(join(tmpdir(), 'tollgate-embedded-original-'))
@@ -29,7 +29,7 @@ function copyOfOriginal(): string {
   return dataDir
 }
 
-test('the first start makes a database, a later one finds its data, and stop leaves nothing running', async () => {
+test('the first start creates a database, a later one finds its data, and stop leaves no process running', async () => {
   const dataDir = join(temporaryDirectory(), 'data')
   const first = await startOwner(dataDir)
   await query(first.url, 'create table kept (n int); insert into kept values (42)')
@@ -46,7 +46,7 @@ test('the first start makes a database, a later one finds its data, and stop lea
   )
 })
 
-test('Postgres ends with its killed owner, and the next start has what was committed', async () => {
+test('Postgres ends when its owner is killed, and the next start has the committed data', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)
   const pid = postmasterOf(dataDir)
@@ -57,7 +57,7 @@ test('Postgres ends with its killed owner, and the next start has what was commi
   expect(await query(next.url, read)).toEqual([{ n: 42 }])
 })
 
-test('a start right after the owner was killed waits for the dying Postgres', async () => {
+test('a start right after the owner was killed waits until the old Postgres has ended', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)
   await owner.kill()
@@ -65,7 +65,7 @@ test('a start right after the owner was killed waits for the dying Postgres', as
   expect(await query(next.url, read)).toEqual([{ n: 42 }])
 })
 
-test('a killed Postgres comes back at the same address with its data', async () => {
+test('a killed Postgres is restarted at the same address with its data', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)
   const pid = postmasterOf(dataDir)
@@ -78,14 +78,14 @@ test('a killed Postgres comes back at the same address with its data', async () 
   expect(isPostmaster(pid, clusterOf(dataDir))).toBe(false)
 })
 
-test('a start that was killed before its pid file was filled does not hold up the next one', async () => {
+test('a start that was killed before it filled its pid file does not delay the next one', async () => {
   const dataDir = copyOfOriginal()
   writeFileSync(join(clusterOf(dataDir), 'postmaster.pid'), '')
   const next = await startOwner(dataDir)
   expect(await query(next.url, read)).toEqual([{ n: 42 }])
 })
 
-test('everything killed at once: the next start recovers', async () => {
+test('when owner and Postgres are killed at once, the next start recovers', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)
   const postmaster = postmasterOf(dataDir)
@@ -95,7 +95,7 @@ test('everything killed at once: the next start recovers', async () => {
   expect(await query(next.url, read)).toEqual([{ n: 42 }])
 })
 
-test('a stranger that has the pid of the dead Postgres does not hinder the start', async () => {
+test('another program with the pid of the dead Postgres does not prevent the start', async () => {
   const dataDir = copyOfOriginal()
   const owner = await startOwner(dataDir)
   process.kill(owner.pid, 'SIGSTOP')
@@ -111,7 +111,7 @@ test('a stranger that has the pid of the dead Postgres does not hinder the start
   expect(await query(next.url, read)).toEqual([{ n: 42 }])
 })
 
-test('processes that start at once on a new directory share one Postgres, which outlives any one of them', async () => {
+test('processes that start at once on a new directory share one Postgres, which runs until the last of them ends', async () => {
   const dataDir = join(temporaryDirectory(), 'data')
   const owners = await Promise.all([1, 2, 3].map(() => startOwner(dataDir)))
   const [a, b, c] = owners
@@ -127,13 +127,13 @@ test('processes that start at once on a new directory share one Postgres, which 
   await until(() => !isPostmaster(pid, clusterOf(dataDir)))
 })
 
-test('a database without its postgres.json is not overwritten: the message says what to restore', async () => {
+test('a database without its postgres.json is not overwritten: the message says which file to restore', async () => {
   const dataDir = copyOfOriginal()
   rmSync(join(dataDir, 'postgres.json'))
   await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('postgres.json is gone')
 })
 
-test('a database that has been removed is not replaced by an empty one in silence', async () => {
+test('a deleted database is not silently replaced by an empty one', async () => {
   const dataDir = copyOfOriginal()
   rmSync(clusterOf(dataDir), { recursive: true })
   await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('begin with an empty database')

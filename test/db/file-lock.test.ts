@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-test('one works at a time, each gets its turn, and nothing stays behind', async () => {
+test('one process works at a time, each gets its turn, and no file stays behind', async () => {
   let working = 0
   let most = 0
   const work = async () => {
@@ -28,7 +28,7 @@ test('one works at a time, each gets its turn, and nothing stays behind', async 
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('the lock of a dead process is broken, by one of those that wait', async () => {
+test('one of the waiting processes breaks the lock of a dead process', async () => {
   const dead = spawnSync('/bin/true').pid
   writeFileSync(path, `${dead} 12345 0199f000-0000-7000-8000-000000000001`)
   const order: number[] = []
@@ -37,7 +37,7 @@ test('the lock of a dead process is broken, by one of those that wait', async ()
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a process that only has the pid of the holder does not keep the lock alive', async () => {
+test('an unrelated process with the pid of the dead holder does not keep the lock alive', async () => {
   expect(processStart(process.pid)).not.toBe('1')
   writeFileSync(path, `${process.pid} 1 0199f000-0000-7000-8000-000000000002`)
   expect(await withFileLock(path, async () => 'mine')).toBe('mine')

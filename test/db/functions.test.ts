@@ -12,7 +12,7 @@ import { emptyDatabase, freshDatabase } from '../support/database.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-test('every file holds one function of its name, and every function of a database has its file', async () => {
+test("every file holds one function with the file's name, and every function of a database has a file", async () => {
   const files = readFunctions()
   for (const { name, text } of files) {
     const created = [...text.matchAll(/^CREATE .*?FUNCTION (\w+)/gm)].map((found) => found[1])
@@ -30,7 +30,7 @@ test('the version rises with every change: test/fixtures/functions.json has the 
   )
   const hash = createHash('sha256')
   for (const file of readFunctions()) hash.update(file.hash)
-  // A released version keeps its hash: note a new one, and raise functionsVersion in src/db/apply-functions.ts.
+  // A released version keeps its hash: add a new one, and raise functionsVersion in src/db/apply-functions.ts.
   expect(hashes[functionsVersion]).toBe(hash.digest('hex'))
   expect(Math.max(...Object.keys(hashes).map(Number))).toBe(functionsVersion)
 })
@@ -58,17 +58,17 @@ test('a changed file is applied at the next start, and only that one', async () 
   ])
 })
 
-test('an old process that starts after a new one leaves its functions alone', async () => {
+test('an old process that starts after a new one does not change the functions', async () => {
   const { url, sql } = await aDatabase()
   await prepareDatabase(url, undefined, changed(functionsVersion + 1))
   await prepareDatabase(url)
   expect(await turnOf(sql)).toBe(-7)
-  // The next version takes them back.
+  // The next version restores our functions.
   await prepareDatabase(url, undefined, own(functionsVersion + 2))
   expect(await turnOf(sql)).toBe(-1)
 })
 
-test('several that start at once apply a change once, and old ones among them do not undo it', async () => {
+test('several new processes that start at once apply a change once, and old ones among them do not undo it', async () => {
   const { url, sql } = await aDatabase()
   const newer = changed(functionsVersion + 1)
   await Promise.all(
@@ -79,7 +79,7 @@ test('several that start at once apply a change once, and old ones among them do
   expect(await turnOf(sql)).toBe(-7)
 })
 
-test('where one file is wrong, none is applied', async () => {
+test('if one file is wrong, no file is applied', async () => {
   const { url, sql } = await aDatabase()
   const folder = changed(functionsVersion + 1)
   writeFileSync(join(folder.path, 'uuid_moment.sql'), 'CREATE OR REPLACE FUNCTION uuid_moment(nothing')
@@ -87,7 +87,7 @@ test('where one file is wrong, none is applied', async () => {
   expect(await turnOf(sql)).toBe(-1)
 })
 
-test('what is not written for Postgres 15 is found by it: every body is checked', async () => {
+test('Postgres checks the body of every function, and Postgres 15 refuses what it does not know', async () => {
   const { sql } = await aDatabase()
   await sql.begin(async (tx) => {
     await tx`SET LOCAL check_function_bodies = on`
@@ -105,7 +105,7 @@ async function aDatabase(make = freshDatabase) {
   return { url, sql }
 }
 
-/** As a version before functions/ left it. */
+/** Leaves a database as a version before functions/ would. */
 async function migrateOnly(url: string): Promise<void> {
   const session = postgres(url, clientSettings({ max: 1 }))
   await session`SET check_function_bodies = off`
@@ -115,7 +115,7 @@ async function migrateOnly(url: string): Promise<void> {
 
 const own = (version: number): FunctionFolder => ({ path: join(root, 'src/db/functions'), version })
 
-/** Our functions, but for take_image_turn, which answers -7. */
+/** Our functions, except take_image_turn, which here returns -7. */
 function changed(version: number): FunctionFolder {
   const path = mkdtempSync(join(tmpdir(), 'tollgate-functions-'))
   onTestFinished(() => rmSync(path, { recursive: true }))
@@ -127,7 +127,7 @@ function changed(version: number): FunctionFolder {
   return { path, version }
 }
 
-/** What take_image_turn says of a job that is none. */
+/** The answer of take_image_turn for an unknown job. */
 async function turnOf(sql: postgres.Sql): Promise<number | undefined> {
   const [row] = await sql<{ turn: number }[]>`
     SELECT take_image_turn(gen_random_uuid(), 1, gen_random_uuid(), NULL, NULL) AS turn`
@@ -138,6 +138,6 @@ const definitions = (sql: postgres.Sql) => sql`
   SELECT proname AS name, pg_get_functiondef(oid) AS definition, obj_description(oid, 'pg_proc') AS note
   FROM pg_proc WHERE pronamespace = current_schema()::regnamespace ORDER BY 1`
 
-/** A replaced function has another xmin. */
+/** A replaced function has a new xmin. */
 const rowsOf = (sql: postgres.Sql) => sql<{ name: string; xmin: string }[]>`
   SELECT proname AS name, xmin::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace ORDER BY 1`

@@ -13,7 +13,7 @@ let fresh: Awaited<ReturnType<typeof freshDatabase>>
 beforeEach(async () => {
   fresh = await freshDatabase()
   database = openDatabase(fresh.url, { max: 3 })
-  // What fresh databases are copied from may be of yesterday: it was made when the tests began.
+  // Fresh databases are copies of one from the start of the test run, which may have been yesterday.
   for (const table of tables) {
     for (const day of await partitions(table)) {
       if (!day.endsWith('_default')) await database.sql`DROP TABLE ${database.sql(day)}`
@@ -26,7 +26,7 @@ afterEach(async () => {
   await fresh.drop()
 })
 
-test('a pass makes the days ahead of all four tables once', async () => {
+test('a pass makes the partitions of the next days for all four tables once', async () => {
   await rollPartitions(database.sql, plan)
   for (const table of tables) {
     expect(await partitions(table)).toEqual([
@@ -37,7 +37,7 @@ test('a pass makes the days ahead of all four tables once', async () => {
   expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
 })
 
-test('rows that had no partition move to one of their own, and nothing of them changes', async () => {
+test('rows without a partition move to a new one unchanged', async () => {
   await insert(3, 'a')
   await insert(3, 'b')
   await insert(-5, 'c')
@@ -61,7 +61,7 @@ test('rows that had no partition move to one of their own, and nothing of them c
   expect((await tablesOf()).e).toBe(`requests_${stamp(3)}`)
 })
 
-test('rows keep arriving while their partition is made', async () => {
+test('rows can arrive while their partition is made', async () => {
   await insert(3, 'first')
   const writer = openDatabase(fresh.url, { max: 2 })
   onTestFinished(() => writer.close())
@@ -73,7 +73,7 @@ test('rows keep arriving while their partition is made', async () => {
   expect(new Set(Object.values(tables))).toEqual(new Set([`requests_${stamp(3)}`]))
 })
 
-test('retention drops whole days, payloads sooner than rows', async () => {
+test('retention drops whole days, and payloads sooner than rows', async () => {
   for (const [days, name] of [
     [-100, 'ancient'],
     [-91, 'expired'],
@@ -90,7 +90,7 @@ test('retention drops whole days, payloads sooner than rows', async () => {
   expect(await partitions('request_payloads')).not.toContain(`request_payloads_${stamp(-31)}`)
 })
 
-test('while one process is at it, another leaves it alone', async () => {
+test('while one process makes a pass, another one skips it', async () => {
   await database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7023912)`
     expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
@@ -104,19 +104,19 @@ test('a pass gives up when a long reader holds the table, so that writers do not
   })
 })
 
-test('keeping partitions begins with a pass and reports what it did', async () => {
-  const said: string[] = []
+test('the upkeep of partitions begins with a pass and reports what it did', async () => {
+  const lines: string[] = []
   const keeper = keepPartitions(
     database,
     plan,
-    relayLog((_level, _fields, line) => void said.push(line)),
+    relayLog((_level, _fields, line) => void lines.push(line)),
   )
   onTestFinished(() => keeper.stop())
-  await until(() => said.length > 0)
-  expect(said).toEqual(['usage log: 12 daily partitions made, 0 dropped'])
+  await until(() => lines.length > 0)
+  expect(lines).toEqual(['usage log: 12 daily partitions made, 0 dropped'])
 })
 
-/** A row of the usage log, so many days from now (UTC), with a payload. `name` stands in user_agent and body. */
+/** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */
 async function insert(days: number, name: string, { sql }: Database = database): Promise<void> {
   const createdAt = new Date(Date.now() + days * dayMs)
   await sql.begin(async (tx) => {

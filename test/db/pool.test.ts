@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => fresh.drop())
 
-/** With two connections, and patience unless told otherwise. It ends with the test. */
+/** A pool with two connections that waits long unless the options say otherwise. It closes at the end of the test. */
 function aPool({ url = fresh.url, ...options }: Partial<PoolOptions> & { url?: string } = {}): Pool {
   const { statementMs } = options
   const pool = new Pool({
@@ -27,13 +27,13 @@ function aPool({ url = fresh.url, ...options }: Partial<PoolOptions> & { url?: s
   return pool
 }
 
-/** A lock that statements wait for until it is given back. */
+/** A lock that statements wait for until `giveBack`. */
 async function aLock() {
   const { sql, end } = openConnections(fresh.url, { max: 1 })
   await sql`SELECT pg_advisory_lock(1)`
   onTestFinished(end)
   return {
-    /** Until so many backends wait for it. */
+    /** Resolves when so many backends wait for it. */
     async untilWaiting(backends: number) {
       const waiting = () =>
         sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -44,14 +44,14 @@ async function aLock() {
   }
 }
 
-/** A new wire to the database for each test, which breaks it. */
+/** A new wire to the database, which one test may break. */
 const aWire = (): Promise<Wire> => startWire(fresh.url)
 
 const one = (pool: Pool, terms = {}) => pool.ask(({ sql }) => sql`SELECT 1 AS one`, terms)
 const waitForLock = (sql: Sql) => sql`SELECT pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)`
 const slow = (pool: Pool, terms = {}) => pool.ask(({ sql }) => waitForLock(sql), terms)
 
-test('no more questions run at once than there are connections, and the others run in their order', async () => {
+test('as many queries run at once as there are connections, and the others run in their order', async () => {
   const lock = await aLock()
   const pool = aPool()
   const begun: number[] = []
@@ -68,7 +68,7 @@ test('no more questions run at once than there are connections, and the others r
   expect(begun).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-test('a question whose turn does not come in time is refused and never sent', async () => {
+test('a query that does not get its turn in time is refused and never sent', async () => {
   const lock = await aLock()
   const pool = aPool()
   const running = [slow(pool), slow(pool)]
@@ -93,19 +93,19 @@ test('a question whose turn does not come in time is refused and never sent', as
   expect(sent).toBe(false)
 })
 
-test('when a connection does not answer, later questions get another, and one that is only slow is not cut off', async () => {
+test('when a connection does not answer, later queries get another, and a connection that is only slow stays', async () => {
   const lock = await aLock()
   const pool = aPool()
   const patient = slow(pool)
   await lock.untilWaiting(1)
   await expect(slow(pool, { withinMs: 1_100 })).rejects.toMatchObject({ kind: 'unavailable' })
-  // Both connections of before are taken.
+  // Both of the first connections are in use.
   expect(await one(pool)).toEqual([{ one: 1 }])
   await lock.giveBack()
   expect(await patient).toHaveLength(1)
 })
 
-test('connections that the network forgot are given up after one late answer each', async () => {
+test('a connection that the network forgot is replaced after one query without an answer', async () => {
   const wire = await aWire()
   const pool = aPool({ url: wire.url, withinMs: 1_100 })
   expect(await one(pool)).toEqual([{ one: 1 }])
@@ -114,7 +114,7 @@ test('connections that the network forgot are given up after one late answer eac
   expect(await one(pool)).toEqual([{ one: 1 }])
 })
 
-test('the server ends a statement that takes too long, and nothing of it runs on', async () => {
+test('the server ends a statement that takes too long, and no part of it runs on', async () => {
   const pool = aPool({ statementMs: 200 })
   const sleeping = pool.ask(({ sql }) => sql`SELECT pg_sleep(100) AS of_the_pool_test`)
   await expect(sleeping).rejects.toMatchObject({ kind: 'unavailable', cause: { code: '57014' } })
@@ -125,7 +125,7 @@ test('the server ends a statement that takes too long, and nothing of it runs on
   expect(left).toEqual({ statements: 0 })
 })
 
-test('who does not wait for the server to end a statement leaves its place taken until then', async () => {
+test('a query that stops waiting keeps its place until the server has ended its statement', async () => {
   const pool = aPool({ atOnce: 1, statementMs: 1_000 })
   const hurried = pool.ask(({ sql }) => sql`SELECT pg_sleep(100)`, { withinMs: 50 })
   await expect(hurried).rejects.toMatchObject({ kind: 'unavailable' })
@@ -133,7 +133,7 @@ test('who does not wait for the server to end a statement leaves its place taken
   expect(await one(pool)).toEqual([{ one: 1 }])
 })
 
-test('a server that does not end a statement in time is taken for dead', async () => {
+test('a server that does not end a statement in time counts as dead', async () => {
   const wire = await aWire()
   const silences: boolean[] = []
   const pool = aPool({
@@ -150,7 +150,7 @@ test('a server that does not end a statement in time is taken for dead', async (
   expect(silences).toEqual([true])
 })
 
-test('where nothing listens it is unavailable at once; a wrong statement is an error of ours, without its parameters', async () => {
+test('if nothing listens, the error is "unavailable" at once; a wrong statement is our error, without its parameters', async () => {
   const nowhere = aPool({ url: 'postgres://nobody:secret@127.0.0.1:9/none' })
   await expect(one(nowhere)).rejects.toMatchObject({
     kind: 'unavailable',
@@ -171,7 +171,7 @@ test('where nothing listens it is unavailable at once; a wrong statement is an e
   expect(Object.keys(typed as object)).not.toContain('params')
 })
 
-test('what may pass when it is repeated, such as a deadlock, is unavailable; what would come again is not', async () => {
+test('an error that a retry may avoid, such as a deadlock, is "unavailable"; any other is not', async () => {
   const pool = aPool()
   const raised = (state: string) =>
     pool
@@ -183,7 +183,7 @@ test('what may pass when it is repeated, such as a deadlock, is unavailable; wha
     expect(await raised(state)).toMatchObject({ name: 'PostgresError', code: state })
 })
 
-test('typed queries are prepared once, and see money, moments and bytes as raw statements write them', async () => {
+test('typed queries are prepared once, and read money, times and bytes as raw statements write them', async () => {
   const { sql, db, end } = openConnections(fresh.url, { max: 1 })
   onTestFinished(end)
   const tenantId = '0199f000-0000-7000-8000-000000000002'
@@ -199,7 +199,7 @@ test('typed queries are prepared once, and see money, moments and bytes as raw s
   expect(prepared).toHaveLength(1)
 })
 
-test('an end refuses what waits', async () => {
+test('closing the pool refuses the waiting queries', async () => {
   const lock = await aLock()
   const pool = aPool()
   const asked = [slow(pool), slow(pool), slow(pool)].map((each) => each.catch((error: unknown) => error))

@@ -11,7 +11,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
-/** Nobody starves another: each purpose has connections of its own. */
+/** No purpose can starve another, because each has connections of its own. */
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
 
@@ -25,7 +25,7 @@ async function aDatabase(options: Parameters<typeof openDatabase>[1] = {}) {
   return { url, database }
 }
 
-test('however many slow queries tenants ask, money, keys, catalog and breakers go on, and no more run than may', async () => {
+test('while tenants run many slow queries, money, keys, catalog and breakers work, and the slow queries stay within their bound', async () => {
   const { database } = await aDatabase()
   const secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
   const keys = keysOf(database, { pepper: keeper.pepper, keyCacheMax: 100, keyCacheNegativeMs: 60_000 })
@@ -41,7 +41,7 @@ test('however many slow queries tenants ask, money, keys, catalog and breakers g
     ship: async () => {},
   })
 
-  // Slow as long as the test likes: they wait for a lock that it holds.
+  // The queries wait for a lock that the test holds, so they take as long as the test wants.
   const holder = await database.sql.reserve()
   await holder`SELECT pg_advisory_lock(5)`
   const slow = Array.from({ length: 30 }, () =>
@@ -61,7 +61,7 @@ test('however many slow queries tenants ask, money, keys, catalog and breakers g
     keyId: payer.key,
     groupId: payer.group,
     amountNano: 10n,
-    gone: () => false,
+    hasLeft: () => false,
   }))
   const verdicts = await Promise.all(wishes.map((wish) => reservations.hold(wish)))
   expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['granted']))
@@ -77,7 +77,7 @@ test('however many slow queries tenants ask, money, keys, catalog and breakers g
   await Promise.all(slow)
 })
 
-test('a query of a tenant that takes too long is ended by the server, and others get its place', async () => {
+test("the server ends a tenant's query that takes too long, and the next query gets its place", async () => {
   const { database } = await aDatabase({ readsConnections: 1, readsMs: 300 })
   const endless = database.reads.ask(({ sql }) => sql`SELECT pg_sleep(100) AS endless`, { withinMs: 5_000 })
   const next = database.reads.ask(({ sql }) => sql`SELECT 1 AS one`, { withinMs: 5_000 })
@@ -89,7 +89,7 @@ test('a query of a tenant that takes too long is ended by the server, and others
   expect(running).toEqual([])
 })
 
-test('when Postgres answers nobody, those who could wait longer are told so; when it answers again, all are served', async () => {
+test('when Postgres answers no query, all purposes soon get an error; when it answers again, all are served', async () => {
   const { url } = await aDatabase()
   const wire = await startWire(url)
   const database = openDatabase(wire.url)
@@ -102,7 +102,7 @@ test('when Postgres answers nobody, those who could wait longer are told so; whe
   wire.freeze()
   const begunAt = performance.now()
   const answers = await askAll()
-  // Otherwise upkeep would wait for half an hour.
+  // Without the outage detection, upkeep would wait for half an hour.
   expect(performance.now() - begunAt).toBeLessThan(20_000)
   for (const answer of answers)
     expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
@@ -112,7 +112,7 @@ test('when Postgres answers nobody, those who could wait longer are told so; whe
   await stop()
 })
 
-test('a Postgres that is slow to answer some goes on with what it does for others', async () => {
+test('when Postgres is slow for some queries, it still serves the other purposes', async () => {
   const { database } = await aDatabase()
   const stop = follow(database, () =>
     database.state.ask(({ sql }) => sql`SELECT pg_sleep(0.4)`, { withinMs: 50 }),
@@ -122,7 +122,7 @@ test('a Postgres that is slow to answer some goes on with what it does for other
   await stop()
 })
 
-/** As following revisions does: ask often, and not for long. Answers the function that stops it. */
+/** Sends frequent short queries, as the following of revisions does. Returns the function that stops it. */
 function follow(
   database: Database,
   ask: () => Promise<unknown> = () => database.state.ask(({ sql }) => sql`SELECT 1`, { withinMs: 200 }),

@@ -11,7 +11,7 @@ afterAll(() => fresh.drop())
 
 const patient = { timeout: 20_000, interval: 5 }
 
-/** A database by way of a wire, the words that were heard through it, and how its subscription fared. */
+/** A database behind a wire, the messages that came through it, and the states of its subscription. */
 async function aListener(channel: string) {
   const wire = await startWire(fresh.url)
   const database = openDatabase(wire.url)
@@ -40,12 +40,12 @@ async function aListener(channel: string) {
   }
 }
 
-test('a subscription that is refused begins when Postgres is there, and says once that it was refused', async () => {
+test('a refused subscription begins when Postgres is back, and reports the refusal once', async () => {
   const { wire, state, listen, say } = await aListener('refused')
   await wire.cut()
   listen()
   await expect.poll(() => state.refused, patient).toBe(1)
-  // Several tries later.
+  // It has tried several times by now.
   await holdsFor(1_200, () => expect(state).toMatchObject({ begun: 0, refused: 1 }))
   await wire.mend()
   await expect.poll(() => state.begun, patient).toBe(1)
@@ -53,7 +53,7 @@ test('a subscription that is refused begins when Postgres is there, and says onc
   await expect.poll(() => state.heard, patient).toEqual(['hello'])
 })
 
-test('one that the network forgot begins again once a question shows that connections are dead', async () => {
+test('a subscription that the network forgot begins again when a query shows that connections are dead', async () => {
   const { wire, database, state, listen, say } = await aListener('forgotten')
   const look = () => database.state.ask(({ sql }) => sql`SELECT 1`, { withinMs: 1_100 })
   listen()
@@ -66,7 +66,7 @@ test('one that the network forgot begins again once a question shows that connec
   await expect.poll(() => state.heard, patient).toEqual(['still there'])
 })
 
-test('several share one connection, and one that has ended hears nothing more', async () => {
+test('several subscriptions share one connection, and an ended one gets no more messages', async () => {
   const { state, listen, say, listeners } = await aListener('shared')
   const [endFirst] = [listen(), listen()]
   await expect.poll(() => state.begun, patient).toBe(2)
@@ -78,7 +78,7 @@ test('several share one connection, and one that has ended hears nothing more', 
   await expect.poll(() => state.heard, patient).toEqual(['once', 'end'])
 })
 
-test('an end that Postgres does not answer is over soon', async () => {
+test('ending a subscription is quick even if Postgres does not answer', async () => {
   const { wire, state, listen } = await aListener('frozen')
   const end = listen()
   await expect.poll(() => state.begun, patient).toBe(1)

@@ -7,32 +7,32 @@ import { planByModel } from '../support/upstream-plans.ts'
 import { startWire, type Wire } from '../support/wire.ts'
 
 export const freeKey = 'free-key-for-failures-01'
-/** Of the same tenant; nothing uses it until a test does, so that no process has it in memory. */
+/** A key of tenant `free`. No process has it in memory, because nothing uses it before a test does. */
 export const coldKey = 'cold-key-for-failures-01'
-/** Of tenant `paid`, which has 1000 dollars. */
+/** A key of tenant `paid`, which has 1000 dollars. */
 export const paidKey = 'paid-key-for-failures-01'
 export const adminToken = 'an-admin-token-for-failures'
-/** Of the same tenant; may spend 1000 dollars a day. */
+/** A key of tenant `paid` that may spend 1000 dollars a day. */
 export const budgetKey = 'budget-key-for-failures1'
-/** Of a group whose keys may make 120 requests a minute. */
+/** A key in a group whose keys may make 120 requests a minute. */
 export const countedKey = 'counted-key-for-failure1'
 const secretKey = 'a-secret-key-for-tests-of-32-characters'
 
-// Hangs are found by the bounds that each test names: a machine with much else to do may take its time.
+// The bounds in each test find hangs. The timeout is long, because a busy machine may be slow.
 vi.setConfig({ testTimeout: 180_000 })
 
-/** A real Tollgate, whose way to Postgres can be broken while the test's own stays whole. */
+/** A real Tollgate. A test can break its way to Postgres, while the test's own way stays whole. */
 export interface DegradationBed {
   tollgate: TollgateProcess
   wire: Wire
   upstream: ScriptedUpstream
   painter: ImageUpstream
-  /** Not by way of the wire. */
+  /** Connected directly, not through the wire. */
   database: Database
   databaseUrl: string
   gatewayYaml: string
   call(path: string, options?: CallOptions): Promise<Answer>
-  /** Another process on the same database, by way of the wire too. */
+  /** Another process on the same database, also through the wire. */
   start(env?: Record<string, string>, dataDir?: string): Promise<TollgateProcess>
 }
 
@@ -42,7 +42,9 @@ export interface CallOptions {
   key?: string
   method?: string
   headers?: Record<string, string>
-  /** Default: that of the bed. */
+  /** The call fails after this time. Default 60000. */
+  withinMs?: number
+  /** Default: the bed's own Tollgate. */
   tollgate?: Pick<TollgateProcess, 'url'>
 }
 
@@ -51,12 +53,12 @@ export interface Answer {
   retryAfter: string | null
   requestId: string
   text: string
-  /** Of `text`; undefined when it is no JSON. */
+  /** `text` parsed; undefined when it is no JSON. */
   json: unknown
   tookMs: number
 }
 
-/** Bounds that a test can wait for. What a contract names is named here too. */
+/** Bounds short enough for a test to wait for. All values that the documents promise are set here. */
 export const bounds = {
   ADMIT_MS: 1_000,
   SHIP_ON_QUERY_MS: 500,
@@ -65,7 +67,7 @@ export const bounds = {
   DRAIN_ON_SHUTDOWN_MS: 1_000,
 }
 
-/** All of it ends with the test. */
+/** Everything that it starts ends with the test. */
 export async function startDegradationBed(
   options: { env?: Record<string, string>; nodeArgs?: string[]; dataDir?: string; yaml?: string } = {},
 ): Promise<DegradationBed> {
@@ -117,14 +119,17 @@ export async function startDegradationBed(
   }
 }
 
-/** Any way an answer can be short of whole rejects. */
-async function call(url: string, { body, key = freeKey, method, headers }: CallOptions): Promise<Answer> {
+/** Rejects when the answer is not complete. */
+async function call(
+  url: string,
+  { body, key = freeKey, method, headers, withinMs = 60_000 }: CallOptions,
+): Promise<Answer> {
   const begunMs = performance.now()
   const answer = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(withinMs),
   })
   const text = await answer.text()
   let json: unknown
@@ -144,8 +149,8 @@ async function call(url: string, { body, key = freeKey, method, headers }: CallO
 }
 
 /**
- * Revokes `coldKey`, which the process has just served, and waits until it is refused. The contract says a second; a
- * machine with much else to do gets a few.
+ * Revokes `coldKey`, which the process has just served, and waits until it is refused. The contract says a second; we
+ * allow a busy machine a few.
  */
 export async function revokeColdKey(bed: DegradationBed): Promise<void> {
   const ask = async () => (await bed.call('/v1/models', { key: coldKey })).status
@@ -154,14 +159,14 @@ export async function revokeColdKey(bed: DegradationBed): Promise<void> {
   await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
 }
 
-/** SIGTERM, and how long the process may take for its end: exit code 0, whatever is away. */
+/** Sends SIGTERM. The process must end in time with exit code 0, whatever is away. */
 export async function expectEnd({ tollgate }: DegradationBed): Promise<void> {
   const begunMs = performance.now()
   expect(await tollgate.stop()).toBe(0)
   expect(performance.now() - begunMs).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000)
 }
 
-/** Each of these requests has its one row, once everything is shipped. */
+/** Expects that each of these requests has one row once everything is shipped. */
 export async function expectRows({ sql }: Database, ids: readonly string[]): Promise<void> {
   const missing = async () => {
     const found = await sql<{ id: string }[]>`SELECT id FROM requests WHERE id = ANY (${[...ids]}::uuid[])`
@@ -176,7 +181,7 @@ export const chatPath = '/v1/chat/completions'
 export const messages = [{ role: 'user', content: 'Hello' }]
 export const chatBody = { model: 'priced', max_tokens: 10, messages }
 
-/** Chats by their model; the answer of Responses has the id `resp_held`; there are always five tokens. */
+/** The model chooses a chat's answer. The answer of Responses has the id `resp_held`. A count is always five tokens. */
 export function planByPath(request: SeenRequest): Plan {
   if (request.path.endsWith('/count_tokens')) return { body: JSON.stringify({ input_tokens: 5 }) }
   if (request.path.endsWith('/messages')) return { body: JSON.stringify(message) }

@@ -12,7 +12,7 @@ describe.each([
   ['an hour back', -hourMs],
   ['two days ahead', 48 * hourMs],
 ])('when the clock of a process jumps %s', (_, jumpMs) => {
-  test('what runs and what comes is served and recorded once, nothing lasts a negative time, and the process stays known as alive', async () => {
+  test('running and new requests are served and recorded once, no duration is negative, and the process stays known as alive', async () => {
     const clock = testClock()
     const bed = await startDegradationBed({ env: { ...clock.env, IMAGE_RETENTION_HOURS: '1000' } })
     bed.upstream.script((request) =>
@@ -49,11 +49,11 @@ describe.each([
       UNION ALL SELECT request_id FROM attempts WHERE least(total_ms, first_byte_ms) < 0`
     expect([...negative]).toEqual([])
 
-    // Keys and catalog are followed as before, over a network that forgets as well.
+    // The process still follows changes of keys and catalog, even over a network that forgets connections.
     bed.wire.forget()
     await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
     await expect.poll(async () => (await ask()).status, { timeout: 6_000, interval: 20 }).toBe(401)
-    // Others would take its journal if it were silent.
+    // If it were silent, other processes would adopt its journal.
     await expect
       .poll(
         async () =>
@@ -70,7 +70,7 @@ describe.each([
   })
 })
 
-test('a key expires by the clock of the process that is asked, and is good again when the clock is', async () => {
+test('a key expires by the clock of the process that checks it, and is valid again when the clock goes back', async () => {
   const clock = testClock()
   const bed = await startDegradationBed({ env: clock.env })
   await bed.database.sql`UPDATE keys SET expires_at = now() + interval '30 minutes' WHERE name = 'free'`

@@ -12,7 +12,7 @@ import {
   startDegradationBed,
 } from './bed.ts'
 
-test('on a full disk nothing new is sent that could not be recorded, what runs is finished, and all comes back with the room', async () => {
+test('on a full disk nothing is sent that cannot be recorded, running requests finish, and service resumes when there is room', async () => {
   const disk = smallDisk(8)
   const bed = await startDegradationBed({ dataDir: disk.path })
   expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
@@ -26,7 +26,7 @@ test('on a full disk nothing new is sent that could not be recorded, what runs i
   await bed.upstream.arrived(2)
   disk.fill()
 
-  // The first that finds it full may still have its row in what is held ready.
+  // The row of the first refused request may still fit into the space that the journal has reserved.
   const ids: string[] = []
   await expect
     .poll(async () => {
@@ -70,7 +70,7 @@ test('on a full disk nothing new is sent that could not be recorded, what runs i
   await expectRows(bed.database, [...ids, after.requestId])
 })
 
-test('a disk that was full for a moment leaves nothing behind; on a full one no process starts, and one that runs ends as ever', async () => {
+test('a moment of a full disk leaves nothing behind; on a full disk no process starts, and a running one ends as usual', async () => {
   const [disk, other] = [smallDisk(8), smallDisk(8)]
   const bed = await startDegradationBed({ dataDir: disk.path })
   other.fill()
@@ -84,7 +84,7 @@ test('a disk that was full for a moment leaves nothing behind; on a full one no 
   expect(whole.status).toBe(200)
 
   disk.fill()
-  // The first rows may still fit into what the file has of its last block.
+  // The first rows may still fit into the last block of the file.
   await expect.poll(async () => (await bed.call(chatPath, { body: chatBody })).status).toBe(503)
   await expectEnd(bed)
   disk.free()
@@ -94,7 +94,7 @@ test('a disk that was full for a moment leaves nothing behind; on a full one no 
   await expectRows(bed.database, [whole.requestId, served.requestId])
 })
 
-test('images that cannot be stored are made again once there is room, and charged once', async () => {
+test('images that could not be stored are made again once there is room, and charged once', async () => {
   const disk = smallDisk(8)
   const bed = await startDegradationBed({ dataDir: disk.path })
   disk.fill()

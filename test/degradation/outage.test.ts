@@ -14,7 +14,7 @@ import {
 const outageMs = amount('OUTAGE_MS', { test: 2_000, chaos: 60_000 })
 const MiB = 1024 * 1024
 
-test('while Postgres is away the journal grows to its bound and no further, says so, and loses nothing', {
+test('while Postgres is away the journal grows only to its bound, reports it, and loses no row', {
   timeout: outageMs + 120_000,
 }, async () => {
   const bed = await startDegradationBed({
@@ -29,11 +29,11 @@ test('while Postgres is away the journal grows to its bound and no further, says
     request.stream ? { chunks: [{ waitFor: held.promise }, ...frames], ending: 'end' } : planByPath(request),
   )
   expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
-  const running = bed.call(chatPath, { body: { ...chatBody, stream: true } })
+  const running = bed.call(chatPath, { body: { ...chatBody, stream: true }, withinMs: outageMs + 60_000 })
   await bed.upstream.arrived(2)
 
   bed.wire.freeze()
-  // Rows are as large as what is kept of their bodies.
+  // A row is about as large as the kept part of its body.
   const body = {
     ...chatBody,
     messages: [...messages, ...messages.map((one) => ({ ...one, content: filler }))],
@@ -66,7 +66,7 @@ test('while Postgres is away the journal grows to its bound and no further, says
   const served = answers.filter(({ status }) => status === 200).map(({ requestId }) => requestId)
   await expectRows(bed.database, [...served, ended.requestId])
   expect((await bed.call(chatPath, { body })).status).toBe(200)
-  // Of those refused at twice the bound one row tells how many they were.
+  // One row counts all requests that were refused at twice the bound.
   await expect
     .poll(async () => {
       const [row] = await bed.database.sql`SELECT sum(folded)::int AS calls FROM requests WHERE status = 503`

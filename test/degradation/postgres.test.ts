@@ -17,17 +17,17 @@ import {
   startDegradationBed,
 } from './bed.ts'
 
-/** What a machine with much else to do may add to a bound. A hang is longer. */
+/** The time that a busy machine may add to a bound. A hang takes longer. */
 const slackMs = 5_000
 
-/** What docs/reference/failures.md says of each kind of request while Postgres is away. */
+/** The promise of docs/reference/failures.md for each kind of request while Postgres is away. */
 interface Promised {
   name: string
   call: CallOptions & { path: string }
   status: number
-  /** Within this and the slack; absent: no wait is named. */
+  /** The answer comes within this time and the slack. Undefined: the document names no time. */
   withinMs?: number
-  /** A successful one is no row of the usage log; the pages of the queues never are. */
+  /** If it succeeds, it writes no row. The pages of the queues never write one. */
   unlogged?: true
 }
 
@@ -167,14 +167,14 @@ function promises(done: { jobId: string; link: string; requestId: string }): Pro
 }
 
 describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
-  test('every request has the answer of the contract within its bound, never a 500, and all comes back by itself', async () => {
+  test('every request gets the promised answer within its bound, never a 500, and service resumes by itself', async () => {
     const bed = await startDegradationBed()
     const done = await warmUp(bed)
     if (how === 'cut') await bed.wire.cut()
     else bed.wire.freeze()
 
     const promised = promises(done)
-    // At once, and again when the outage is known to all parts of the process.
+    // Once at the beginning, and again when all parts of the process know about the outage.
     await expectKept(bed, promised)
     await expect
       .poll(async () => (await bed.call('/readyz')).json, { timeout: 10_000 })
@@ -206,7 +206,7 @@ describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
   })
 })
 
-/** Ask for everything once, so that all that can be in memory is. */
+/** Calls everything once, so that the caches are filled. */
 async function warmUp(bed: DegradationBed) {
   const { call } = bed
   await untilServed(bed, paidKey)

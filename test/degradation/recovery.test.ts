@@ -16,10 +16,10 @@ import {
 
 const breaks = amount('WIRE_BREAKS', { test: 2, chaos: 20 })
 const images = '/v1/images/generations'
-/** The longest that a request may be on its way in these tests. A hang is longer. */
+/** No request in these tests may take longer. A hang does. */
 const hangMs = 20_000
 
-test('a network that forgets, swallows and cuts connections under load costs no row and books nothing twice', {
+test('a network that forgets, swallows and cuts connections under load loses no row and books none twice', {
   timeout: 60_000 + breaks * 15_000,
 }, async () => {
   const bed = await startDegradationBed()
@@ -40,7 +40,7 @@ test('a network that forgets, swallows and cuts connections under load costs no 
   for (const key of [freeKey, paidKey])
     expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
   const running = Promise.all([freeKey, freeKey, paidKey, paidKey].map(load))
-  // The first breaks come in the middle of what is being written.
+  // The first breaks happen while the process writes.
   for (let turn = 0; turn < breaks; turn++) {
     await untilReached(bed)
     if (turn % 4 === 0) wire.forget()
@@ -64,7 +64,7 @@ test('a network that forgets, swallows and cuts connections under load costs no 
   await expectTruth(bed)
 })
 
-test('connections that break at any point of their beginning end no process', async () => {
+test('connections that break at any moment of their start do not end a process', async () => {
   const bed = await startDegradationBed()
   for (const key of [freeKey, paidKey])
     expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
@@ -85,20 +85,20 @@ test('connections that break at any point of their beginning end no process', as
   expect(bed.tollgate.child.exitCode).toBe(null)
 })
 
-test('a key that is revoked while Postgres is not reached is served until it is, and refused within a second of that', async () => {
+test('a revoked key is served while Postgres cannot be reached, and refused within a second of its return', async () => {
   const bed = await startDegradationBed()
   const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
   expect(await ask()).toBe(200)
   bed.wire.freeze()
   await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
-  // Longer than keys are ever behind while Postgres is there.
+  // Longer than the delay with which a process learns of changed keys while Postgres works.
   await holdsFor(2_000, async () => expect(await ask()).toBe(200))
   await bed.wire.mend()
   await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
   expect((await bed.call(chatPath, { body: chatBody, key: paidKey })).status).not.toBe(401)
 })
 
-test('a key that is revoked where the network has forgotten every connection is refused all the same', async () => {
+test('a revoked key is refused even if the network has forgotten every connection', async () => {
   const bed = await startDegradationBed()
   const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
   expect(await ask()).toBe(200)
@@ -107,7 +107,7 @@ test('a key that is revoked where the network has forgotten every connection is 
   await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
 })
 
-test('a slow Postgres slows down what waits for it, and nothing else', async () => {
+test('a slow Postgres slows down only the requests that wait for it', async () => {
   const bed = await startDegradationBed({ env: { ADMIT_MS: '5000' } })
   for (const key of [freeKey, paidKey])
     expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
@@ -126,7 +126,7 @@ test('a slow Postgres slows down what waits for it, and nothing else', async () 
   await expectRows(bed.database, [free.requestId, paid.requestId])
 })
 
-test('who waits for images when Postgres goes away is told where to ask, and follows the job to its end once it is back', async () => {
+test("when Postgres goes away, a client that waits for images gets the job's address, and can follow the job to its end later", async () => {
   const bed = await startDegradationBed({ env: { IMAGE_LEASE_MS: '3000' } })
   bed.painter.hold()
   const body = { model: 'draw', prompt: 'waits held' }
@@ -137,10 +137,10 @@ test('who waits for images when Postgres goes away is told where to ask, and fol
     headers: { authorization: `Bearer ${freeKey}` },
   })
   bed.wire.freeze()
-  const told = await waiting
-  expect(told.status).toBe(202)
-  expect(told.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
-  expect(told.text).toContain(job?.id)
+  const answer = await waiting
+  expect(answer.status).toBe(202)
+  expect(answer.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
+  expect(answer.text).toContain(job?.id)
   bed.painter.release()
   await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(0)
   await bed.wire.mend()
@@ -148,7 +148,7 @@ test('who waits for images when Postgres goes away is told where to ask, and fol
   expect((await bed.call(`${images}/${job?.id}`)).json).toMatchObject({ status: 'succeeded' })
 })
 
-test('SIGTERM ends a process that does not reach Postgres, with its answers whole, and the next one ships what it left', async () => {
+test('SIGTERM ends a process that cannot reach Postgres, with complete answers, and the next process ships its rows', async () => {
   const bed = await startDegradationBed()
   expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
   bed.wire.freeze()
@@ -164,7 +164,7 @@ test('SIGTERM ends a process that does not reach Postgres, with its answers whol
   await expectTruth(bed)
 })
 
-test('a start waits for Postgres as long as DATABASE_WAIT_MS, then says which one it cannot use', async () => {
+test('a start waits DATABASE_WAIT_MS for Postgres, then ends with an error that names the database', async () => {
   const bed = await startDegradationBed()
   bed.wire.freeze()
   const begunMs = performance.now()

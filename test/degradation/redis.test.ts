@@ -17,13 +17,13 @@ import {
 } from './bed.ts'
 
 const images = '/v1/images/generations'
-/** What a machine with much else to do may add to a bound. A hang is longer. */
+/** The time that a busy machine may add to a bound. A hang takes longer. */
 const slackMs = 5_000
 const limitsMs = 100
-/** The last one is for `npm run chaos`: workers need a quarter of a minute to find out that they were forgotten. */
+/** `npm run chaos` tests the last one, because workers need 15 seconds to notice that they were forgotten. */
 const ways = (['cut', 'freeze', 'forget'] as const).slice(0, amount('REDIS_BREAKS', { test: 2, chaos: 3 }))
 
-test('a Redis that is gone or frozen is an error for nobody: limits go on in each process, images are made when it is back', {
+test('while Redis is gone or frozen no client gets an error: each process limits its own requests, and images are made later', {
   timeout: 180_000,
 }, async () => {
   const redis = await startRedis()
@@ -49,7 +49,7 @@ test('a Redis that is gone or frozen is an error for nobody: limits go on in eac
     expect(accepted.status).toBe(202)
     expect(accepted.tookMs).toBeLessThan(slackMs)
     if (how !== 'forget') {
-      // It is given up after it was waited for in vain a few times, one after the other.
+      // The process gives Redis up after a few timeouts in a row.
       const modeAfterOne = async () => {
         expect((await ask(countedKey)).status).toBe(200)
         return await mode()
@@ -66,15 +66,15 @@ test('a Redis that is gone or frozen is an error for nobody: limits go on in eac
       .toMatchObject({ status: 'succeeded' })
   }
 
-  // Whatever was counted where, there is a limit: no more than twice as many, where Redis is slow for some of them.
+  // Wherever requests are counted, there is a limit: at most twice as many when Redis is slow for some of them.
   const all = await Promise.all(Array.from({ length: 400 }, () => ask(countedKey)))
   const statuses = all.map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
-  const told = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
-  expect(told.status).toBe(200)
+  const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+  expect(pages.status).toBe(200)
 })
 
-test('while Redis is frozen a revoked key is refused and SIGTERM ends the process as ever', async () => {
+test('while Redis is frozen a revoked key is refused, and SIGTERM ends the process as usual', async () => {
   const redis = await startRedis()
   onTestFinished(redis.stop)
   const wire = await startWire(redis.url)
@@ -97,7 +97,7 @@ test('while Redis is frozen a revoked key is refused and SIGTERM ends the proces
   await expectRows(bed.database, [answer.requestId])
 })
 
-test('while Redis is away the process itself bounds its keys, and a start does without it', async () => {
+test('while Redis is away the process limits its keys by itself, and can start', async () => {
   const redis = await startRedis()
   onTestFinished(redis.stop)
   const wire = await startWire(redis.url)
@@ -119,6 +119,6 @@ test('while Redis is away the process itself bounds its keys, and a start does w
   await wire.mend()
   await expect
     .poll(async () => (await bed.call('/readyz')).json, { timeout: 15_000 })
-    // All of them were decided here.
+    // This process decided all of them by itself.
     .toMatchObject({ limits: 'shared', limits_decided_locally: 200 })
 })

@@ -3,7 +3,7 @@ import { bounds, revokeColdKey, startDegradationBed } from './bed.ts'
 
 const images = '/v1/images/generations'
 
-test('without a worker a client of images is told after IMAGE_WAIT_MS where to ask, and a worker that is frozen loses its job to another', async () => {
+test("without a worker a client gets the job's address after IMAGE_WAIT_MS, and a frozen worker loses its job to another", async () => {
   const bed = await startDegradationBed({ env: { ROLE: 'api', IMAGE_LEASE_MS: '1000' } })
   const waited = await bed.call(images, { body: { model: 'draw', prompt: 'first held' } })
   expect(waited.status).toBe(202)
@@ -21,7 +21,7 @@ test('without a worker a client of images is told after IMAGE_WAIT_MS where to a
   const job = async () => (await bed.call(`${images}/${waited.requestId}`)).json
   await expect.poll(job, { timeout: 20_000 }).toMatchObject({ status: 'succeeded' })
   const first = await job()
-  // What the frozen one goes on to do changes nothing.
+  // The frozen worker continues, and changes nothing.
   process.kill(frozen.pid, 'SIGCONT')
   const next = await bed.call(images, { body: { model: 'draw', prompt: 'second' } })
   expect([200, 202]).toContain(next.status)

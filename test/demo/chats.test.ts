@@ -64,7 +64,7 @@ describe.each([
     return whole
   }
 
-  it('says that it is a demo, and what it heard, streamed and whole', async () => {
+  it('says that it is a demo and repeats the question, streamed and whole', async () => {
     const { inputTokens, outputTokens, ...answer } = await both({ said: 'hello there' })
     expect(answer).toEqual({
       text: 'This is the demo channel of Tollgate; no model is behind it. You said: "hello there"',
@@ -79,7 +79,7 @@ describe.each([
     expect(long.inputTokens).toBeGreaterThan(10_000)
   })
 
-  it('calls the first tool that the user names, and only that', async () => {
+  it('calls the first tool that the user names, and no other', async () => {
     const tools = ['get_news', 'get_weather', 'get_time']
     const answer = await both({ said: 'Call get_weather, then get_time.', tools })
     expect(answer).toMatchObject({
@@ -90,7 +90,7 @@ describe.each([
     expect((await both({ said: 'What about get_weather_maps?', tools })).calls).toEqual([])
   })
 
-  it('does as the tool choice says', async () => {
+  it('obeys the tool choice', async () => {
     const tools = ['get_news', 'get_time']
     const calls = async (question: Question) => (await both({ tools, ...question })).calls
     expect(await calls({ said: 'hi', choice: 'required' })).toMatchObject([{ name: 'get_news' }])
@@ -101,7 +101,7 @@ describe.each([
     await expect(lost).rejects.toThrow('knows no function that this tool choice allows')
   })
 
-  it('never says more than the client allows, and says that it was cut', async () => {
+  it('never says more than the client allows, and says that it was cut off', async () => {
     const cut = await both({ said: 'hi', tokensMax: 4 })
     expect(cut).toMatchObject({ text: 'This is the demo', finish: finish.cut, outputTokens: 4 })
     const halfCall = await both({ said: 'get_time', tools: ['get_time'], tokensMax: 1 })
@@ -110,7 +110,7 @@ describe.each([
     expect(thinking).toMatchObject({ finish: finish.cut, outputTokens: 8 })
   })
 
-  it('thinks when the request asks for it, but for Responses', async () => {
+  it('thinks when the request asks for it, except over Responses', async () => {
     const answer = await both({ said: 'hi', thinks: true })
     expect(answer.thought).toBe(name === 'responses' ? '' : thought)
     expect(answer.text).toContain('You said: "hi"')
@@ -173,14 +173,14 @@ describe('the demo', () => {
     expect(text).toContain('The tools answered: {\\"output\\":\\"sunny\\"}')
   })
 
-  it('answers in any JSON object where the client asks for no more', async () => {
+  it('answers with any JSON object if the client asks for JSON without a schema', async () => {
     const messages = [{ role: 'user' as const, content: 'JSON, please' }]
     const response_format = { type: 'json_object' as const }
     const { choices } = await openai.chat.completions.create({ model, messages, response_format })
     expect(choices[0]?.message.content).toBe('{"reply":"demo"}')
   })
 
-  it('ends where a schema contains itself without end', async () => {
+  it('ends its answer even if a schema contains itself without end', async () => {
     const names = Array.from({ length: 50 }, (_, at) => `child_${at}`)
     const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#' }]))
     const { text } = await askChat({ said: 'hi', schema: { type: 'object', properties, required: names } })
@@ -214,7 +214,7 @@ describe('the demo', () => {
     expect({ ...second, created: 0 }).toEqual({ ...first, created: 0 })
   })
 
-  it('counts the input as it does in its answers', async () => {
+  it('counts the input as its answers do', async () => {
     const messages = [{ role: 'user' as const, content: 'hello there' }]
     const answer = await anthropic.messages.create({ model, max_tokens: 100, messages })
     const { input_tokens } = await anthropic.messages.countTokens({ model, messages })
@@ -226,7 +226,7 @@ describe('the demo', () => {
     })
   })
 
-  it('refuses what it cannot answer, in the format of the path', async () => {
+  it('refuses requests that it cannot answer, in the format of the path', async () => {
     const messages = [{ role: 'user' as const, content: 'hi' }]
     await expect(openai.chat.completions.create({ model, messages: [] })).rejects.toThrow(
       /^400 The demo channel found no message to answer/,
@@ -246,7 +246,7 @@ describe('the demo', () => {
     expect([broken.status, await broken.json()]).toMatchObject([400, { type: 'error' }])
   })
 
-  it('refuses a body that is too large, and goes on', async () => {
+  it('refuses a body that is too large, and stays up', async () => {
     const body = Buffer.alloc(32 * 1024 * 1024 + 1, ' ')
     const refused = await fetch(`${demo.url}/v1/chat/completions`, { method: 'POST', body })
     expect([refused.status, await refused.json()]).toMatchObject([
@@ -407,7 +407,7 @@ async function askGemini(question: Question): Promise<Answer> {
   }
 }
 
-/** By hand: the clients of the gateway do not speak this format. */
+/** By hand, because no client of the gateway speaks this format. */
 async function postGemini(verb: string, body: object) {
   const response = await fetch(`${demo.url}/v1beta/models/${model}:${verb}?alt=sse`, {
     method: 'POST',

@@ -22,7 +22,7 @@ const model = 'demo-image'
 const cat = { model, prompt: 'a cat on a mat', size: '256x256' } as const
 
 describe('the demo’s images, called by the official SDK', () => {
-  it('say on them that they are a demo, also in the smallest preview', async () => {
+  it('show that they are a demo, even in the smallest preview', async () => {
     const stream = await client.images.generate({ ...cat, stream: true, partial_images: 1 })
     const pictures: Png[] = []
     for await (const event of stream) pictures.push(decodePng(event.b64_json))
@@ -41,7 +41,7 @@ describe('the demo’s images, called by the official SDK', () => {
     expect(new Set(all.map((data) => decodePng(data).colours)).size).toBe(4)
   })
 
-  it('have the size and the quality that were asked for, and a usage that fits them', async () => {
+  it('have the requested size and quality, and a usage that fits them', async () => {
     const plain = await client.images.generate({ model, prompt: 'a cat' })
     expect(plain).toMatchObject({ size: '1024x1024', quality: 'medium', background: 'opaque' })
     expect(decodePng(plain.data?.[0]?.b64_json)).toMatchObject({ width: 1024, height: 1024 })
@@ -80,7 +80,7 @@ describe('the demo’s images, called by the official SDK', () => {
     await expect(refused).rejects.toThrow(`400 ${name}: the demo channel takes`)
   })
 
-  it('leave the demo whole when their reader goes away in the middle', async () => {
+  it('do no harm to the demo when the reader leaves in the middle', async () => {
     const stream = await client.images.generate({ ...cat, n: 10, stream: true, partial_images: 3 })
     for await (const _ of stream) break
     expect((await client.images.generate(cat)).data).toHaveLength(1)
@@ -131,7 +131,7 @@ it('the demo’s catalog has a model for chats and one for images, each on a cha
   }
 })
 
-/** In dots, as it must stand on every picture. */
+/** The label in dots. Every picture must show it. */
 const label = [
   '##### .###. #.... #.... .###. .###. ##### #####',
   '..#.. #...# #.... #.... #...# #...# ..#.. #....',
@@ -151,7 +151,7 @@ const label = [
   '            ####. ##### #...# .###.',
 ].map((row) => row.replaceAll('.', ' ').trimEnd())
 
-/** What stands in white on a picture, in dots of `scale` pixels. */
+/** The white parts of a picture, in dots of `scale` pixels. */
 function labelOf({ width, height, rows, colours }: Png, scale: number): string[] {
   const isWhite = (index: number) => colours.slice(index * 6, index * 6 + 6) === 'ffffff'
   const lines = Array.from({ length: height }, (_, y) => {
@@ -166,7 +166,7 @@ function labelOf({ width, height, rows, colours }: Png, scale: number): string[]
   )
   const stretched = (text: string) => [...text].map((dot) => dot.repeat(scale)).join('')
   const dots = marked.filter((_, y) => y % scale === 0).map((line) => thin(line.slice(left), scale))
-  // Nothing but whole dots was drawn.
+  // The picture has only whole dots.
   expect(marked.map((line) => line.slice(left).trimEnd())).toEqual(
     dots.flatMap((row) => Array.from({ length: scale }, () => stretched(row))),
   )

@@ -61,8 +61,8 @@ async function ask(url: string, key: string): Promise<Answered> {
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  const said = (await response.json()) as { error?: { message: string } }
-  return { status: response.status, message: said.error?.message ?? '' }
+  const answer = (await response.json()) as { error?: { message: string } }
+  return { status: response.status, message: answer.error?.message ?? '' }
 }
 
 /** The amounts in a refusal: the most that the request could cost, and what was left. */

@@ -55,9 +55,9 @@ test('the first start prints a base URL, a key and a curl; the official SDK stre
   const { data: stream, request_id } = await openai.chat.completions
     .create({ model: 'demo-chat', stream: true, messages: [{ role: 'user', content: 'Hello' }] })
     .withResponse()
-  let said = ''
-  for await (const chunk of stream) said += chunk.choices[0]?.delta.content ?? ''
-  expect(said).toContain('demo')
+  let text = ''
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+  expect(text).toContain('demo')
   const tools = await openai.chat.completions.create({
     model: 'demo-chat',
     messages: [{ role: 'user', content: 'Use it' }],

@@ -164,9 +164,9 @@ test('completions pass whole', async () => {
 test('completions stream; the gateway asks for usage, and hides it from a client that did not ask', async () => {
   const piece = (text: string, reason: string | null) =>
     `data: ${JSON.stringify({ id: 'cmpl-1', model: 'gpt-instruct', choices: [{ index: 0, text, finish_reason: reason }] })}\n\n`
-  const told = `data: ${JSON.stringify({ id: 'cmpl-1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}\n\n`
+  const usageFrame = `data: ${JSON.stringify({ id: 'cmpl-1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}\n\n`
   bed.upstream.script(() => ({
-    chunks: [piece('the', null), piece('re', 'stop'), told, 'data: [DONE]\n\n'],
+    chunks: [piece('the', null), piece('re', 'stop'), usageFrame, 'data: [DONE]\n\n'],
     ending: 'end',
   }))
   const { openai, wire } = client()

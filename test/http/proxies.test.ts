@@ -239,7 +239,7 @@ describe('a client that comes from another machine without TLS', () => {
     ['2001:db8::7', '2001:db8::7'],
     ['fe80::7%eth0', 'fe80::7'],
     ['10.1.2.3', '10.1.2.3'],
-  ])('is refused with a row: from %s', async (address, told) => {
+  ])('is refused with a row: from %s', async (address, recorded) => {
     here = address
     for (const headers of [{}, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '127.0.0.1' }]) {
       const answer = await callAnew(`http://127.0.0.1:${strict.port}/v1/chat/completions`, {
@@ -252,7 +252,7 @@ describe('a client that comes from another machine without TLS', () => {
         status: 403,
         error_kind: 'permission_denied',
         key_id: null,
-        client_address: told,
+        client_address: recorded,
       })
     }
     expect(strict.upstream.requests).toEqual([])
@@ -271,11 +271,11 @@ describe('a client that comes from another machine without TLS', () => {
 
   test('is served behind a trusted proxy only if the proxy says https', async () => {
     const bed = await from(() => '::ffff:203.0.113.7', { TRUSTED_PROXIES: '203.0.113.0/24' })
-    const said = async (headers: Record<string, string>) => (await chat(bed, headers)).status
-    expect(await said({})).toBe(403)
-    expect(await said({ 'x-forwarded-proto': '' })).toBe(403)
-    expect(await said({ 'x-forwarded-proto': 'http' })).toBe(403)
-    expect(await said({ 'x-forwarded-proto': 'https' })).toBe(200)
+    const statusWith = async (headers: Record<string, string>) => (await chat(bed, headers)).status
+    expect(await statusWith({})).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': '' })).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': 'http' })).toBe(403)
+    expect(await statusWith({ 'x-forwarded-proto': 'https' })).toBe(200)
     await bed.close()
   })
 

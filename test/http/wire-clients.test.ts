@@ -145,7 +145,7 @@ const deaths: [
 
 test.for(deaths)(
   'a client leaves and its upstream %s: one row says that it left',
-  async ([how, die, , told]) => {
+  async ([how, die, , expected]) => {
     const model = `drained-${deaths.findIndex(([name]) => name === how)}`
     const asked = Promise.withResolvers<RawRequest>()
     act = (request) => {
@@ -162,14 +162,14 @@ test.for(deaths)(
       outcome: 'cancelled',
       stream_end: 'client_gone',
       error_kind: null,
-      ...told,
+      ...expected,
     })
   },
 )
 
 test.for(deaths.slice(0, 3))(
   'a client leaves before the headers and its upstream %s: one row says that it left',
-  async ([how, die, told]) => {
+  async ([how, die, expected]) => {
     const model = `undrained-${deaths.findIndex(([name]) => name === how)}`
     const asked = Promise.withResolvers<RawRequest>()
     act = (request) => asked.resolve(request)
@@ -183,7 +183,7 @@ test.for(deaths.slice(0, 3))(
       outcome: 'cancelled',
       stream_end: 'client_gone',
       usage_source: 'none',
-      ...told,
+      ...expected,
     })
   },
 )

@@ -11,7 +11,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-test('money is held of account, key and group where all of them can bear it, else of none', async () => {
+test('a request holds money of account, key and group if all of them have room, else of none', async () => {
   const tenant = await bed.aTenant(1_000n)
   const group = await bed.aGroup({ total: 60n })
   const payer = await bed.aKey(tenant, group, { total: 50n })
@@ -28,7 +28,7 @@ test('money is held of account, key and group where all of them can bear it, els
   expect(await bed.periods(group)).toEqual(['total 1970-01-01: spent 7, held 0'])
 })
 
-test('of one batch each pot bears what it can, in order, whoever shares it', async () => {
+test('in a batch, account, key and group grant the requests in order as far as their money goes', async () => {
   const [rich, poor] = [await bed.aTenant(1_000n), await bed.aTenant(5n)]
   const group = await bed.aGroup({ total: 30n })
   const payers = [
@@ -66,7 +66,7 @@ test('of one batch each pot bears what it can, in order, whoever shares it', asy
   expect(await bed.periods(group)).toEqual(['total 1970-01-01: spent 0, held 0'])
 })
 
-test('a tenant without a limit has only its budgets checked, and its reservations stand all the same', async () => {
+test('a tenant without a limit is checked only against its budgets, and its reservations exist all the same', async () => {
   const tenant = await bed.aTenant()
   const payer = await bed.aKey(tenant, await bed.aGroup(), { total: 10n })
   const id = randomUUIDv7()
@@ -78,7 +78,7 @@ test('a tenant without a limit has only its budgets checked, and its reservation
   expect(await bed.left(payer)).toBe('insufficient key total 0 0')
 })
 
-test('a request belongs to the day and month in its id, whenever it is admitted or settled', async () => {
+test('a request counts for the day and month in its id, whenever it is admitted or settled', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup({ month: 15n }), { day: 10n })
   const [before, after] = [idAt(Date.UTC(2026, 0, 31, 23, 59, 59, 999)), idAt(Date.UTC(2026, 1, 1))]
   const [late, next] = [idAt(Date.UTC(2026, 0, 31, 23)), idAt(Date.UTC(2026, 1, 1, 0, 0, 1))]
@@ -102,7 +102,7 @@ test('a request belongs to the day and month in its id, whenever it is admitted 
   expect(await bed.left(payer, Date.UTC(2026, 1, 1, 12))).toBe('insufficient key day 6 6')
 })
 
-test('a budget that comes in the middle of its period counts what was spent in it, and is exact from then on', async () => {
+test('a budget that begins in the middle of its period counts the earlier spending, and is exact from then on', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup())
   const now = new Date()
   const costs = [
@@ -124,7 +124,7 @@ test('a budget that comes in the middle of its period counts what was spent in i
   expect(await bed.left(payer, now)).toBe('insufficient group total 30 30')
 })
 
-test('a budget that was away for a while counts what was spent meanwhile', async () => {
+test('a budget that returns after a break counts the spending of the break', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { day: 100n, total: 100n })
   const now = Date.now()
   await bed.settle({ id: idAt(now), payer, cost: 5n })
@@ -136,7 +136,7 @@ test('a budget that was away for a while counts what was spent meanwhile', async
   expect(await bed.left(payer, now)).toBe('insufficient key total 65 65')
 })
 
-test('a budget that comes while a hundred shipments run misses none of them and counts none twice', async () => {
+test('a budget that begins during a hundred shipments misses none of them and counts none twice', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup())
   const now = Date.now()
   const shipments = Array.from({ length: 100 }, () => bed.settle({ id: idAt(now), payer, cost: 1n }))
@@ -150,7 +150,7 @@ test('a budget that comes while a hundred shipments run misses none of them and 
   expect(await bed.periods(payer.groupId)).toEqual(['total 1970-01-01: spent 100, held 0'])
 })
 
-test('what a killed process held of budgets is free again once it is released', async () => {
+test('the money of budgets that a killed process held is free again after its release', async () => {
   const payer = await bed.aKey(await bed.aTenant(10n), await bed.aGroup({ month: 10n }), { day: 10n })
   const now = Date.now()
   expect(await bed.reserve({ id: idAt(now), payer, amount: 10n })).toEqual(['granted'])
@@ -161,7 +161,7 @@ test('what a killed process held of budgets is free again once it is released', 
   expect(await bed.reserve({ id: idAt(now), payer, amount: 10n })).toEqual(['granted'])
 })
 
-test('ledger:verify finds a budget that holds or has spent anything else than its reservations and requests say', async () => {
+test('ledger:verify finds a budget that differs from its reservations and requests', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { day: 10n, total: 10n })
   await bed.settle({ id: randomUUIDv7(), payer, cost: 5n })
   const tamper = async (column: string, by: number, period: string) => {
@@ -180,7 +180,7 @@ test('ledger:verify finds a budget that holds or has spent anything else than it
   ])
 })
 
-test('an amount beyond every number is refused, and harms nobody else', async () => {
+test('an amount that no number can hold is refused, and other requests do not suffer', async () => {
   const payer = await bed.aKey(await bed.aTenant(10n ** 18n), await bed.aGroup())
   const [huge, small] = [randomUUIDv7(), randomUUIDv7()]
   expect(
@@ -189,7 +189,7 @@ test('an amount beyond every number is refused, and harms nobody else', async ()
 })
 
 test('hundreds of admissions, settlements, entries and changes of budgets at once neither deadlock nor miscount', async () => {
-  // Each batch is of one tenant, so that its account serializes nothing: what all of them share is locked in one order.
+  // Each batch belongs to one tenant, so that no account serializes them. They lock the shared rows in one order.
   const tenants = await Promise.all(
     Array.from({ length: 8 }, (_, n) => bed.aTenant(n % 2 === 0 ? 1_000_000n : undefined)),
   )
@@ -203,22 +203,22 @@ test('hundreds of admissions, settlements, entries and changes of budgets at onc
     const batch = shuffled(payers[turn % payers.length] ?? [], turn).map((payer) => {
       return { id: randomUUIDv7(), payer, amount: 10n }
     })
-    const said = await bed.reserve(...batch)
+    const verdicts = await bed.reserve(...batch)
     await bed.settle(...shuffled(batch, turn + 1).map(({ id, payer }) => ({ id, payer, cost: 3n })))
     const { tenantId, keyId } = batch[0]?.payer ?? nobody
     if (turn % 5 === 0)
       await bed.database.sql`SELECT book_entry(${randomUUIDv7()}, ${tenantId}, 'top_up', 5, NULL)`
     if (turn % 7 === 0) await bed.setBudgets('keys', keyId, { month: turn % 2 === 0 ? 700_000n : null })
-    return said
+    return verdicts
   }
-  const said = await Promise.all(Array.from({ length: 200 }, (_, turn) => round(turn)))
-  expect(new Set(said.flat())).toEqual(new Set(['granted']))
+  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, turn) => round(turn)))
+  expect(new Set(verdicts.flat())).toEqual(new Set(['granted']))
   for (const tenant of tenants) expect((await bed.account(tenant)).held).toBe(0n)
 })
 
 const nobody: Payer = { tenantId: '', keyId: '', groupId: '' }
 
-/** In an order that depends on the seed alone. */
+/** The order depends only on the seed. */
 function shuffled<T extends object>(list: readonly T[], seed: number): T[] {
   return list
     .map((item, place) => ({ item, at: ((place + 1) * 7919 * (seed + 3)) % 101 }))

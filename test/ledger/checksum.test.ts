@@ -16,7 +16,7 @@ test.each([
   expect(of(Buffer.from(`before${text}behind`), 6, 6 + text.length)).toBe(hash)
 })
 
-test('a bit that flips anywhere changes the check, as does each byte that is missing', () => {
+test('any flipped bit changes the checksum, and so does any missing byte', () => {
   const bytes = Buffer.from(Array.from({ length: 67 }, (_, i) => (i * 37) & 255))
   const seen = new Set([of(bytes)])
   for (let bit = 0; bit < bytes.length * 8; bit++) {

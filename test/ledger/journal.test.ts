@@ -46,7 +46,7 @@ function framesOnDisk(): Frame[] {
   return frames
 }
 
-/** The real disk, until it is told to be full. */
+/** The real disk until `full` is set. */
 function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
   const disk = {
     full: false,
@@ -66,7 +66,7 @@ function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
   return disk as JournalDisk & { full: boolean; writes: number }
 }
 
-test('a resolved open is on disk, with everything that an orphaned row needs', async () => {
+test('when `open` resolves, the disk has everything that an orphaned row needs', async () => {
   const journal = start()
   const open = anOpen({
     tenantId: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -100,7 +100,7 @@ test('all frames of one turn of the event loop go out in one write', async () =>
   await journal.end()
 })
 
-test('a torn tail at any byte is found, and every frame before it is read', async () => {
+test('a torn tail is found at any byte, and every frame before it is read', async () => {
   const journal = start()
   const first = anOpen()
   await journal.open(first)
@@ -117,7 +117,7 @@ test('a torn tail at any byte is found, and every frame before it is read', asyn
   expect(readFrame(bytes, whole)).toMatchObject({ kind: 'close' })
 })
 
-test('a record that cannot be written leaves nothing behind that hides the next', async () => {
+test('a record that cannot be written does not hide the next one', async () => {
   const journal = start()
   const unreadable = {
     get: () => {
@@ -134,7 +134,7 @@ test('a record that cannot be written leaves nothing behind that hides the next'
   await journal.end()
 })
 
-test('a full disk refuses new requests by name, keeps every close, and writes them when there is room again', async () => {
+test('a full disk refuses new requests with the reason; the journal keeps every close, and writes it when there is room', async () => {
   const disk = fillableDisk()
   const journal = start({ disk })
   const running = Array.from({ length: 20 }, () => anOpen())
@@ -164,7 +164,7 @@ test('a full disk refuses new requests by name, keeps every close, and writes th
   await journal.end()
 })
 
-test('at its bound the journal refuses new requests and still takes the end of running ones', async () => {
+test('at its bound the journal refuses new requests and still accepts the end of running ones', async () => {
   const journal = start({ bytesMax: 600 })
   const running = anOpen()
   await journal.open(running)
@@ -176,7 +176,7 @@ test('at its bound the journal refuses new requests and still takes the end of r
   await journal.end()
 })
 
-test('from its bound on the journal keeps refusals without their bodies, and says when it holds twice as much', async () => {
+test('beyond its bound the journal keeps refusals without their bodies, and reports when it holds twice as much', async () => {
   const journal = start({ bytesMax: 1000 })
   while (!journal.overfull) await journal.row(anOpen({ body: Buffer.alloc(400, 'x') }), aClose())
   const bodies = framesOnDisk().flatMap((frame) =>

@@ -20,10 +20,10 @@ let url: string
 let drop: () => Promise<void>
 let database: Database
 let ledger: Ledger
-const said: string[] = []
+const logged: string[] = []
 
 const log = relayLog((level, fields, message) => {
-  said.push(level === 'info' ? message : `${message} ${JSON.stringify(fields)}`)
+  logged.push(level === 'info' ? message : `${message} ${JSON.stringify(fields)}`)
 })
 
 function startLedger(environment: Record<string, string> = {}): Ledger {
@@ -32,15 +32,15 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     databaseUrl: url,
     instanceId: randomUUIDv7(),
     sync: 'process',
-    // A slow machine is no failure.
+    // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', ...environment }).bounds,
     log,
-    onFenced: (message) => said.push(message),
+    onFenced: (message) => logged.push(message),
   })
 }
 
 beforeEach(async () => {
-  said.length = 0
+  logged.length = 0
   home = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
   ;({ url, drop } = await freshDatabase())
   database = openDatabase(url)
@@ -68,7 +68,7 @@ test('a request that is opened and closed becomes one row with every column, its
     aClose({ accountId: tenantId, error: { kind: 'internal', message: 'broke', upstreamStatus: 500 } }),
   )
   const shipped = await ledger.shipNow()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
   expect(shipped).toBe(true)
 
   const [row] = await database.sql`SELECT * FROM requests`
@@ -118,7 +118,7 @@ test('ten thousand rows over many segments are all there once, and the segments 
   await until(() => segments().length <= 2)
 })
 
-test('a long request pins only its own open frame: its segment is compacted and the row comes whole in the end', async () => {
+test('a long request keeps only its own open frame: its segment is compacted, and the row is complete in the end', async () => {
   ledger = startLedger({ JOURNAL_SEGMENT_BYTES: '65536', SHIP_INTERVAL_MS: '10' })
   const long = anOpen()
   await ledger.open(long)
@@ -139,7 +139,7 @@ test('a long request pins only its own open frame: its segment is compacted and 
   ).toMatchObject([{ n: 1 }])
 })
 
-test('a frame that Postgres refuses is set aside and all the others arrive', async () => {
+test('a frame that Postgres refuses is set aside, and all others arrive', async () => {
   ledger = startLedger()
   const bad = anOpen()
   const opens = [
@@ -154,10 +154,10 @@ test('a frame that Postgres refuses is set aside and all the others arrive', asy
   }
   await ledger.shipNow()
   expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toMatchObject([{ n: 21 }])
-  expect(said.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
+  expect(logged.filter((line) => line.includes('set aside')).length).toBeGreaterThan(0)
 })
 
-test('an ended ledger leaves no journal behind and its instance closed', async () => {
+test('an ended ledger leaves no journal, and its instance is closed', async () => {
   ledger = startLedger()
   const open = anOpen()
   await ledger.open(open)
@@ -169,14 +169,14 @@ test('an ended ledger leaves no journal behind and its instance closed', async (
   ledger = startLedger()
 })
 
-test('what is written while a batch is on its way to Postgres is shipped too when the ledger ends then', async () => {
+test('rows that are written while a batch is on its way are shipped too if the ledger ends then', async () => {
   ledger = startLedger()
   expect(await ledger.shipNow()).toBe(true)
   const { awaited, release } = await lockRequests()
   await aRow()
   await awaited()
   await aRow()
-  const ended = await endIsTold(5_000)
+  const ended = await endIsAsked(5_000)
   await release()
   await ended()
   expect(await database.sql`SELECT count(*)::int AS n FROM requests`).toEqual([{ n: 2 }])
@@ -184,13 +184,13 @@ test('what is written while a batch is on its way to Postgres is shipped too whe
   ledger = startLedger()
 })
 
-test('what is not shipped when time is over at the end stays on disk', async () => {
+test('rows that are not shipped before the deadline of the end stay on disk', async () => {
   ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
   expect(await ledger.shipNow()).toBe(true)
   const { awaited, release } = await lockRequests()
   for (let i = 0; i < 20; i++) await aRow(randomBytes(10_000))
   await awaited()
-  const ended = await endIsTold(0)
+  const ended = await endIsAsked(0)
   await release()
   await ended()
   const [found] = await database.sql`SELECT count(*)::int AS n FROM requests`
@@ -201,7 +201,7 @@ test('what is not shipped when time is over at the end stays on disk', async () 
   ledger = startLedger()
 })
 
-test('a flood of unknown callers from one address is folded into counted rows that add up', async () => {
+test('many requests of unknown callers from one address become counted rows that add up', async () => {
   ledger = startLedger({ UNAUTHENTICATED_ROWS_PER_MINUTE: '5' })
   const unknown = aClose({
     status: 401,
@@ -217,16 +217,16 @@ test('a flood of unknown callers from one address is folded into counted rows th
   ledger = startLedger()
 })
 
-test('a process that was taken for dead is told so, and stops shipping', async () => {
+test('a process that was thought dead learns it, and stops shipping', async () => {
   ledger = startLedger()
   const instances = () => database.sql`SELECT id FROM instances`
   await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
   await database.sql`UPDATE instances SET state = 'adopted'`
-  await until(() => said.some((line) => line.includes('taken for dead')))
+  await until(() => logged.some((line) => line.includes('taken for dead')))
   await ledger.end(1_000)
 })
 
-test('a usage query is told when the log is behind', async () => {
+test('a usage query learns when the log is behind', async () => {
   const elsewhere = url
   url = url.replace(/:\d+\//, ':9/')
   ledger = startLedger({ SHIP_ON_QUERY_MS: '200' })
@@ -236,7 +236,7 @@ test('a usage query is told when the log is behind', async () => {
   url = elsewhere
 })
 
-test('a journal that cannot be shipped stays below twice its bound and a little, and still counts every refusal', async () => {
+test('a journal that cannot be shipped grows to about twice its bound, and still counts every refusal', async () => {
   const journalBytesMax = 100_000
   const bounds = { ...readConfig({}).bounds, journalBytesMax }
   const away = { databaseUrl: 'postgres://nobody@127.0.0.1:9/none', instanceId: randomUUIDv7() }
@@ -250,7 +250,7 @@ test('a journal that cannot be shipped stays below twice its bound and a little,
   expect(() => ledger.requireRoom()).toThrow('its journal has reached its bound')
   for (let i = 0; i < 2_000; i++) await ledger.refuse(anOpen({ keyId }), refused)
   expect(ledger.health().journalBytes).toBe(reached)
-  // A row that releases a reservation stands for itself alone.
+  // A row that releases a reservation is not folded.
   await ledger.refuse(anOpen({ keyId, reservedAccountId: randomUUIDv7() }), refused)
   expect(ledger.health().journalBytes).toBeGreaterThan(reached)
   await ledger.end(0)
@@ -264,7 +264,7 @@ async function aRow(body = Buffer.from('{}')): Promise<void> {
   await ledger.close(open, aClose())
 }
 
-/** Nobody may write the usage log until it is released. `awaited`: somebody tries to. */
+/** Locks the usage log against writes until `release`. `awaited` resolves when somebody tries to write it. */
 async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Promise<unknown> }> {
   let unlock = () => {}
   const unlocked = new Promise<void>((resolve) => {
@@ -288,16 +288,18 @@ async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Pr
   }
 }
 
-/** Resolves once the ledger has told its shipper to end, and answers a function that waits until it has. */
-async function endIsTold(deadlineMs: number): Promise<() => Promise<void>> {
-  const told = vi.spyOn(Worker.prototype, 'postMessage')
+/** Resolves once the ledger has asked its shipper to end. The returned function waits for that end. */
+async function endIsAsked(deadlineMs: number): Promise<() => Promise<void>> {
+  const posted = vi.spyOn(Worker.prototype, 'postMessage')
   const ended = ledger.end(deadlineMs)
-  await expect.poll(() => told.mock.calls, { timeout: 10_000 }).toContainEqual([{ type: 'end', deadlineMs }])
-  told.mockRestore()
+  await expect
+    .poll(() => posted.mock.calls, { timeout: 10_000 })
+    .toContainEqual([{ type: 'end', deadlineMs }])
+  posted.mockRestore()
   return () => ended
 }
 
-/** How many requests each row stands for that is in the journal. */
+/** The number of requests that each row in the journal counts. */
 function foldedOnDisk(): number[] {
   return segments().flatMap((name) => {
     const bytes = readFileSync(join(home, 'journal', name))

@@ -24,7 +24,7 @@ afterEach(async () => {
   await drop()
 })
 
-test('what a process held is released once nobody has heard of it for a day, and only then', async () => {
+test('the money that a process held is released when it has been silent for a day, and not before', async () => {
   const account = await anAccount()
   const [lost, silent, live, caller] = [30, 23, 0, 30].map((hours) => ({ id: randomUUIDv7(), hours }))
   for (const { id, hours } of [lost, silent, live, caller].flatMap((one) => one ?? [])) {
@@ -41,7 +41,7 @@ test('what a process held is released once nobody has heard of it for a day, and
   ])
 })
 
-test('the journal of a process that was given up is still shipped whole when it comes back', async () => {
+test('the journal of a lost process is still shipped completely when it returns', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
   const instance = randomUUIDv7()
   const directory = join(home, 'journal', instance)
@@ -86,7 +86,7 @@ test('the journal of a process that was given up is still shipped whole when it 
   }
 })
 
-test('a tag that is not noted, and one that leads to no request, are differences', async () => {
+test('ledger:verify reports a tag without its note, and a note without its request', async () => {
   const tagged = async () => {
     const id = randomUUIDv7()
     await database.sql`

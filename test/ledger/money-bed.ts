@@ -24,7 +24,7 @@ export async function startMoneyBed() {
 /** The functions that move money. */
 export function moneyOf({ sql }: Database) {
   return {
-    /** Undefined: not limited. */
+    /** Undefined: the tenant has no limit. */
     async aTenant(balanceNano?: bigint): Promise<string> {
       const id = randomUUIDv7()
       const balance = String(balanceNano ?? 0n)
@@ -54,7 +54,7 @@ export function moneyOf({ sql }: Database) {
       await sql`INSERT INTO keys ${sql(row)}`
       return { tenantId, keyId: id, groupId }
     },
-    /** The verdicts, in order: `granted`, or such as `busy balance 5 3` with what is left and what of it is free. */
+    /** The verdicts in order: `granted`, or for example `busy balance 5 3` with the rest and the free part of it. */
     async reserve(...wishes: MoneyWish[]): Promise<string[]> {
       const rows = await sql<Record<string, string>[]>`
         SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(${instance},
@@ -69,7 +69,7 @@ export function moneyOf({ sql }: Database) {
       )
       return wishes.map(({ id }) => said.get(id) ?? 'not answered')
     },
-    /** As a shipment does: the row, the entry, and the money, in one transaction. */
+    /** Does what a shipment does: the row, the entry and the money in one transaction. */
     async settle(...ended: Ended[]): Promise<void> {
       await sql.begin(async (tx) => {
         for (const { id, payer, cost } of ended) {
@@ -89,7 +89,7 @@ export function moneyOf({ sql }: Database) {
     async setBudgets(table: 'keys' | 'key_groups', id: string, budgets: Budgets): Promise<void> {
       await sql`UPDATE ${sql(table)} SET ${sql(columnsOf(budgets))} WHERE id = ${id}`
     },
-    /** Such as `day 2026-01-31: spent 5, held 3`. */
+    /** For example `day 2026-01-31: spent 5, held 3`. */
     async periods(ownerId: string): Promise<string[]> {
       const rows = await sql<Record<string, string>[]>`
         SELECT period, to_char(starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, spent_nano, reserved_nano
@@ -99,7 +99,7 @@ export function moneyOf({ sql }: Database) {
           `${period} ${day}: spent ${spent_nano}, held ${reserved_nano}`,
       )
     },
-    /** What is left of a budget for a request of now, told by asking for more than anybody has. */
+    /** The rest of a budget for a request at this time. It asks for more than any budget has, and reads the refusal. */
     async left(payer: Payer, moment: Date | number = Date.now()): Promise<string> {
       const id = idAt(moment)
       const [said = ''] = await this.reserve({ id, payer, amount: 10n ** 18n })
@@ -118,7 +118,7 @@ export function moneyOf({ sql }: Database) {
 
 export type MoneyBed = Awaited<ReturnType<typeof startMoneyBed>>
 
-/** Nano-USD; null takes a budget away. */
+/** Nano-USD; null removes the budget. */
 export interface Budgets {
   day?: bigint | null
   month?: bigint | null
@@ -143,7 +143,7 @@ export interface Ended {
   cost: bigint
 }
 
-/** A uuidv7 of this moment. */
+/** A uuidv7 of the given time. */
 export function idAt(moment: Date | number): string {
   const ms = BigInt(typeof moment === 'number' ? moment : moment.getTime())
   const head = ms.toString(16).padStart(12, '0')

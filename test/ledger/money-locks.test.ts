@@ -6,7 +6,7 @@ import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'
 
-/** What waits for what, and holds what meanwhile: each test stops one transaction where it would do harm. */
+/** Locks on money: each test stops one transaction at the moment when it could cause a deadlock or a wait. */
 
 let bed: MoneyBed
 let other: postgres.ReservedSql
@@ -21,7 +21,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** So many statements wait for a lock. */
+/** Waits until so many statements wait for a lock. */
 const waiting = async (count: number) =>
   expect
     .poll(
@@ -34,7 +34,7 @@ const waiting = async (count: number) =>
     )
     .toBe(count)
 
-test('while a new budget is counted charges wait, and nobody who wants to be admitted', async () => {
+test('while a new budget is being counted, charges wait and admissions do not', async () => {
   const payer = await bed.aKey(await bed.aTenant(1_000n), await bed.aGroup(), { total: 100n })
   const [running, next] = [randomUUIDv7(), randomUUIDv7()]
   expect(await bed.reserve({ id: running, payer, amount: 10n })).toEqual(['granted'])
@@ -42,20 +42,20 @@ test('while a new budget is counted charges wait, and nobody who wants to be adm
   const settled = bed.settle({ id: running, payer, cost: 7n })
   await waiting(1)
   expect(await bed.reserve({ id: next, payer, amount: 10n })).toEqual(['granted'])
-  // What was free of charge is released all the same.
+  // A request that cost nothing is released without waiting.
   await bed.settle({ id: next, payer, cost: 0n })
   await other`COMMIT`
   await settled
   expect(await bed.account(payer.tenantId)).toEqual({ balance: 993n, held: 0n })
 })
 
-test('while the log is summed up for a new budget, the old ones of its owner admit as ever', async () => {
+test("while the log is summed up for a new budget, the owner's old budgets admit requests as usual", async () => {
   const payer = await bed.aKey(await bed.aTenant(1_000n), await bed.aGroup({ month: 100n }), { total: 100n })
   const now = Date.now()
   await bed.settle({ id: randomUUIDv7(), payer, cost: 7n })
   await bed.setBudgets('keys', payer.keyId, { day: 100n })
   await bed.setBudgets('keys', payer.keyId, { day: null })
-  // Nobody can read the log, so that the sum takes as long as we like.
+  // The lock keeps everybody from reading the log, so the sum takes as long as the test wants.
   await other`LOCK TABLE requests IN ACCESS EXCLUSIVE MODE`
   const counted = bed.setBudgets('keys', payer.keyId, { day: 50n, month: 60n })
   await waiting(1)
@@ -67,7 +67,7 @@ test('while the log is summed up for a new budget, the old ones of its owner adm
   await bed.settle({ id, payer, cost: 0n })
 })
 
-test('a file that brings a balance and a budget waits for those that charge before it locks anything', async () => {
+test('a file with a balance and a budget waits for running charges before it locks anything', async () => {
   const file = (tenant: string, budget: string) =>
     applyGatewayFile(
       bed.database,
@@ -81,7 +81,7 @@ tenants: [{ name: acme${tenant}, keys: [{ name: main, group: all, secret: a-secr
       new SecretKeeper('a secret key for tests, long enough'),
     )
   await file('', '')
-  // As a shipment that charges does: the lock of charges, then the account.
+  // The locks of a shipment that charges, in its order: the lock of charges, then the account.
   await other`SELECT pg_advisory_xact_lock_shared(7023915)`
   const applied = file(", balance_usd: '5.00'", ", budget: { total: '5.00' }")
   await waiting(1)
@@ -92,13 +92,13 @@ tenants: [{ name: acme${tenant}, keys: [{ name: main, group: all, secret: a-secr
   expect(account).toMatchObject({ limited: true, balance_nano: '5000000000' })
 })
 
-test('budgets that come back lock what was kept of their periods in the order of all others', async () => {
+test('budgets that return lock their old periods in the common order', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { day: 10n, total: 10n })
   const id = randomUUIDv7()
   await bed.reserve({ id, payer, amount: 1n })
   await bed.setBudgets('keys', payer.keyId, { day: null, total: null })
   const [low, high] = [`00000000-${id.slice(9)}`, `ffffffff-${id.slice(9)}`]
-  // Against the order in which their names sort.
+  // The ids sort in the opposite order of the period names.
   await bed.database
     .sql`UPDATE budget_periods SET id = CASE period WHEN 'total' THEN ${low}::uuid ELSE ${high}::uuid END`
   await bed.database.sql`UPDATE reservations SET budget_period_ids = ARRAY[${low}, ${high}]::uuid[]`
@@ -112,10 +112,10 @@ test('budgets that come back lock what was kept of their periods in the order of
   expect(await bed.left(payer)).toMatch(/^insufficient key (?:day|total) 9 9$/)
 })
 
-test('processes that are lost are released all at once, their accounts in the order of all others', async () => {
+test('lost processes are released together, and their accounts are locked in the common order', async () => {
   const tenants = [await bed.aTenant(10n), await bed.aTenant(10n)].sort()
   const lost = [randomUUIDv7(), randomUUIDv7()].sort()
-  // The first to be found holds of the last account, so that one after the other would lock them against the order.
+  // The process found first holds money of the last account: releasing one by one would lock against the order.
   for (const [n, id] of lost.entries()) {
     const payer = await bed.aKey(tenants[1 - n] ?? '', await bed.aGroup())
     await bed.database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
@@ -135,7 +135,7 @@ test('processes that are lost are released all at once, their accounts in the or
   for (const tenant of tenants) expect(await bed.account(tenant)).toEqual({ balance: 10n, held: 0n })
 })
 
-test('what a job has taken over from a process is not released with the process', async () => {
+test('a reservation that a job has taken over is not released with the process', async () => {
   const payer = await bed.aKey(await bed.aTenant(10n), await bed.aGroup(), { total: 10n })
   const [taken, left] = [randomUUIDv7(), randomUUIDv7()]
   await bed.reserve({ id: taken, payer, amount: 3n }, { id: left, payer, amount: 4n })

@@ -14,10 +14,10 @@ import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
 /**
- * What a process of another release wrote, and one of this release finds after an upgrade.
+ * A journal that a process of another release wrote, and that this release finds after an upgrade.
  *
- * The fixture was written by the code of 3592f34. Of the request that ends in 1 two attempts are as releases before it
- * wrote them, without their last column; 2 has none; 3 has two, a charge and a reservation; 4 is running; 5 was refused.
+ * The code of 3592f34 wrote the fixture. Request 1 (by the end of its id) has two attempts as earlier releases wrote
+ * them, without the last column; 2 has none; 3 has two, a charge and a reservation; 4 is running; 5 was refused.
  */
 const oldJournal = readFileSync(join(import.meta.dirname, '../fixtures/journal-3592f34.bin'))
 const idOf = (last: number) => `019aaaaa-bbbb-7ccc-8ddd-00000000000${last}`
@@ -28,9 +28,9 @@ let home: string
 let directory: string
 let client: Client
 let drop: () => Promise<void>
-let said: string[]
+let logged: string[]
 beforeEach(async () => {
-  said = []
+  logged = []
   home = mkdtempSync(join(tmpdir(), 'tollgate-old-journal-'))
   directory = join(home, instanceId)
   mkdirSync(directory)
@@ -51,9 +51,9 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Ship all of the journal and adopt it; answers the orphans. */
+/** Ships and adopts the whole journal. Returns the number of orphans. */
 async function adopt(batchBytes: number): Promise<number> {
-  const log = relayLog((_level, _fields, message) => void said.push(message))
+  const log = relayLog((_level, _fields, message) => void logged.push(message))
   const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
   await shipment.resume(client)
   while (await shipment.shipNext(client));
@@ -67,7 +67,7 @@ test.each([1024, 1024 * 1024])(
   async (bytes) => {
     writeFileSync(join(directory, segmentName(0)), oldJournal)
     expect(await adopt(bytes)).toBe(1)
-    expect(said).toEqual([])
+    expect(logged).toEqual([])
     expect(readdirSync(home)).toEqual([instanceId])
     const requests = await client.query(
       `SELECT id, tenant_id, requested_model, served_model, user_agent, outcome, input_tokens, cost_nano, folded
@@ -110,7 +110,7 @@ test.each([1024, 1024 * 1024])(
   },
 )
 
-test('an old frame that was cut short is read no further than it goes', () => {
+test('a frame of an old release that was truncated is read only to its end', () => {
   let at = 0
   for (let frame = readFrame(oldJournal, at); ; frame = readFrame(oldJournal, at)) {
     if (typeof frame === 'string') throw new Error('no close frame')
@@ -125,7 +125,7 @@ test('an old frame that was cut short is read no further than it goes', () => {
   expect(readFrame(torn, 0)).toMatchObject({ kind: 'old-close', bytes: torn.length })
 })
 
-test('a release whose columns are others, and in another order, is shipped by the names that its journal gives', async () => {
+test('columns that a later release has renamed and reordered are shipped by the names in its journal', async () => {
   const journal = new Journal({
     directory,
     sync: 'process',
@@ -137,7 +137,7 @@ test('a release whose columns are others, and in another order, is shipped by th
   for (const open of [ended, running]) await journal.open(open)
   await journal.close(ended, aClose({ attempts: [anAttempt({ reason: 'because' })] }))
   await journal.end()
-  // As if a later release had given two columns the names of two others, and one the name of a new one.
+  // A later release: two columns have the names of two others, and one has a new name.
   const renamed = (name: string) =>
     ({ user_agent: 'idempotency_key', idempotency_key: 'user_agent', finish_reason: 'of_later' })[name] ??
     name
@@ -156,10 +156,10 @@ test('a release whose columns are others, and in another order, is shipped by th
   expect((await client.query('SELECT reason FROM attempts')).rows).toEqual([{ reason: 'because' }])
 })
 
-test('a release that does not know the frames of this one does not find its journals', () => {
+test('a release that does not know our frames does not find our journals', () => {
   mkdirSync(join(home, `${instanceId}.2`))
   mkdirSync(join(home, `set-aside-${instanceId}-0-0`))
-  // How releases up to 3592f34 tell journals from what else is there.
+  // How releases up to 3592f34 recognise a journal.
   expect(readdirSync(home).filter((name) => /^[0-9a-f-]{36}$/.test(name))).toEqual([instanceId])
   expect(listJournals(home)).toEqual([
     { instance: instanceId, directory },

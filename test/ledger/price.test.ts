@@ -40,7 +40,7 @@ const model: Model = {
 const size = { bodyBytes: 1000, hasMedia: false, maxOutputTokens: 100, choices: 1 }
 
 describe('priceRequest', () => {
-  test('the parts are tokens times their price and add up to the total', () => {
+  test('multiplies each kind of token by its price, and the parts add up to the total', () => {
     const usage = { input: 1000, cacheRead: 500, cacheWrite: 100, output: 200, reasoning: 50 }
     expect(priceRequest(usage, price, '1')).toEqual({
       input: 2_500_000n,
@@ -53,7 +53,7 @@ describe('priceRequest', () => {
     expect(priceRequest(usage, price, '0.8')?.total).toBe(4_350_000n)
   })
 
-  test('counts are bounded before they are multiplied, and so is what they cost', () => {
+  test('bounds the counts before it multiplies them, and bounds the cost', () => {
     const counts = [1e15, 1e300, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
     for (const count of counts) {
       const usage = { ...nothing, output: count }
@@ -66,13 +66,13 @@ describe('priceRequest', () => {
     expect(priceRequest(odd, price, '1')?.total).toBe(3_125n)
   })
 
-  test('an image costs no more than the bound either', () => {
+  test('bounds the cost of an image, too', () => {
     const dear = { ...price, image: 10n ** 18n }
     const made = { count: 10, size: undefined, quality: undefined, usage: undefined }
     expect(priceImages(made, dear, '1')?.total).toBe(costNanoMax)
   })
 
-  test('cache and reasoning fall back to the price of their side', () => {
+  test('uses the price of input or output where cache or reasoning has none', () => {
     const bare = { ...price, cacheRead: undefined, cacheWrite: undefined }
     const usage = { ...nothing, cacheRead: 10, cacheWrite: 10, reasoning: 10 }
     expect(priceRequest(usage, bare, '1')).toMatchObject({
@@ -82,27 +82,27 @@ describe('priceRequest', () => {
     })
   })
 
-  test('a part with tokens and no price makes the cost unknown; without tokens it is nothing', () => {
+  test('returns an unknown cost if a part has tokens and no price; a part without tokens costs nothing', () => {
     const partial = { ...price, output: undefined }
     expect(priceRequest({ ...nothing, input: 1, output: 1 }, partial, '1')).toBeUndefined()
     expect(priceRequest({ ...nothing, input: 4 }, partial, '1')?.total).toBe(10_000n)
     expect(priceRequest({ ...nothing, input: 4 }, { ...price, input: 0n }, '1')?.total).toBe(0n)
   })
 
-  test('half a nano-USD is rounded up', () => {
+  test('rounds half a nano-USD up', () => {
     const cheap = { ...price, input: 1n }
     expect(priceRequest({ ...nothing, input: 500_000 }, cheap, '1')?.input).toBe(1n)
     expect(priceRequest({ ...nothing, input: 499_999 }, cheap, '1')?.input).toBe(0n)
   })
 
-  test('a multiplier that is no plain decimal number is a bug and said so', () => {
+  test('throws if a multiplier is no plain decimal number', () => {
     for (const wrong of ['', '-1', '1e3', 'x', '.5', '1.'])
       expect(() => parseMultiplier(wrong)).toThrow('decimal')
   })
 })
 
 describe('worstCaseNano', () => {
-  test('bytes bound the input, the context bounds both bytes and media', () => {
+  test('bounds the input by its bytes, and bytes and media by the context', () => {
     const one = worstCaseNano(size, model, '1')
     expect(one).toBe(1000n * 3125n + 100n * 10_000n + 3n)
     const full = 128_000n * 3125n + 1_000_000n + 3n
@@ -110,7 +110,7 @@ describe('worstCaseNano', () => {
     expect(worstCaseNano({ ...size, hasMedia: true }, model, '1')).toBe(full)
   })
 
-  test('the output is bounded by the request, else by the model, else by its context, for every choice', () => {
+  test('bounds the output of every choice by the request, else by the model, else by its context', () => {
     const output = (of: object, by: Model) =>
       (worstCaseNano({ ...size, bodyBytes: 0, ...of }, by, '1') ?? 0n) - 3n
     expect(output({ choices: 4 }, model)).toBe(4_000_000n)
@@ -120,7 +120,7 @@ describe('worstCaseNano', () => {
     )
   })
 
-  test('what cannot be bounded is undefined', () => {
+  test('returns undefined if there is no bound', () => {
     const unbounded = { ...model, contextLength: undefined, maxOutputTokens: undefined }
     expect(worstCaseNano({ ...size, maxOutputTokens: undefined }, unbounded, '1')).toBeUndefined()
     expect(worstCaseNano({ ...size, hasMedia: true }, unbounded, '1')).toBeUndefined()
@@ -129,7 +129,7 @@ describe('worstCaseNano', () => {
     expect(worstCaseNano(size, { ...model, price: { ...price, input: undefined } }, '1')).toBeUndefined()
   })
 
-  test('exact for 20,000 random requests, and no settlement within the bounds exceeds the worst case', () => {
+  test('is exact for 20,000 random requests, and no settlement within the bounds exceeds it', () => {
     const numbers = seeded(42)
     const random = () => numbers.next()
     const upTo = (n: number) => numbers.upTo(n)
@@ -203,7 +203,7 @@ const byImage: Price = {
 }
 
 describe('the price of an image', () => {
-  test('is that of its size and quality, else of its size, else of its quality, else of any', () => {
+  test('is that of its size and quality, else of its size, else of its quality, else the general one', () => {
     expect(imagePriceNano(byImage, 'small', 'high')).toBe(25n)
     expect(imagePriceNano(byImage, 'large', 'high')).toBe(70n)
     expect(imagePriceNano(byImage, 'other', 'high')).toBe(90n)
@@ -215,7 +215,7 @@ describe('the price of an image', () => {
     expect(imagePriceNano(undefined, 'small', 'high')).toBeUndefined()
   })
 
-  test('at its dearest is the highest that may come to apply, and no rate that what is known rules out', () => {
+  test('in the worst case is the highest price that may apply, without the prices that the known settings exclude', () => {
     expect(dearestImageNano(byImage, 'auto', 'auto')).toBe(90n)
     expect(dearestImageNano(byImage, undefined, undefined)).toBe(90n)
     expect(dearestImageNano(byImage, 'small', 'auto')).toBe(25n)
@@ -233,7 +233,7 @@ describe('the price of an image', () => {
 describe('priceImages', () => {
   const made = { count: 3, size: 'small', quality: 'high', usage: undefined }
 
-  test('is count times price times multiplier, rounded half up once', () => {
+  test('multiplies count, price and multiplier, and rounds once, half up', () => {
     expect(priceImages(made, byImage, '1.1')).toEqual({
       input: 0n,
       cacheRead: 0n,
@@ -259,14 +259,14 @@ describe('priceImages', () => {
     ).toBe(270n)
   })
 
-  test('of images that have no price of theirs is not known, even where tokens have one', () => {
+  test('returns an unknown cost for images without a price of their own, even if tokens have one', () => {
     const partial = { ...price, imageRates: byImage.imageRates }
     const usage = { ...nothing, output: 100 }
     expect(priceImages({ ...made, size: 'other', quality: 'low', usage }, partial, '1')).toBeUndefined()
     expect(priceImages(made, undefined, '1')).toBeUndefined()
   })
 
-  test('is by tokens where images have no price at all, and not known without tokens', () => {
+  test('uses the tokens if no image has a price; without tokens the cost is unknown', () => {
     const usage = { ...nothing, input: 10, output: 1000 }
     expect(priceImages({ ...made, usage }, price, '2')).toEqual({
       ...priceRequest(usage, price, '2'),
@@ -286,7 +286,7 @@ describe('worstCaseImagesNano', () => {
     expect(worstCaseImagesNano(job, model, '1.5')).toBe(3n * call)
   })
 
-  test('is undefined where it cannot be bounded', () => {
+  test('returns undefined if there is no bound', () => {
     const unpriced = { ...price, imageRates: [rate('small', undefined, 5n)] }
     expect(worstCaseImagesNano({ ...job, size: 'other' }, { ...model, price: unpriced }, '1')).toBeUndefined()
     expect(worstCaseImagesNano(job, { ...model, price: undefined }, '1')).toBeUndefined()
@@ -294,7 +294,7 @@ describe('worstCaseImagesNano', () => {
     expect(worstCaseImagesNano(job, unbounded, '1')).toBeUndefined()
   })
 
-  test('for 20,000 random jobs no settlement exceeds it, and one that the upstream may choose reaches it', () => {
+  test('is never exceeded by the settlements of 20,000 random jobs, and some choice of the upstream reaches it', () => {
     const numbers = seeded(7)
     const random = () => numbers.next()
     const upTo = (n: number) => numbers.upTo(n)

@@ -33,12 +33,12 @@ function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<Rese
   })
   return {
     shipments: () => shipments,
-    hold(amountNano: bigint, gone = () => false): { id: string; verdict: Promise<Verdict> } {
+    hold(amountNano: bigint, hasLeft = () => false): { id: string; verdict: Promise<Verdict> } {
       const id = randomUUIDv7()
       const { tenantId: accountId, keyId, groupId } = payer
       return {
         id,
-        verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, gone }),
+        verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, hasLeft }),
       }
     },
     async end(id: string, cost = 0n): Promise<void> {
@@ -48,7 +48,7 @@ function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<Rese
   }
 }
 
-test('those that wait for money get it in the order of arrival', async () => {
+test('requests that wait for money get it in the order of arrival', async () => {
   const { hold, end } = start()
   const first = hold(10n)
   expect(await first.verdict).toEqual({ kind: 'granted' })
@@ -59,7 +59,7 @@ test('those that wait for money get it in the order of arrival', async () => {
       if (kind === 'granted') served.push(place)
       await end(id)
     })
-  // Asked behind all of them: once it is told, they wait. Before that, a later one may be asked just as money comes.
+  // Asked last: when it has its verdict, all others wait. Before that, money could come to a later one first.
   expect(await hold(11n).verdict).toMatchObject({ kind: 'insufficient' })
   await end(first.id)
   await Promise.all(line.map(({ verdict }) => verdict))
@@ -67,7 +67,7 @@ test('those that wait for money get it in the order of arrival', async () => {
   await expect.poll(() => bed.account(payer.tenantId), { timeout: 20_000 }).toMatchObject({ held: 0n })
 })
 
-test('one that fits does not wait behind one that does not', async () => {
+test('a request that fits does not wait behind one that does not', async () => {
   const { hold, end } = start()
   const [running, large] = [hold(8n), hold(10n)]
   await running.verdict
@@ -79,20 +79,20 @@ test('one that fits does not wait behind one that does not', async () => {
   await end(large.id)
 })
 
-test('what would not do in any case is refused at once, however many wait', async () => {
+test('a request that could not fit in any case is refused at once, however many wait', async () => {
   const { hold, end } = start()
   const running = hold(10n)
   await running.verdict
   const line = Array.from({ length: 80 }, () => hold(10n))
   const source = { owner: 'key', period: 'total' }
   expect(await hold(11n).verdict).toEqual({ kind: 'insufficient', source, leftNano: 10n, freeNano: 0n })
-  // What is spent now is too much for all that wait: they are told, not kept waiting.
+  // After this charge none of the waiting requests can fit: they are refused and do not go on waiting.
   await end(running.id, 1n)
   const verdicts = await Promise.all(line.map(({ verdict }) => verdict))
   expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['insufficient']))
 })
 
-test('whoever waited as long as it may is told what is free; what ended was shipped first, and asked for again', async () => {
+test('before a request that waited its time is refused, ended requests are shipped and it is tried again', async () => {
   const { hold, end, shipments } = start({ moneyWaitMs: 0 })
   const running = hold(8n)
   await running.verdict
@@ -103,7 +103,7 @@ test('whoever waited as long as it may is told what is free; what ended was ship
   await end(running.id)
 })
 
-test('a client that leaves while it waits has nothing held', async () => {
+test('a client that leaves while it waits holds no money', async () => {
   const { hold, end } = start()
   const running = hold(10n)
   await running.verdict
@@ -115,7 +115,7 @@ test('a client that leaves while it waits has nothing held', async () => {
   expect(await bed.account(payer.tenantId)).toMatchObject({ held: 0n })
 })
 
-test('a statement that is never answered keeps nobody else from being admitted', async () => {
+test('a statement that never gets an answer does not keep other requests from being admitted', async () => {
   const { database, hang } = faulty()
   const { hold, end } = start({ waitMs: 300, database })
   hang(/reserve_money/)
@@ -126,7 +126,7 @@ test('a statement that is never answered keeps nobody else from being admitted',
 })
 
 test.each(['fails', 'is never answered'])(
-  'where giving back %s, whoever waits for money goes on waiting, and gets it',
+  'if giving money back %s, the waiting requests go on waiting, and get it',
   async (how) => {
     const waitMs = 2_000
     const { database, hold: withhold, fail, hang } = faulty()
@@ -139,7 +139,7 @@ test.each(['fails', 'is never answered'])(
     leaving.verdict.catch(() => {
       hasGivenUp = true
     })
-    // The one that gives up is a second older than the one that goes on waiting.
+    // The request that gives up is a second older than the one that goes on waiting.
     await holdsFor(waitMs / 2, () => expect(hasGivenUp).toBe(false))
     const waiting = hold(5n)
     const second = withhold(/reserve_money/)
@@ -153,14 +153,14 @@ test.each(['fails', 'is never answered'])(
     await end(running.id)
     expect(await waiting.verdict).toEqual({ kind: 'granted' })
     await end(waiting.id)
-    // Its row is shipped, which releases it.
+    // Shipping its row releases the money.
     await end(leaving.id)
     expect(await bed.account(payer.tenantId)).toMatchObject({ held: 0n })
   },
 )
 
-test('where Postgres does not answer in time, the request is refused, and what it is granted later is given back', async () => {
-  // Of its own, since its connections are ended when it does not answer.
+test('if Postgres does not answer in time, the request is refused, and money that it is granted later is given back', async () => {
+  // A pool of its own, because the test makes it end its connections.
   const database = openDatabase(bed.url)
   const { hold } = start({ waitMs: 300, database })
   const other = openDatabase(bed.url, { max: 1 })
@@ -182,7 +182,7 @@ test('where Postgres does not answer in time, the request is refused, and what i
   await database.close()
 })
 
-/** The bed's database, of which the next statement that has some words fails, is never answered, or only when told. */
+/** The bed's database. The next statement with the given words fails, never gets an answer, or waits for the test. */
 function faulty() {
   const faults: { words: RegExp; instead(run: () => unknown): unknown }[] = []
   const faulty = ({ sql, ...connections }: Connections): Connections => ({

@@ -15,7 +15,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
-/** The list of columns is held against Postgres, against the documents, and against what records may bring. */
+/** Compares the list of columns with Postgres, with the documents, and with the largest records. */
 
 let client: Client
 let drop: () => Promise<void>
@@ -69,7 +69,7 @@ test.each(lists)('docs/reference/usage-log.md has the columns of %s', (table, co
     `${sqlTypes[column.kind].replace('timestamp with time zone', 'timestamptz').replace('ARRAY', 'text[]')}${column.nullable ? ', null' : ''}`,
     boundOf(column),
     { list: `\`${column.member}\``, detail: `\`${column.member}\` (detail)`, nowhere: '' }[column.shown],
-    column.says,
+    column.description,
   ])
   expect(documented).toEqual(expected)
 })
@@ -81,14 +81,14 @@ function boundOf({ kind, max, countMax }: Column<never>): string {
   return kind === 'int2' || kind === 'int4' ? `0 to ${most}` : ''
 }
 
-test('a row begins with its head, and no tuple has more columns than its writer reckons with', () => {
+test('a row begins with its head, and no tuple has more columns than its writer expects', () => {
   expect(openColumns.slice(0, 2).map(({ name }) => name)).toEqual(['id', 'created_at'])
   expect(attemptColumns.slice(0, 2).map(({ name }) => name)).toEqual(['request_id', 'created_at'])
   expect(openColumns.length + closeColumns.length).toBe(requestColumns.length)
   expect(requestColumns.length).toBeLessThan(64)
 })
 
-/** Longer than any bound, and nothing that Postgres could compress: an index takes it as it is. */
+/** Longer than any bound, and random, so that Postgres cannot compress it for an index. */
 function longText(): string {
   return String.fromCharCode(...Array.from({ length: 80_000 }, () => randomInt(0x4e00, 0x9fff)))
 }
@@ -143,12 +143,12 @@ test.each(nasty)(
     expect(kept.at(-1)).toEqual({ path: kept.length - 1, reason: 'x'.repeat(99) })
     const noted = await client.query('SELECT DISTINCT tag FROM request_tags ORDER BY 1')
     expect(noted.rows.map(({ tag }) => tag).sort()).toEqual([...new Set<string>(byCopy.tags)].sort())
-    // Those that follow are not held up.
+    // The rows after it arrive too.
     expect((await client.query('SELECT count(*)::int AS n FROM requests')).rows).toEqual([{ n: 3 }])
   },
 )
 
-/** Records whose every text and number is the same. */
+/** Records in which every text and every number is the same. */
 function everything(text: string, number: number, money: bigint) {
   const open: OpenRecord = anOpen({
     endpoint: text,
@@ -176,7 +176,7 @@ function everything(text: string, number: number, money: bigint) {
     servedModel: text,
     channel: text,
     status: number,
-    // Neither 200 nor succeeded: the row stands in the index of what is unusual, which has both names of the model.
+    // Neither 200 nor succeeded, so the row is in the index of unusual rows, which has both names of the model.
     outcome: 'failed',
     error: { kind: 'internal', message: text, upstreamStatus: number },
     finishReason: text,
@@ -194,24 +194,24 @@ function everything(text: string, number: number, money: bigint) {
   return { open, close }
 }
 
-/** By way of a journal; nothing may be set aside. */
+/** Ships the rows through a journal, and expects that none is set aside. */
 async function ship(rows: readonly { open: OpenRecord; close: CloseRecord }[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-row-'))
   const bounds = { segmentBytes: 2 ** 30, bytesMax: 2 ** 30 }
   const journal = new Journal({ directory, sync: 'process', ...bounds, onTrouble: () => {} })
   for (const { open, close } of rows) await journal.row(open, close)
   await journal.end()
-  const said: unknown[] = []
+  const logged: unknown[] = []
   const shipment = new Shipment({
     directory,
     instanceId: randomUUIDv7(),
     growing: false,
     batchBytes: 1024 * 1024,
-    log: relayLog((...words) => void said.push(words)),
+    log: relayLog((...words) => void logged.push(words)),
   })
   await shipment.resume(client)
   while (await shipment.shipNext(client));
   shipment.close()
   rmSync(directory, { recursive: true })
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
 }

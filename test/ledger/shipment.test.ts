@@ -16,9 +16,9 @@ import { aClose, anAttempt, anOpen } from '../support/records.ts'
 let home: string
 let client: Client
 let drop: () => Promise<void>
-let said: { message: string; fields: object | undefined }[]
+let logged: { message: string; fields: object | undefined }[]
 beforeEach(async () => {
-  said = []
+  logged = []
   home = mkdtempSync(join(tmpdir(), 'tollgate-shipment-'))
   const fresh = await freshDatabase()
   drop = fresh.drop
@@ -39,7 +39,7 @@ function startJournal(name: string, segmentBytes = 1024 * 1024): { directory: st
 }
 
 function shipmentOf(directory: string, batchBytes = 1024 * 1024, instanceId: string = randomUUIDv7()) {
-  const log = relayLog((_level, fields, message) => void said.push({ message, fields }))
+  const log = relayLog((_level, fields, message) => void logged.push({ message, fields }))
   return new Shipment({ directory, instanceId, growing: false, batchBytes, log })
 }
 
@@ -48,7 +48,7 @@ async function shipAll(shipment: Shipment): Promise<void> {
   while (await shipment.shipNext(client));
 }
 
-test('a close frame whose open frame is lost becomes a row with what it tells, and is charged', async () => {
+test('a close frame whose open frame is lost becomes a row with the values it has, and is charged', async () => {
   const tenantId = randomUUIDv7()
   await client.query(`INSERT INTO tenants (id, name, managed_by) VALUES ($1, 'some', 'admin')`, [tenantId])
   await client.query(`INSERT INTO accounts (id, limited, balance_nano) VALUES ($1, true, 5000)`, [tenantId])
@@ -67,7 +67,7 @@ test('a close frame whose open frame is lost becomes a row with what it tells, a
   const shipment = shipmentOf(rest)
   await shipAll(shipment)
   shipment.close()
-  expect(said).toEqual([
+  expect(logged).toEqual([
     {
       message: 'the beginning of a request is not in the journal: its row has only its end',
       fields: { id: open.id },
@@ -90,7 +90,7 @@ test('a close frame whose open frame is lost becomes a row with what it tells, a
   expect((await client.query('SELECT request_id FROM attempts')).rows).toEqual([{ request_id: open.id }])
 })
 
-test('what is set aside is a journal of its own, which is shipped once Postgres takes it', async () => {
+test('frames that are set aside become a journal of their own, which is shipped when Postgres accepts it', async () => {
   const { directory, journal } = startJournal('whole')
   const [bad, good] = [anOpen(), anOpen()]
   await client.query(
@@ -106,7 +106,7 @@ test('what is set aside is a journal of its own, which is shipped once Postgres 
   const shipment = shipmentOf(directory)
   await shipAll(shipment)
   shipment.close()
-  expect(said.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
+  expect(logged.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
   const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
   expect(readdirSync(join(home, aside)).sort()).toEqual([segmentName(0), 'columns.json'])
 
@@ -115,21 +115,21 @@ test('what is set aside is a journal of its own, which is shipped once Postgres 
   await shipAll(again)
   expect(again.openCount).toBe(0)
   again.close()
-  expect(said).toHaveLength(1)
+  expect(logged).toHaveLength(1)
   const { rows } = await client.query('SELECT id, endpoint, served_model FROM requests ORDER BY id')
   const common = { endpoint: '/v1/chat/completions', served_model: 'gpt-main-2026' }
   expect(rows).toEqual([bad.id, good.id].sort().map((id) => ({ id, ...common })))
 })
 
-test('requests that end batches and segments after they began have whole rows, however the shipping is interrupted', async () => {
+test('requests that end batches and segments after their start have complete rows, however often shipping is interrupted', async () => {
   const { directory, journal } = startJournal('long', 4_096)
   const instanceId = randomUUIDv7()
   const opens = Array.from({ length: 40 }, (_, i) => anOpen({ userAgent: `agent ${i}` }))
   for (const open of opens) await journal.open(open)
-  // The last begun end first.
+  // The requests that began last end first.
   for (const open of opens.toReversed().slice(0, 30)) await journal.close(open, aClose())
   await journal.end()
-  // Each works for a while and is gone, as a thread that failed; the next one reads everything anew.
+  // Each shipper works for a while and then stops, like a failed thread. The next one reads everything again.
   for (let turn = 0; turn < 12; turn++) {
     const shipment = shipmentOf(directory, 2_048, instanceId)
     await shipment.resume(client)
@@ -141,7 +141,7 @@ test('requests that end batches and segments after they began have whole rows, h
   await shipAll(last)
   expect(await last.adopt(client)).toBe(10)
   last.close()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
   const { rows } = await client.query('SELECT id, user_agent, outcome FROM requests ORDER BY id')
   const expected = opens.map(({ id, userAgent }, i) => ({
     id,

@@ -5,8 +5,8 @@ import { listRequests, type Position, type RequestFilter } from '../../src/ledge
 import { freshDatabase } from '../support/database.ts'
 
 /**
- * What a page of the usage log reads, in pages of Postgres's, over rows of six days of one tenant. Reading all of them
- * would take more than 3,000.
+ * The number of Postgres blocks that a page of the usage log reads, over six days of one tenant. To read all of them
+ * would take more than 3,000 blocks.
  */
 
 const tenantId = '00000000-0000-4000-8000-000000000001'
@@ -20,7 +20,7 @@ let drop: () => Promise<void>
 beforeAll(async () => {
   const fresh = await freshDatabase()
   drop = fresh.drop
-  // As the application asks, with plans that do not know what is asked for.
+  // The application's own settings, with plans that do not depend on the parameters.
   sql = postgres(fresh.url, clientSettings({ max: 1 }))
   await fill()
 }, 120_000)
@@ -29,7 +29,7 @@ afterAll(async () => {
   await drop()
 })
 
-/** Row i is the i-th newest. Some have what is rare, which is at the end of the list; half have what is only old. */
+/** Row i is the i-th newest. The rows at the end of the list have rare values; half have values of old rows only. */
 async function fill(): Promise<void> {
   for (let day = 1; day <= days; day++) {
     const from = new Date(Date.UTC(2026, 0, day)).toISOString()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { usd } from '../../src/ledger/price.ts'
 
-test('nano-USD become the shortest decimal that is exact', () => {
+test('nano-USD become the shortest exact decimal', () => {
   const amounts = [
     0n,
     1n,

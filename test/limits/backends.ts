@@ -19,7 +19,7 @@ export interface Backend {
   stop(): Promise<void>
 }
 
-/** Every backend that can be had here; CI must have both. */
+/** Every backend that this machine has. CI must have both. */
 export function backends(): Backend[] {
   return queueBackends().map((name) => (name === 'redis' ? redisBackend() : memoryBackend()))
 }
@@ -70,7 +70,7 @@ function redisBackend(): Backend {
   }
 }
 
-/** As a process opens them, with a wait that a busy machine does not reach. Throws when Redis is not used. */
+/** Limits as a process opens them, but with a wait that is long enough for a busy machine. Throws without Redis. */
 export async function openShared(url: string, options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
   const limits = await openRedisLimits({ url, waitMs: 10_000, leaseMs: 2 ** 30, log: silentLog, ...options })
   if (limits.state().mode !== 'shared') throw new Error('Redis is not used')

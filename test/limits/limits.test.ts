@@ -5,7 +5,7 @@ import { seeded } from '../support/random.ts'
 import { backends, type Clocked } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
 
-/** What limits mean, on every backend, to the unit: the test sets the clock. */
+/** The exact meaning of limits, on every backend. The test sets the clock. */
 
 const second = 1_000
 
@@ -18,11 +18,11 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
   })
   const take = (scopes: readonly Scope[], tokens = 0) => clocked.limits.take(scopes, tokens, randomUUID())
 
-  test('whoever has no limits gets one shared lease, at once', () => {
+  test('callers without limits share one lease, at once', () => {
     expect(take([])).toBe(unlimitedLease)
   })
 
-  test('requests: a minute at once, then one at a time as they refill; refusals take nothing', async () => {
+  test("requests: a minute's worth at once, then one at a time as they refill; a refusal takes nothing", async () => {
     const key = scopeOf({ requestsPerMinute: 6 })
     for (let left = 5; left >= 0; left--) {
       expect(await take([key])).toMatchObject({ granted: true, requests: { limit: 6, remaining: left } })
@@ -45,7 +45,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     await granted(take([scopeOf({ requestsPerMinute: 6 })]))
   })
 
-  test('the wait that a refusal names is enough, and a millisecond less is not', async () => {
+  test('the wait in a refusal is long enough, and a millisecond less is not', async () => {
     const key = scopeOf({ requestsPerMinute: 7, tokensPerMinute: 130 })
     for (let i = 0; i < 200; i++) {
       const tokens = 1 + (i % 100)
@@ -58,7 +58,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     }
   })
 
-  test('tokens: the estimate is held, the truth replaces it', async () => {
+  test('tokens: a request holds its estimate, and the settlement replaces it by the true count', async () => {
     const key = scopeOf({ tokensPerMinute: 1000 })
     const first = await granted(take([key], 800))
     expect(first).toMatchObject({ tokens: { limit: 1000, remaining: 200, resetMs: 48 * second } })
@@ -73,7 +73,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     await granted(take([key], 1))
   })
 
-  test('an answer that is settled long after its estimate was refilled still counts what it took too much', async () => {
+  test('a late settlement still charges what the request used beyond its estimate', async () => {
     const key = scopeOf({ tokensPerMinute: 1000 })
     const long = await granted(take([key], 500))
     clocked.pass(600 * second)
@@ -115,7 +115,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     }
   })
 
-  test('a clock that is set back gives and takes nothing', async () => {
+  test('a clock that is set back neither gives nor takes anything', async () => {
     const key = scopeOf({ requestsPerMinute: 1 })
     await granted(take([key]))
     clocked.pass(-100 * second)
@@ -133,7 +133,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     expect(await take(of(1))).toMatchObject({ retryAfterMs: 180 * second })
   })
 
-  test('key, group and tenant: what any of them refuses is charged to none', async () => {
+  test('key, group and tenant: a request that one of them refuses is charged to none', async () => {
     const key = scopeOf({ requestsPerMinute: 100, concurrency: 100 }, 'key')
     const group = scopeOf({ tokensPerMinute: 100 }, 'group')
     const tenant = scopeOf({ requestsPerMinute: 3, concurrency: 2 }, 'tenant')
@@ -150,12 +150,12 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     next.settle(10)
     await granted(take(all, 0))
     expect(await take(all, 0)).toMatchObject({ scope: 'tenant', limit: 'requests', allowed: 3 })
-    // The key's own: three were granted.
+    // The key counts only the granted requests: three before this one.
     expect(await take([key])).toMatchObject({ granted: true, requests: { remaining: 96 } })
     expect(await take([group], 0)).toMatchObject({ tokens: { remaining: 30 } })
   })
 
-  test('of several limits without room the one is named that takes longest', async () => {
+  test('if several limits have no room, the refusal names the one with the longest wait', async () => {
     const key = scopeOf({ requestsPerMinute: 60, tokensPerMinute: 60 }, 'key')
     const tenant = scopeOf({ requestsPerMinute: 1, concurrency: 1 }, 'tenant')
     const lease = await granted(take([key, tenant], 60))
@@ -180,7 +180,7 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
   })
 })
 
-test('all backends decide the same, whatever comes in whatever order', async () => {
+test('all backends decide the same in any order of calls', async () => {
   const all = backends()
   for (const backend of all) await backend.start()
   const random = seeded(7)

@@ -4,7 +4,7 @@ import { granted, scopeOf } from './scopes.ts'
 
 const second = 1_000
 
-test('memory is bounded: idle scopes are forgotten, running ones are not', async () => {
+test('memory is bounded: idle scopes are forgotten, and scopes with running requests are not', async () => {
   let nowMs = 0
   const limits = memoryLimits({ scopesMax: 10, clock: () => nowMs })
   const one = scopeOf({ concurrency: 1, requestsPerMinute: 1 })
@@ -20,7 +20,7 @@ test('memory is bounded: idle scopes are forgotten, running ones are not', async
   await granted(limits.take(named('running'), 0))
 })
 
-test('requests that were granted elsewhere count, and never for more than there is room', async () => {
+test('requests that another backend granted count, but never fill a limit beyond its size', async () => {
   let nowMs = 0
   const limits = memoryLimits({ clock: () => nowMs })
   const one = [scopeOf({ concurrency: 3, requestsPerMinute: 2, tokensPerMinute: 100 })]

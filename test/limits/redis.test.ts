@@ -10,7 +10,7 @@ import { holdsFor } from '../support/until.ts'
 import { openShared } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
 
-/** Limits that processes share, and what they do while Redis does not answer. A busy machine is not to look like that. */
+/** Limits that processes share, and what they do without Redis. A busy machine must not look like a Redis outage. */
 
 const waitMs = 250
 const atOneMoment = () => 1_800_000_000_000
@@ -18,7 +18,7 @@ const atOneMoment = () => 1_800_000_000_000
 describe('limits on Redis', () => {
   let redis: RedisServer
   let ask: Redis
-  let said: string[]
+  let logged: string[]
   const opened: Limits[] = []
   let asked = 0
 
@@ -26,7 +26,7 @@ describe('limits on Redis', () => {
     redis = await startRedis()
     ask = new Redis(redis.url)
     ask.on('error', () => {})
-    said = []
+    logged = []
   })
   afterEach(async () => {
     redis.resume()
@@ -35,7 +35,7 @@ describe('limits on Redis', () => {
     await redis.stop()
   })
 
-  const log = relayLog((level, _fields, message) => void said.push(`${level}: ${message}`))
+  const log = relayLog((level, _fields, message) => void logged.push(`${level}: ${message}`))
   async function open(options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
     const limits = await openShared(redis.url, { log, ...options })
     opened.push(limits)
@@ -65,7 +65,7 @@ describe('limits on Redis', () => {
     },
   )
 
-  test('without a clock of the test, that of Redis counts, and every key expires by itself', async () => {
+  test('by default the clock of Redis counts, and every key expires by itself', async () => {
     const limits = await open()
     const scope = scopeOf({ requestsPerMinute: 1, tokensPerMinute: 100, concurrency: 5 })
     const lease = await granted(take(limits, scope, 10))
@@ -77,7 +77,7 @@ describe('limits on Redis', () => {
     expect(keys.length).toBeGreaterThanOrEqual(2)
     for (const key of keys) {
       expect(await ask.pttl(key), key).toBeGreaterThan(0)
-      // One slot of a cluster, or no script could have them all.
+      // All keys are in one slot of a cluster, because one script uses all of them.
       expect(key).toMatch(/^\{tollgate:limits\}:/)
     }
     const fast = scopeOf({ requestsPerMinute: 60_000 })
@@ -85,7 +85,7 @@ describe('limits on Redis', () => {
     expect(await ask.pttl(`{tollgate:limits}:key:${fast.id}`)).toBeLessThan(61_000)
   })
 
-  test('a place is held as long as its process lives, and becomes free when that is killed', async () => {
+  test('a running request keeps its place while its process lives, and loses it when the process is killed', async () => {
     const leaseMs = 1_000
     const limits = await open({ leaseMs })
     const scope = scopeOf({ concurrency: 1 })
@@ -107,7 +107,7 @@ describe('limits on Redis', () => {
     await expect.poll(free, { timeout: 20_000, interval: 50 }).toBe(true)
   })
 
-  test('Redis frozen under load: nobody waits long, each process goes on with its part, and nothing is counted twice when it is back', async () => {
+  test('when Redis freezes under load, no request waits long, each process uses its share, and nothing counts twice later', async () => {
     const clock = atOneMoment
     const two = [await open({ waitMs, clock }), await open({ waitMs, clock })] as const
     await expect.poll(() => two[0].state().processes, { timeout: 10_000 }).toBe(2)
@@ -130,7 +130,7 @@ describe('limits on Redis', () => {
     )
     expect(Math.max(...waits)).toBeLessThan(waitMs + 1_000)
     expect(waits.filter((wait) => wait >= waitMs - 1).length).toBeLessThanOrEqual(2 * 8 * 4)
-    // 160 were asked of each, whose half is 51, and one of it was used before.
+    // 160 were asked of each process. Its half of the limit is 51, and one of them was used before.
     for (const own of decisions) expect(count(own.flat())).toBe(50)
     expect(take(two[0], scope)).not.toBeInstanceOf(Promise)
     expect(two[0].state()).toMatchObject({ mode: 'local', processes: 2 })
@@ -140,22 +140,22 @@ describe('limits on Redis', () => {
 
     redis.resume()
     for (const limits of two) await shared(limits)
-    // What Redis had been asked and did too late is taken back.
+    // Redis executed some calls too late. The processes take these back.
     const left = async () => (await granted(take(two[0], scope, 0))).requests?.remaining
     let taken = 2
     await expect.poll(async () => (await left()) === 101 - ++taken, { timeout: 10_000 }).toBe(true)
     expect((await granted(take(two[1], scope, 0))).tokens).toMatchObject({ limit: 1_020, remaining: 1_000 })
-    expect(said.filter((line) => line.startsWith('warn'))).toHaveLength(2)
-    expect(said.filter((line) => line.startsWith('info'))).toHaveLength(2)
+    expect(logged.filter((line) => line.startsWith('warn'))).toHaveLength(2)
+    expect(logged.filter((line) => line.startsWith('info'))).toHaveLength(2)
   })
 
-  test('Redis killed and started again: limits are local at once, and shared again by themselves, with what they knew', async () => {
+  test('when Redis is killed, limits are local at once; after its restart they are shared again, with the running requests', async () => {
     const limits = await open({ clock: atOneMoment })
     const scope = scopeOf({ requestsPerMinute: 5, concurrency: 3 })
     const leases = [await granted(take(limits, scope)), await granted(take(limits, scope))]
     await redis.kill9()
     await local(limits)
-    // Its own running requests count, wherever they were granted.
+    // The process counts its own running requests, wherever they were granted.
     leases.push(await granted(take(limits, scope)))
     expect(await take(limits, scope)).toMatchObject({ limit: 'concurrency' })
     leases[0]?.settle(0)
@@ -170,10 +170,10 @@ describe('limits on Redis', () => {
       limit: 'concurrency',
       requests: { remaining: 3 },
     })
-    expect(said.map((line) => line.slice(0, 4))).toEqual(['warn', 'info'])
+    expect(logged.map((line) => line.slice(0, 4))).toEqual(['warn', 'info'])
   })
 
-  test('Redis that lost everything: counts begin anew, running requests have their places again, and nothing goes below 0', async () => {
+  test('when Redis loses everything, counts begin anew, running requests get their places back, and no count falls below 0', async () => {
     const leaseMs = 600
     const limits = await open({ leaseMs, clock: () => Date.now() })
     const scope = scopeOf({ tokensPerMinute: 1_000, concurrency: 2 })
@@ -189,21 +189,21 @@ describe('limits on Redis', () => {
     expect(limits.state()).toMatchObject({ mode: 'shared', localDecisions: 0 })
   })
 
-  test('a start while Redis is away is a start with local limits, which are shared once it is there', async () => {
+  test('a process that starts without Redis has local limits, and shares them when Redis is there', async () => {
     await redis.kill9()
     const limits = await openRedisLimits({ url: redis.url, waitMs, leaseMs: 30_000, log })
     opened.push(limits)
     const scope = scopeOf({ requestsPerMinute: 1 })
     await granted(take(limits, scope))
     expect(await take(limits, scope)).toMatchObject({ granted: false, limit: 'requests' })
-    expect(said).toEqual([expect.stringContaining('warn: Redis does not answer')])
+    expect(logged).toEqual([expect.stringContaining('warn: Redis does not answer')])
     await redis.restart()
     await shared(limits)
     await granted(take(limits, scope))
-    expect(said[1]).toContain('info: Redis is back')
+    expect(logged[1]).toContain('info: Redis is back')
   })
 
-  test('Redis that refuses to write is as good as away', async () => {
+  test('a Redis that refuses writes counts as away', async () => {
     const limits = await open({ waitMs })
     await ask.config('SET', 'maxmemory', '1')
     const scope = scopeOf({ requestsPerMinute: 2 })
@@ -216,11 +216,11 @@ describe('limits on Redis', () => {
     await granted(take(limits, scope))
   })
 
-  test('Redis that lost everything, or was away for long: nobody takes itself for the only process', async () => {
+  test('when Redis loses everything or is away for long, no process believes that it is the only one', async () => {
     const two = [await open({ waitMs }), await open({ waitMs })]
     const processes = () => two.map((limits) => limits.state().processes)
     await expect.poll(processes, { timeout: 10_000 }).toEqual([2, 2])
-    /** Once after Redis has both, so that both have counted. */
+    /** Resolves when both processes have reported after Redis knew both, so that both have counted two. */
     const untilBothSaidThatTheyLive = async () => {
       const read = () => ask.zrange('{tollgate:limits}:processes', '0', '-1', 'WITHSCORES')
       await expect.poll(async () => (await read()).length / 2).toBe(2)
@@ -240,7 +240,7 @@ describe('limits on Redis', () => {
         return limits.state().mode
       }
       for (const limits of two) await expect.poll(() => asked(limits), { timeout: 20_000 }).toBe('local')
-      // Longer than Redis remembers a process that says nothing.
+      // Longer than Redis remembers a silent process.
       await holdsFor(3_500, () => expect(processes()).toEqual([2, 2]))
       redis.resume()
       await Promise.all(two.map(shared))
@@ -251,7 +251,7 @@ describe('limits on Redis', () => {
     expect([...seen]).toEqual([2])
   })
 
-  test('a process that has ended is no longer counted among those that share', async () => {
+  test('a process that has ended no longer counts as one that shares', async () => {
     const staying = await open()
     const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: silentLog })
     const processes = () => staying.state().processes

@@ -14,27 +14,27 @@ async function startBed(processes: number, env: Record<string, string>): Promise
   return bed
 }
 
-/** How many processes have been told to end, by their own logs. */
+/** The number of processes that drain, by their logs. */
 const draining = ({ tollgate }: Testbed) => tollgate.stderr().match(/"msg":"draining"/g)?.length ?? 0
 
-/** A connection that has asked for nothing yet. */
+/** A connection that has sent no request yet. */
 function open({ tollgate }: Testbed): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(tollgate.port, '127.0.0.1', () => resolve(socket)).once('error', reject)
   })
 }
 
-/** What is answered to a request on a connection that was there before. */
+/** The answer to a request on an existing connection. */
 function askOn(socket: Socket): Promise<string> {
   const body = JSON.stringify({ model: 'priced', messages })
-  let said = ''
+  let received = ''
   return new Promise((resolve, reject) => {
     if (socket.destroyed) reject(new Error('closed before it could ask'))
     socket.on('data', (bytes) => {
-      said += bytes
-      if (said.includes('\r\n\r\n') && said.includes('}')) resolve(said)
+      received += bytes
+      if (received.includes('\r\n\r\n') && received.includes('}')) resolve(received)
     })
-    socket.on('close', () => reject(new Error(`closed after: ${said}`)))
+    socket.on('close', () => reject(new Error(`closed after: ${received}`)))
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\n` +
         `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -43,7 +43,7 @@ function askOn(socket: Socket): Promise<string> {
 }
 
 test.for([1, 2])(
-  'SIGTERM to %i process(es) under 200 open streams cuts none, refuses what comes meanwhile, and ends with exit code 0',
+  'SIGTERM to %i process(es) with 200 open streams cuts none, refuses new requests, and ends with exit code 0',
   { timeout: 180_000 },
   async (processes) => {
     const bed = await startBed(processes, {
@@ -98,7 +98,7 @@ test.for([1, 2])(
   },
 )
 
-test('connections that nobody has taken yet when SIGTERM comes are answered, not reset', async () => {
+test('connections that wait in the kernel when SIGTERM comes get an answer, not a reset', async () => {
   const bed = await startBed(1, {})
   bed.tollgate.child.kill('SIGSTOP')
   const waiting = await Promise.all(Array.from({ length: 100 }, () => open(bed)))
@@ -150,7 +150,7 @@ test.for([1, 2])(
     const texts = Promise.all([chat.text(), responses.text(), claude.text()])
     expect(await bed.tollgate.stop()).toBe(0)
     const [ofChat, ofResponses, ofMessages] = await texts
-    /** The data of the last frame that has any but the mark of the end. */
+    /** The data of the last frame, not counting the end marker. */
     const last = (text: string) =>
       JSON.parse(
         text
@@ -158,17 +158,17 @@ test.for([1, 2])(
           ?.at(-1)
           ?.slice('data: '.length) ?? 'null',
       )
-    const said = expect.stringContaining('shutting down')
-    expect(last(ofChat)).toMatchObject({ error: { message: said } })
+    const reason = expect.stringContaining('shutting down')
+    expect(last(ofChat)).toMatchObject({ error: { message: reason } })
     expect(ofChat).not.toContain('[DONE]')
     expect(last(ofResponses)).toMatchObject({
       type: 'response.failed',
-      response: { error: { message: said } },
+      response: { error: { message: reason } },
     })
-    expect(last(ofMessages)).toMatchObject({ type: 'error', error: { message: said } })
+    expect(last(ofMessages)).toMatchObject({ type: 'error', error: { message: reason } })
     const refused = await whole
     expect(refused.status).toBe(503)
-    expect(await refused.json()).toMatchObject({ error: { message: said } })
+    expect(await refused.json()).toMatchObject({ error: { message: reason } })
     const rows = await bed.database.sql`
       SELECT client_protocol, stream_end, outcome, error_kind FROM requests ORDER BY client_protocol`
     expect(rows.map((row) => row.client_protocol)).toEqual([

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { ask, patient, startSeveral } from './several.ts'
 
-test('a process that cannot be started, for want of open files, is tried again, and the others serve on', async () => {
+test('a process that cannot start because open files ran out is tried again, and the others go on serving', async () => {
   const several = await startSeveral()
   const [victim = 0, other = 0] = several.members()
   const limitFiles = (most: string) =>

@@ -7,7 +7,7 @@ const headers = { authorization: `Bearer ${freeKey}` }
 
 const modelsOf = ({ url }: TollgateProcess) => callAnew(`${url}/v1/models`, { headers })
 
-test('a changed catalog and a revoked key are seen by every process, each once told or at its next look', async () => {
+test('every process sees a changed catalog and a revoked key, by notification or at its next poll', async () => {
   const bed = await startTestbed({ env: { PROCESSES: '2' } })
   onTestFinished(() => bed.close())
   await expect.poll(bed.tollgate.stderr, { timeout: 60_000 }).toContain('all processes serve')
@@ -20,7 +20,7 @@ test('a changed catalog and a revoked key are seen by every process, each once t
   const all = [bed.tollgate, other]
   expect((await Promise.all(all.map(modelsOf))).map(({ status }) => status)).toEqual([200, 200])
 
-  /** Until ten calls in a row, on connections of their own and so to each process, find it so. */
+  /** Waits until ten calls in a row see it. Each has a connection of its own, and so reaches every process. */
   const until = async (isSo: (answer: { status: number; text: string }) => boolean) => {
     const began = performance.now()
     await expect

@@ -10,7 +10,7 @@ import { startUpstream } from '../support/upstream.ts'
 
 export const patient = { timeout: 30_000, interval: 20 }
 
-/** Several processes of one Tollgate, once all of them serve. They end with the test. */
+/** Several processes of one Tollgate, all of which serve. They end with the test. */
 export async function startSeveral(
   options: { env?: Record<string, string>; postgres?: 'embedded' } = {},
 ): Promise<TollgateProcess> {
@@ -41,7 +41,7 @@ export function temporary(): string {
 const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
 const messages = [{ role: 'user', content: 'x' }]
 
-/** The status of a call on a connection of its own. */
+/** The status of a call on a new connection. */
 export async function ask({ url }: TollgateProcess): Promise<number> {
   const body = JSON.stringify({ model: 'priced', messages })
   return (await callAnew(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).status

@@ -9,7 +9,7 @@ import { startUpstream } from '../support/upstream.ts'
 
 const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
 
-/** Two processes on one database, each shipping only every ten seconds unless it is asked to. */
+/** Two processes on one database. Without a query each ships only every ten seconds. */
 async function startTwo(env: Record<string, string> = {}) {
   const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
   const database = openDatabase(url)
@@ -58,7 +58,7 @@ beforeAll(async () => {
 })
 afterAll(() => two.close())
 
-test('whoever asks any process sees its last request, whichever process that went to', async () => {
+test('a client sees its last request in any process, whichever process served it', async () => {
   const { one, other } = two
   const took: number[] = []
   for (let turn = 0; turn < 20; turn++) {
@@ -72,7 +72,7 @@ test('whoever asks any process sees its last request, whichever process that wen
   console.log(`median ${took[10]?.toFixed(1)} ms, slowest ${took.at(-1)?.toFixed(1)} ms`)
 }, 120_000)
 
-test('many who ask at once each see their own last request', async () => {
+test('many clients at once each see their own last request', async () => {
   const { one, other } = two
   const client = async (turn: number) => {
     const [asked, answering] = turn % 2 === 0 ? [one, other] : [other, one]
@@ -89,7 +89,7 @@ test('many who ask at once each see their own last request', async () => {
   expect(missing.flat()).toEqual([])
 }, 120_000)
 
-test('a process that stands still holds up whoever asks once, for SHIP_ON_QUERY_MS, and is asked again when it goes on', async () => {
+test('a stopped process delays one query by SHIP_ON_QUERY_MS, and is asked again when it continues', async () => {
   const { one, other, close } = await startTwo({ SHIP_ON_QUERY_MS: '8000' })
   onTestFinished(close)
   await newest(other)
@@ -102,7 +102,7 @@ test('a process that stands still holds up whoever asks once, for SHIP_ON_QUERY_
   expect(after.value).toBe(own)
   expect(after.ms).toBeLessThan(7_900)
   one.child.kill('SIGCONT')
-  // It answers the calls it has slept through; from then on it is waited for.
+  // The process answers the calls that came while it was stopped. From then on, queries wait for it again.
   await expect
     .poll(async () => (await chat(one)) === (await newest(other)), { timeout: 30_000, interval: 20 })
     .toBe(true)

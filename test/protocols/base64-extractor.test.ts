@@ -6,7 +6,7 @@ import { Random, seeded } from '../support/random.ts'
 
 const thresholdBytes = 64
 
-/** What a caller has when the steps are done: the text, in which each placeholder is named, and the images. */
+/** The result of all steps: the text, with a name for each placeholder, and the images. */
 function extract(chunks: readonly Buffer[], extractor = new Base64Extractor(thresholdBytes)) {
   const text: Buffer[] = []
   const images: Buffer[] = []
@@ -14,7 +14,7 @@ function extract(chunks: readonly Buffer[], extractor = new Base64Extractor(thre
   const take = (step: ExtractorStep) => {
     switch (step.type) {
       case 'text':
-        // The sink of an open image is never interrupted by text.
+        // No text comes while the sink of an image is open.
         expect(open).toBeUndefined()
         text.push(Buffer.from(step.bytes))
         break
@@ -92,7 +92,7 @@ describe('one string', () => {
     ['a long link', `https://example.com/${'a'.repeat(200)}`],
     ['text that is not ASCII', 'Ж漢😀'.repeat(40)],
     ['a data URL that is no base64', `data:image/svg+xml,${'%3Csvg'.repeat(30)}`],
-  ])('%s stays, wherever the bytes are cut', (_, written) => {
+  ])('%s stays in the text, wherever the bytes are cut', (_, written) => {
     const answer = Buffer.from(`{"a":"${written}","image":"${image.toString('base64')}"}`)
     const expected = { text: `{"a":"${written}","image":"<0>"}`, images: [image] }
     for (let at = 1; at < answer.length; at++) {
@@ -113,7 +113,7 @@ describe('one string', () => {
     ['an escaped backslash', 'AAAA\\\\\\/AAA'],
     ['one character too many', 'AAAAAAAAA'],
     ['half an escape', 'AAAA\\u00'],
-  ])('base64 that goes on with %s is refused, wherever the bytes are cut', (_, rest) => {
+  ])('base64 that continues with %s is refused, wherever the bytes are cut', (_, rest) => {
     const answer = Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}${rest}","b":1}`)
     for (let at = 1; at <= answer.length; at++) {
       const error = failure(() => extract([answer.subarray(0, at), answer.subarray(at)]))
@@ -128,7 +128,7 @@ describe('one string', () => {
   })
 })
 
-test('a quote in a comment of an event stream does no harm to the images behind it', () => {
+test('a quote in a comment of an event stream does not hide the images behind it', () => {
   const event = `data: {"image":"${image.toString('base64')}"}\n\n`
   for (const end of ['\n', '\r\n', '\r', '\\\n']) {
     expect(extract([Buffer.from(`: 5" of rain${end}${event}`)])).toEqual({
@@ -159,7 +159,7 @@ test('random answers give the same text and the same images in any split', () =>
   }
 })
 
-test('no more than the threshold is held of an image of 8 MB, nor of a text of 8 MB', () => {
+test('the extractor holds no more than the threshold of an image of 8 MB, and of a text of 8 MB', () => {
   const size = 8 * 1024 * 1024
   const random = seeded(3)
   const block = bytes(random, 3 * 1024)
@@ -192,14 +192,14 @@ test('no more than the threshold is held of an image of 8 MB, nor of a text of 8
   expect(held).toBeLessThanOrEqual(8192 + 16)
 })
 
-test('what comes behind padding is refused at once, not held to the end of the string', () => {
+test('bytes behind the padding are refused at once, not at the end of the string', () => {
   const extractor = new Base64Extractor(thresholdBytes)
   extractor.push(Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}AA=`))
   expect(extractor.heldBytes).toBe(3)
   expect(failure(() => extractor.push(Buffer.from('A'.repeat(100)))).kind).toBe('upstream_error')
 })
 
-test('nobody outside can make up a placeholder', () => {
+test('a client or an upstream cannot forge a placeholder', () => {
   const answer = Buffer.from(`{"image":"${image.toString('base64')}"}`)
   const own = new Base64Extractor(thresholdBytes)
   const mine = imageIn(own.push(answer))
@@ -209,7 +209,7 @@ test('nobody outside can make up a placeholder', () => {
   for (const made of ['1', '-1', '00x', '', ' ']) {
     expect(own.indexOf(mine.replace(/0$/, made)), made).toBeUndefined()
   }
-  // What was too short to be extracted is itself.
+  // Base64 that is too short for the extractor stays as it is.
   const small = imageIn(new Base64Extractor().push(answer))
   expect(small).toBe(image.toString('base64'))
   expect(own.indexOf(small)).toBeUndefined()

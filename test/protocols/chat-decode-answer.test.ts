@@ -180,7 +180,7 @@ describe('a stream', () => {
     expect(end.reason).toBe('tool_calls')
   })
 
-  it('gives calls back under the names that the client knows', () => {
+  it('gives calls the names that the client knows', () => {
     const tools = new ToolNames({ illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 })
     tools.wireName({ name: 'read', namespace: 'files', kind: 'function' }, 'x')
     tools.wireName({ name: 'apply.patch', kind: 'custom' }, 'x')
@@ -199,7 +199,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('has a call in the old form', () => {
+  it('reads a call in the old form', () => {
     const events = decode([
       delta({ function_call: { name: 'f', arguments: '' } }),
       delta({ function_call: { arguments: '{"a":1}' } }),
@@ -211,7 +211,7 @@ describe('a stream', () => {
     })
   })
 
-  it('tells reasoning in details once, with its signature', () => {
+  it('reads reasoning that comes in two members only once, with its signature', () => {
     const detail = { type: 'reasoning.text', index: 0, format: 'v1' }
     const { blocks } = collect(
       decode([
@@ -238,7 +238,7 @@ describe('a stream', () => {
     ])
   })
 
-  it.each(['reasoning_content', 'reasoning'])('tells %s, with a signature that says so', (member) => {
+  it.each(['reasoning_content', 'reasoning'])('reads %s, and its signature names the member', (member) => {
     const { blocks } = collect(decode([delta({ [member]: 'hm' }), delta({ content: 'a' }), finish('stop')]))
     expect(blocks.map(({ block, text, signature }) => [block.type, text, signature?.value])).toEqual([
       ['reasoning', 'hm', JSON.stringify({ member })],
@@ -278,21 +278,21 @@ describe('a stream', () => {
     expect(collect(decode([delta({ content: 'a' }), ...frames])).usage).toEqual(counts)
   })
 
-  it('finishes with the frame of usage, and does not wait for the connection to close', () => {
+  it('ends with the usage frame, and does not wait for the connection to close', () => {
     const decoder = decodeStream(context)
     decoder.push(finish('stop'))
     expect(decoder.push(JSON.stringify({ choices: [], usage })).map(({ type }) => type)).toEqual(['finish'])
     expect(decoder.end()).toEqual([])
   })
 
-  it('finishes without usage, without [DONE], and with [DONE] alone', () => {
+  it('ends without usage, without [DONE], and with [DONE] alone', () => {
     const frames = [delta({ content: 'a' }), finish('length')]
     expect(collect(decode(frames))).toMatchObject({ finish: { reason: 'length' }, usage: undefined })
     expect(decode([...frames, '[DONE]'])).toEqual(decode(frames))
     expect(collect(decode([delta({ content: 'a' }), '[DONE]'])).finish.reason).toBe('stop')
   })
 
-  it('keeps the reason that says more when two are told', () => {
+  it('keeps the more specific of two finish reasons', () => {
     const call = delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }] })
     expect(collect(decode([call, finish('stop'), finish('length')])).finish).toMatchObject({
       reason: 'length',
@@ -340,7 +340,7 @@ function finish(reason: string): string {
   return JSON.stringify(choice({}, reason))
 }
 
-/** The events of frames, checked against the grammar. */
+/** The events of the frames, checked against the grammar. */
 function decode(frames: string[], tools?: ToolNames): ChatEvent[] {
   const decoder = new SseDecoder(
     decodeStream(tools === undefined ? context : { ...context, tools }),

@@ -9,7 +9,7 @@ const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const user = { role: 'user', content: 'hi' }
 
 describe('a decoded chat request', () => {
-  it('has every setting in its canonical home, under the name that the client gave it', () => {
+  it('has every setting in its canonical member, under the name that the client used', () => {
     const request = decode({
       max_completion_tokens: 7,
       n: 2,
@@ -99,7 +99,7 @@ describe('a decoded chat request', () => {
       'drop',
     ],
     [{ tools: [{ type: 'function', function: { name: 'f', extra: 1 } }] }, 'tools[0].function.extra', 'drop'],
-  ])('names what has no home: %j', (members, path, verdict) => {
+  ])('reports a member without a canonical one: %j', (members, path, verdict) => {
     expect(decode(members).unmapped).toEqual([{ path, verdict, reason: expect.any(String) }])
   })
 
@@ -203,7 +203,7 @@ describe('a decoded chat request', () => {
     ])
   })
 
-  it('takes a part that no other format has for something to refuse', () => {
+  it('keeps a part that no other format has, so that encoders refuse it', () => {
     const { turns } = decode({
       messages: [{ role: 'user', content: [{ type: 'video_url', video_url: {} }] }],
     })
@@ -242,7 +242,7 @@ describe('a decoded chat request', () => {
     expect(decode({ tool_choice: { type: 'web_search' } }).toolChoice).toMatchObject({ kind: 'hosted' })
   })
 
-  it('reads functions as the format had them first, and their calls without ids', () => {
+  it('reads functions in the oldest form, and their calls without ids', () => {
     const request = decode({
       functions: [{ name: 'f', parameters: { type: 'object' } }],
       function_call: { name: 'f' },
@@ -274,7 +274,7 @@ describe('a decoded chat request', () => {
       'enable_thinking',
     ],
     [{ reasoning_effort: 'low', thinking: { type: 'enabled' } }, { effort: 'low' }, 'reasoning_effort'],
-  ])('reads how much to think from %j', (members, reasoning, name) => {
+  ])('reads the amount of reasoning from %j', (members, reasoning, name) => {
     expect(decode(members)).toMatchObject({ reasoning, names: { reasoning: name }, unmapped: [] })
   })
 })
@@ -291,7 +291,7 @@ describe('reasoning that comes back', () => {
       ({ type }) => type === 'reasoning',
     )
 
-  it('has the signature that our envelope carried, and the text that it proves', () => {
+  it('has the signature from our envelope, and the text that it proves', () => {
     expect(
       blocks({
         reasoning_content: 'first second',
@@ -307,7 +307,7 @@ describe('reasoning that comes back', () => {
     ])
   })
 
-  it('is two thoughts where two are signed, whatever their index', () => {
+  it('is two thoughts if two are signed, whatever their index', () => {
     const details = ['a', 'b'].map((text) => ({
       type: 'reasoning.text',
       text,
@@ -320,14 +320,14 @@ describe('reasoning that comes back', () => {
     ])
   })
 
-  it('has no signature when somebody changed the envelope', () => {
+  it('has no signature if the envelope was changed', () => {
     const forged = `${envelope.wrap(signature).slice(0, -4)}AAAA`
     expect(
       blocks({ reasoning_details: [{ type: 'reasoning.text', text: 'x', signature: forged }] }),
     ).toMatchObject([{ text: 'x', signature: undefined }])
   })
 
-  it("has the client's own upstream's signature when the text is none of ours", () => {
+  it("has the upstream's own signature if we did not make it", () => {
     const detail = { type: 'reasoning.encrypted', data: 'opaque', format: 'v1', index: 0 }
     expect(blocks({ reasoning: 'thought', reasoning_details: [detail] })).toMatchObject([
       { text: 'thought', signature: undefined },

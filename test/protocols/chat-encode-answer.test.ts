@@ -40,7 +40,7 @@ function finish(reason: FinishReason): Finish {
   return { type: 'finish', reason, upstreamReason: 'word', stopSequence: undefined, usage }
 }
 
-/** The upstream told no usage. */
+/** The upstream reported no usage. */
 const unmetered: ChatEvent = { ...finish('stop'), usage: undefined }
 
 const rich: ChatEvent[] = [
@@ -132,7 +132,7 @@ describe('an encoded answer', () => {
     ])
   })
 
-  it('says nothing of usage in a stream that was not asked for it, nor of usage that nobody told', () => {
+  it('shows usage in a stream only if the client asked for it, and never an unknown usage', () => {
     expect(framesOf(rich, { stream: true }).join('')).not.toContain('usage')
     const unknown = framesOf([start, unmetered], asksUsage)
     expect(unknown).toHaveLength(3)
@@ -151,14 +151,14 @@ describe('an encoded answer', () => {
     expect(finishReasons(events)).toEqual([word, word])
   })
 
-  it('has its refusal in its own member', async () => {
+  it('has a refusal in a member of its own', async () => {
     const events = [start, ...block(0, { type: 'refusal' }, ['No', '.']), finish('refusal')]
     expect(finishReasons(events)).toEqual(['stop', 'stop'])
     const messages = [(await answered(events)).choices[0], (await streamedWhole(events)).choices[0]]
     for (const choice of messages) expect(choice?.message).toMatchObject({ refusal: 'No.' })
   })
 
-  it('gives a tool without arguments the empty object', async () => {
+  it('gives a call without arguments the empty object', async () => {
     const events = [
       start,
       ...block(0, { type: 'tool-call', id: 'a', name: 'f', kind: 'function' }, []),
@@ -169,7 +169,7 @@ describe('an encoded answer', () => {
     }
   })
 
-  it('parts texts that something else parted, and counts citations from the first', async () => {
+  it('separates texts with other blocks between them, and counts citations from the first text', async () => {
     const events = [
       start,
       ...block(0, { type: 'text' }, ['One.']),
@@ -187,7 +187,7 @@ describe('an encoded answer', () => {
     expect(framesOf(events, {}).join('')).toContain('"start_index":6,"end_index":10')
   })
 
-  it('speaks of function_call to a client that speaks of functions', () => {
+  it('uses function_call for a client that uses functions', () => {
     const body = { functions: [{ name: 'f' }] }
     expect(encodeResponse(rich, contextOf(body))).toMatchObject({
       choices: [
@@ -269,7 +269,7 @@ function streamText(events: ChatEvent[], members: Json): string {
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** What stands behind `data:`. */
+/** The text behind `data:`. */
 function framesOf(events: ChatEvent[], members: Json): string[] {
   const frames = streamText(events, members).split('\n\n')
   expect(frames.pop()).toBe('')

@@ -10,7 +10,7 @@ const envelope = makeEnvelope(Buffer.alloc(32))
 const parameters = { type: 'object', properties: { a: { type: 'string' } } }
 
 describe('an encoded chat request', () => {
-  it('means what the decoded one meant', () => {
+  it('means the same as the decoded one', () => {
     const body = {
       model: 'up',
       messages: [
@@ -83,7 +83,7 @@ describe('an encoded chat request', () => {
     expect(encoded.notes).toEqual([])
   })
 
-  it('asks every stream for its usage, and nothing of what is no stream', () => {
+  it('asks for usage in every stream, and only in streams', () => {
     expect(bodyOf({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     expect(Object.keys(JSON.parse(JSON.stringify(bodyOf({})))).sort()).toEqual(['messages', 'model'])
   })
@@ -132,7 +132,7 @@ describe('an encoded chat request', () => {
     expect(encode(members).notes).toEqual([{ action, path, reason: expect.any(String) }])
   })
 
-  it('never gives the ids of an agent to a third party', () => {
+  it('never shows a third party the ids of an agent', () => {
     const { user } = bodyOf({ user: '{"device_id":"d","session_id":"s"}' })
     expect(user).toMatch(/^[0-9a-f]{64}$/)
   })
@@ -146,7 +146,7 @@ describe('an encoded chat request', () => {
     expect(bodyOf({ reasoning: { max_tokens } }).reasoning_effort).toBe(effort)
   })
 
-  it('leaves out what the vendor takes only beside tools', () => {
+  it('leaves out members that the vendor accepts only with tools', () => {
     expect(bodyOf({ tools: [], tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty(
       'tool_choice',
     )
@@ -188,7 +188,7 @@ describe('an encoded chat request', () => {
 })
 
 describe('a history', () => {
-  it('has one message for neighbouring turns of the assistant', () => {
+  it('joins neighbouring turns of the assistant into one message', () => {
     const messages = messagesOf([
       assistant([text('Let me look.')]),
       assistant([call('a', 'f')]),
@@ -203,7 +203,7 @@ describe('a history', () => {
     ])
   })
 
-  it('keeps calls apart whose results stand between them', () => {
+  it('keeps calls apart if their results stand between them', () => {
     const messages = messagesOf([
       assistant([call('a', 'f')]),
       user([result('a')]),
@@ -213,7 +213,7 @@ describe('a history', () => {
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool'])
   })
 
-  it('puts results right behind their calls, before anything else that was said', () => {
+  it('puts results right behind their calls, before any other message', () => {
     const turns: Turn[] = [
       assistant([call('a', 'f'), call('b', 'g')]),
       user([text('wait')]),
@@ -277,7 +277,7 @@ describe('a history', () => {
     ])
   })
 
-  it('takes a result for that of the latest call with its id', () => {
+  it('assigns a result to the latest call with its id', () => {
     const turn = [assistant([call('call_0', 'f')]), user([text('never mind')])]
     const messages = messagesOf([...turn, assistant([call('call_0', 'f')]), user([result('call_0')])])
     expect(messages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual([
@@ -286,7 +286,7 @@ describe('a history', () => {
     ])
   })
 
-  it('gives calls ids that the vendor takes, and their results the same', () => {
+  it('gives calls and their results the same ids, which the vendor accepts', () => {
     const long = `toolu_${'x'.repeat(60)}`
     const messages = messagesOf([
       assistant([call(long, 'f'), call('twice', 'f'), call('twice', 'f')]),
@@ -298,7 +298,7 @@ describe('a history', () => {
     expect(messages.slice(1).map((message) => message.tool_call_id)).toEqual(ids)
   })
 
-  it('moves images of results into a message of the user, and says what was an error', () => {
+  it('moves images of results into a user message, and marks errors', () => {
     const image: Block = {
       type: 'image',
       path: 'i',
@@ -329,7 +329,7 @@ describe('a history', () => {
     ])
   })
 
-  it('says {} for a call without arguments', () => {
+  it('writes {} for a call without arguments', () => {
     const messages = messagesOf([assistant([{ ...call('a', 'f'), input: '' }]), user([result('a')])])
     expect(messages[0]).toMatchObject({ content: null, tool_calls: [{ function: { arguments: '{}' } }] })
   })
@@ -344,12 +344,12 @@ describe('a history', () => {
     ).toEqual([{ role: 'user', content: 'a' }])
   })
 
-  it('joins the pieces of a cited text, and parts other texts', () => {
+  it('joins the pieces of a cited text, and separates other texts', () => {
     const pieces = assistant([text('The '), text('sky'), call('a', 'f'), text('Done')])
     expect(messagesOf([pieces, user([result('a')])])[0]?.content).toBe('The sky\n\nDone')
   })
 
-  it('has documents of text among the texts', () => {
+  it('puts text documents among the texts', () => {
     const document: Block = {
       type: 'document',
       path: 'd',
@@ -378,21 +378,21 @@ describe('reasoning', () => {
     }
   }
 
-  it('goes back bare within a tool loop alone', () => {
+  it('goes back without a signature only within a tool loop', () => {
     expect(first(undefined).message).toMatchObject({ reasoning_content: 'hm' })
     const { message, dropped } = first(undefined, [])
     expect(message).toEqual({ role: 'assistant', content: 'x' })
     expect(dropped).toMatchObject([{ path: 'r' }])
   })
 
-  it('goes back signed to the model that signed it, as it came', () => {
+  it('goes back unchanged to the model that signed it', () => {
     expect(first(own, []).message).toMatchObject({
       reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'S', index: 0 }],
     })
     expect(first({ ...own, model: undefined }).message).toHaveProperty('reasoning_details')
   })
 
-  it('goes back as it came, whatever the client calls it', () => {
+  it('goes back unchanged, even if the client calls it a summary', () => {
     const thought: Block = { type: 'reasoning', path: 'r', text: 'hm', summary: true, signature: own }
     const { body } = encodeRequest(canonical([assistant([thought, text('x')])]), context)
     expect((body.messages as Json[])[0]).toMatchObject({
@@ -400,13 +400,13 @@ describe('reasoning', () => {
     })
   })
 
-  it('goes back to every model when it came bare, and only its signature says where from', () => {
+  it('goes back to every model if its signature only names its origin', () => {
     const bare = { ...own, model: 'another', value: '{"member":"reasoning_content"}' }
     expect(first(bare).message).toMatchObject({ reasoning_content: 'hm' })
     expect(first(bare, []).message).toEqual({ role: 'assistant', content: 'x' })
   })
 
-  it('goes back under the name that it came under', () => {
+  it('goes back in the member that it came in', () => {
     const { message } = first({ ...own, value: '{"member":"reasoning"}' })
     expect(message).toMatchObject({ reasoning: 'hm' })
     expect(message).not.toHaveProperty('reasoning_content')
@@ -416,7 +416,7 @@ describe('reasoning', () => {
     ['another format', { ...own, protocol: 'anthropic-messages' }],
     ['another model', { ...own, model: 'other' }],
     ['nobody who can be read', { ...own, value: 'garbage' }],
-  ])('stays away, text and all, when the signature is of %s', (_, signature) => {
+  ])('is left out with its text when the signature is of %s', (_, signature) => {
     const { message, dropped } = first(signature)
     expect(Object.keys(message ?? {})).toEqual(['role', 'content', 'tool_calls'])
     expect(dropped).toMatchObject([{ path: 'r' }])

@@ -79,14 +79,14 @@ describe('errors as the official SDK sees them', () => {
     expect(error.message).toBe(`${status} about ${kind}`)
   })
 
-  it('has all four keys even when there is nothing to say', () => {
+  it('has all four keys even if there is nothing to say', () => {
     const { body } = encodeError(new GatewayError('internal', 'x'), requestId)
     expect(body).toEqual({
       error: { message: 'x', type: 'server_error', param: null, code: 'internal_error' },
     })
   })
 
-  it('stops the SDK from retrying what cannot get better', async () => {
+  it('stops the SDK from retrying when a retry cannot help', async () => {
     for (const kind of ['unauthenticated', 'insufficient_credit'] as const) {
       send(new GatewayError(kind, 'no'))
       await failure(retrying)
@@ -94,7 +94,7 @@ describe('errors as the official SDK sees them', () => {
     }
   })
 
-  it('tells when to come back', () => {
+  it('says when to retry', () => {
     const { headers } = encodeError(
       new GatewayError('rate_limited', 'wait', { retryAfterSeconds: 7 }),
       requestId,
@@ -147,11 +147,11 @@ describe("an upstream's refusal", () => {
     ],
     [404, refusal('No such file: f-1'), 'invalid_request', 'No such file: f-1'],
     [413, refusal('too much'), 'request_too_large', 'too much'],
-  ])('%i keeps the own words of %j', (status, body, kind, message) => {
+  ])('with status %i keeps its own words in %j', (status, body, kind, message) => {
     expect(decode(status, body)).toMatchObject({ kind, message, upstreamStatus: status })
   })
 
-  it('keeps the code and the field, which agents act on', () => {
+  it('keeps the code and the field, which agents use', () => {
     const error = decode(400, refusal('too long', { code: 'context_length_exceeded', param: 'messages' }))
     expect(encodeError(error, requestId).body).toEqual({
       error: {
@@ -163,12 +163,15 @@ describe("an upstream's refusal", () => {
     })
   })
 
-  it.each([401, 402, 403])('%i is the operator’s matter and shows none of its text', (status) => {
-    const error = decode(status, refusal('Incorrect API key provided: sk-proj-1234'))
-    expect(error).toMatchObject({ kind: 'upstream_error', fault: 'upstream', upstreamStatus: status })
-    expect(error.message).not.toMatch(/sk-|Incorrect/)
-    expect(encodeError(error, requestId).status).toBe(502)
-  })
+  it.each([401, 402, 403])(
+    'with status %i is the operator’s matter, and shows none of its text',
+    (status) => {
+      const error = decode(status, refusal('Incorrect API key provided: sk-proj-1234'))
+      expect(error).toMatchObject({ kind: 'upstream_error', fault: 'upstream', upstreamStatus: status })
+      expect(error.message).not.toMatch(/sk-|Incorrect/)
+      expect(encodeError(error, requestId).status).toBe(502)
+    },
+  )
 
   it.each([
     [408, 'upstream_timeout'],
@@ -180,11 +183,11 @@ describe("an upstream's refusal", () => {
     [502, 'upstream_error'],
     [418, 'upstream_error'],
     [301, 'upstream_error'],
-  ])('%i is %s, the fault of the upstream', (status, kind) => {
+  ])('with status %i is %s, the fault of the upstream', (status, kind) => {
     expect(decode(status, refusal('x'))).toMatchObject({ kind, fault: 'upstream', upstreamStatus: status })
   })
 
-  it('takes an exhausted quota for what it is: waiting does not help', () => {
+  it('about an exhausted quota is not a rate limit: waiting does not help', () => {
     expect(decode(429, refusal('x', { code: 'insufficient_quota' })).kind).toBe('upstream_error')
   })
 
@@ -196,11 +199,11 @@ describe("an upstream's refusal", () => {
     [{ 'retry-after': '999999999' }, 86_400],
     [{ 'retry-after': 'soon' }, undefined],
     [{}, undefined],
-  ])('reads when to come back from %j', (headers, seconds) => {
+  ])('reads the time of the next try from %j', (headers, seconds) => {
     expect(decode(429, refusal('x'), headers).retryAfterSeconds).toBe(seconds)
   })
 
-  it('sums up a page instead of quoting it', () => {
+  it('summarises an HTML page and does not quote it', () => {
     const page = `<html><body>${'nginx '.repeat(5000)}</body></html>`
     for (const status of [400, 404, 413, 500]) {
       const error = decode(status, page, { 'content-type': 'text/html' })

@@ -15,7 +15,7 @@ import { amount } from '../support/amount.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 
-/** Whatever JSON comes in, nothing but a GatewayError is thrown, and events obey their grammar. */
+/** For any JSON, the code throws only GatewayErrors, and events obey their grammar. */
 
 const envelope = makeEnvelope(Buffer.alloc(32))
 const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
@@ -100,7 +100,7 @@ const frames: Json[] = [
 ]
 const whole: Json = { id: 'i', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
 
-// The stacks of the many errors that are expected here would take most of the time.
+// Stack traces of the many expected errors would take most of the time.
 const { stackTraceLimit } = Error
 beforeAll(() => {
   Error.stackTraceLimit = 0
@@ -122,7 +122,7 @@ it('reads and writes any request', () => {
     })
     if (wasWhole) translated++
   }
-  // Most changes break something: but not all, or nothing behind the first check would be tried.
+  // Most changes break the request. Enough must not, so that the code behind the first check runs, too.
   expect(translated).toBeGreaterThan(rounds / 10)
 })
 
@@ -164,7 +164,7 @@ const context: AnswerContext = {
   body: { stream_options: { include_usage: true } },
   request: decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'a' }] }, { envelope }),
   inputTokensEstimate: 1,
-  // Signing takes most of the time, and is not what is tried here.
+  // Signing takes most of the time, and this test is not about it.
   envelope: { wrap: ({ value }) => value, open: () => undefined },
 }
 
@@ -173,7 +173,7 @@ function checkGrammar(events: ChatEvent[]): void {
   if (fault !== undefined) throw new Error(fault)
 }
 
-/** Every frame that is written is JSON. */
+/** Expects that every written frame is JSON. */
 function written(events: ChatEvent[]): void {
   const encoder = encodeStream(context)
   const text = events.map((event) => encoder.push(event)).join('')
@@ -218,7 +218,7 @@ const values: readonly unknown[] = [
   JSON.parse('{"__proto__":{"a":1},"toString":2}'),
 ]
 
-/** A copy of a JSON value in which up to three places are changed, lost or repeated. */
+/** A copy of a JSON value with up to three places changed, lost or repeated. */
 function mutated(random: Random, value: Json): Json {
   const copy: Json = JSON.parse(JSON.stringify(value))
   for (let changes = random.upTo(3); changes > 0; changes--) mutate(random, copy)

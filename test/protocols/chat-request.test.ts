@@ -47,14 +47,14 @@ describe('readRequest', () => {
     expect(readRequest(raw, readConfig({}).bounds).model).toBe('m')
   })
 
-  it('refuses by default what would take a long time to parse', () => {
+  it('by default refuses a body that takes a long time to parse', () => {
     const raw = Buffer.from(`{"model":"m","messages":[1],"z":[${'[],'.repeat(250_000)}[]]}`)
     expect(refusalOf(() => readRequest(raw, readConfig({}).bounds)).message).toMatch(
       /250000 JSON keys and values/,
     )
   })
 
-  it('reads what admission and routing need', () => {
+  it('reads the members for admission and routing', () => {
     const facts = read({
       model: 'gpt-main',
       messages: hello,
@@ -74,7 +74,7 @@ describe('readRequest', () => {
     })
   })
 
-  it('takes null and absence as the default', () => {
+  it('reads null like an absent member', () => {
     const bare = { stream: false, wantsUsageFrame: false, maxOutputTokens: undefined, choices: 1 }
     expect(read({ model: 'm', messages: hello })).toMatchObject(bare)
     expect(
@@ -83,7 +83,7 @@ describe('readRequest', () => {
     expect(read({ model: 'm', messages: hello, max_tokens: 0 }).maxOutputTokens).toBe(0)
   })
 
-  it('reads a model name spelled with escapes', () => {
+  it('reads a model name that is written with escapes', () => {
     const raw = Buffer.from('{"model":"a\\u002fb\\"c","messages":[1]}')
     expect(readRequest(raw, bounds).model).toBe('a/b"c')
   })
@@ -114,12 +114,12 @@ describe('readRequest', () => {
     expect(refusal.message).toMatch(message)
   })
 
-  it('refuses a second model, which another reader might take for the first', () => {
+  it('refuses a second model, because another reader may use that one', () => {
     const raw = Buffer.from('{"model":"cheap","messages":[1],"mod\\u0065l":"dear"}')
     expect(refusalOf(() => readRequest(raw, bounds)).message).toBe('model: given twice in one object')
   })
 
-  it('tells media parts from text that speaks of them', () => {
+  it('distinguishes media parts from text about them', () => {
     const media = (content: unknown) => read({ model: 'm', messages: [{ role: 'user', content }] }).hasMedia
     expect(media([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }])).toBe(true)
     expect(media([{ type: 'input_audio', input_audio: {} }])).toBe(true)
@@ -133,7 +133,7 @@ describe('readRequest', () => {
 })
 
 describe('patchRequest', () => {
-  it('answers with the same buffer when nothing changes', () => {
+  it('returns the same buffer if nothing changes', () => {
     for (const body of [
       { model: 'm', messages: hello },
       { model: 'm', messages: hello, stream: true, stream_options: { include_usage: true } },
@@ -150,7 +150,7 @@ describe('patchRequest', () => {
     )
   })
 
-  it('asks for usage in a stream that does not', () => {
+  it('asks for usage in a stream that does not ask for it', () => {
     const head = '"model":"m","messages":[1],"stream":true'
     expect(patched(`{${head}}`, 'm')).toBe(`{"stream_options":{"include_usage":true},${head}}`)
     expect(patched(`{${head},"stream_options": null}`, 'm')).toBe(
@@ -167,7 +167,7 @@ describe('patchRequest', () => {
     )
   })
 
-  it('writes the changed bytes to memory that it is offered', () => {
+  it('writes the changed bytes to the offered memory', () => {
     const raw = Buffer.from('{"model":"m","messages":[1]}')
     const offered: Buffer[] = []
     const allocate = (bytes: number) => {
@@ -182,7 +182,7 @@ describe('patchRequest', () => {
     expect(offered).toHaveLength(1)
   })
 
-  it('makes exactly the expected edit to any body', () => {
+  it('makes exactly the expected change in any body', () => {
     const random = seeded(11)
     for (let round = 0; round < 5000; round++) {
       const raw = Buffer.from(randomBody(random))

@@ -22,7 +22,7 @@ describe('watchResponse', () => {
     expect(watchResponse(fixture('deepseek-reasoning')).usage).toMatchObject({ output: 30, reasoning: 315 })
   })
 
-  it('is not complete for a cut body, at any place', () => {
+  it('is not complete for a body that was cut at any place', () => {
     const body = fixture('deepseek-tool-call')
     const textEnd = body.toString().trimEnd().length
     for (let at = 0; at < textEnd; at++) expect(watchResponse(body.subarray(0, at)).complete).toBe(false)
@@ -35,12 +35,12 @@ describe('watchResponse', () => {
     expect(watchResponse(body)).toMatchObject({ usage: undefined, complete: true })
   })
 
-  it('tells an error inside an answer of status 200', () => {
+  it('finds an error inside an answer of status 200', () => {
     const body = Buffer.from('{"error":{"message":"slow down","code":429}}')
     expect(watchResponse(body).error?.kind).toBe('rate_limited')
   })
 
-  it('tells the same of an answer whatever its size', () => {
+  it('observes the same in an answer of any size', () => {
     const answers = [
       fixture('openai-text').toString(),
       '{"choices":[{"message":{"content":"twelve bytes"},"finish_reason":"length"}],"model":"m"}',
@@ -122,7 +122,7 @@ describe('readUsage', () => {
     { prompt_tokens: 1.5, completion_tokens: 2 },
     { prompt_tokens: '1', completion_tokens: '2' },
     { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-  ])('%j tells nothing', (usage) => {
+  ])('finds no usage in %j', (usage) => {
     expect(readUsage(usage)).toBeUndefined()
   })
 })

@@ -31,13 +31,13 @@ describe('a watched stream', () => {
     })
   })
 
-  it('estimates the output of recorded streams, for when no usage comes', () => {
-    // The upstream counted 300, and 83 with the tokens around a tool call that no frame shows.
+  it('estimates the output of recorded streams, in case no usage comes', () => {
+    // The upstream counted 300, and 83 including the tokens around a tool call, which no frame shows.
     expect(watch([recorded('openai-text')]).observation.outputTokensEstimate).toBe(301)
     expect(watch([recorded('deepseek-tool-call')]).observation.outputTokensEstimate).toBe(51)
   })
 
-  it('estimates by text where a frame carries many tokens', () => {
+  it('estimates by the text if a frame carries many tokens', () => {
     const frames = Array.from({ length: 10 }, () =>
       contentFrame('four and twenty blackbirds baked in a pie '),
     )
@@ -45,7 +45,7 @@ describe('a watched stream', () => {
     expect(outputTokensEstimate).toBe(105)
   })
 
-  it('hands on the very chunk where it holds whole frames', () => {
+  it('forwards the same chunk if it holds whole frames', () => {
     const watcher = watchStream({ dropUsageFrame: true, frameBytesMax })
     const chunk = Buffer.from(contentFrame('a') + contentFrame('b'))
     const { forward } = watcher.push(chunk)
@@ -62,7 +62,7 @@ describe('a watched stream', () => {
     expect(push('\n')).toEqual([frame])
   })
 
-  it('tells the first content and the end', () => {
+  it('reports the first content and the end', () => {
     const watcher = watchStream({ dropUsageFrame: false, frameBytesMax })
     const push = (text: string) => {
       const { hasContent, terminal } = watcher.push(Buffer.from(text))
@@ -105,7 +105,7 @@ describe('the usage frame', () => {
     ['spaced', `data: ${JSON.stringify({ id: 'c', choices: [], usage }, null, 1).replaceAll('\n', '')}\n\n`],
     ['usage first', frameOf({ usage, object: 'x', choices: [] })],
     ['without a space behind the colon', frameOf({ choices: [], usage }).replace('data: ', 'data:')],
-  ])('is kept from a client that did not ask, and counts: %s', (_, frame) => {
+  ])('is hidden from a client that did not ask, and counts: %s', (_, frame) => {
     for (const chunks of [
       [head + finish + frame + done],
       [head, finish, frame, done],
@@ -121,13 +121,13 @@ describe('the usage frame', () => {
     }
   })
 
-  it('goes whole, line ends included', () => {
+  it('is removed completely, with its line ends', () => {
     const crlf = (text: string) => text.replaceAll('\n', '\r\n')
     const stream = crlf(head + finish + frameOf({ choices: [], usage }) + done)
     expect(watch([Buffer.from(stream)], { dropUsageFrame: true }).forwarded).toBe(crlf(head + finish + done))
   })
 
-  it('is the only frame that goes: an empty list of choices alone is not one', () => {
+  it('is the only frame that is removed: an empty list of choices alone does not make one', () => {
     const lines = recorded('azure-model-router.1')
       .toString()
       .split(/(?<=\n\n)/)
@@ -136,21 +136,21 @@ describe('the usage frame', () => {
     expect(watched.forwarded).toMatch(/^data: {"choices":\[\]/)
   })
 
-  it('is known by its shape, not by text that looks like it', () => {
+  it('is recognised by its shape, not by text that looks like it', () => {
     const text = contentFrame('{"choices":[],"usage":{"prompt_tokens":99}} data: [DONE]\n\n')
     const watched = watch([Buffer.from(head + text + finish + done)], { dropUsageFrame: true })
     expect(watched.forwarded).toBe(head + text + finish + done)
     expect(watched.observation.usage).toBeUndefined()
   })
 
-  it('stays where it also carries choices', () => {
+  it('stays if it also carries choices', () => {
     const last = frameOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage })
     const watched = watch([Buffer.from(head + last + done)], { dropUsageFrame: true })
     expect(watched.forwarded).toBe(head + last + done)
     expect(watched.observation.usage).toEqual(counts)
   })
 
-  it('is the last one where every frame tells usage', () => {
+  it('is the last one if every frame carries usage', () => {
     const frames = [1, 2, 3].map((completion_tokens) =>
       frameOf({
         choices: [
@@ -165,7 +165,7 @@ describe('the usage frame', () => {
     })
   })
 
-  it('is dropped at the end of a stream that stops without its blank line', () => {
+  it('is dropped at the end of a stream that stops without a blank line', () => {
     const frame = frameOf({ choices: [], usage }).trimEnd()
     const watched = watch([Buffer.from(head + finish + frame)], { dropUsageFrame: true })
     expect(watched.forwarded).toBe(head + finish)
@@ -174,7 +174,7 @@ describe('the usage frame', () => {
 })
 
 describe('streams that end badly', () => {
-  it('tells an error inside the stream, and forwards it as it came', () => {
+  it('reports an error inside the stream, and forwards it unchanged', () => {
     const error = frameOf({ error: { message: 'Overloaded, sorry', type: 'overloaded_error', code: 529 } })
     const watched = watch([Buffer.from(contentFrame('a') + error)])
     expect(watched.forwarded).toBe(contentFrame('a') + error)
@@ -189,7 +189,7 @@ describe('streams that end badly', () => {
     expect(watch([Buffer.from(contentFrame('a') + error)]).observation.error?.kind).toBe('upstream_error')
   })
 
-  it('is not complete when it was cut, and is when only [DONE] is missing', () => {
+  it('is not complete when it was cut, and is complete when only [DONE] is missing', () => {
     const finish = frameOf({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] })
     expect(watch([Buffer.from(contentFrame('a'))]).observation).toMatchObject({
       complete: false,
@@ -208,7 +208,7 @@ describe('streams that end badly', () => {
     expect(watch([Buffer.from(cut)]).observation.complete).toBe(false)
   })
 
-  it('passes on a frame that is too large to hold, and goes on watching behind it', () => {
+  it('forwards a frame that is too large to hold, and watches the frames behind it', () => {
     const large = frameOf({
       choices: [{ index: 0, delta: { content: 'x'.repeat(5000) }, finish_reason: 'length' }],
     })
@@ -265,7 +265,7 @@ describe('streams that end badly', () => {
       seen += bytes.length
       passed += sizeOf(watcher.push(bytes).forward)
       if (round % 1000 === 0) watcher.observe()
-      // Dropped frames aside, no more than one frame waits.
+      // Not counting dropped frames, at most one frame is held.
       expect(passed).toBeLessThanOrEqual(seen)
     }
     passed += watcher.end()?.length ?? 0

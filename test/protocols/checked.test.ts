@@ -16,11 +16,11 @@ const schema = z.strictObject({
 })
 const hello = { messages: [{ content: 'hello' }] }
 
-it('gives the value back, and takes null for absent', () => {
+it('returns the value, and reads null as absent', () => {
   expect(checked(schema, { ...hello, n: 2, stream: null })).toEqual({ ...hello, n: 2, stream: undefined })
 })
 
-describe('a value that does not fit is an error that names the path of the first bad field', () => {
+describe('a value that does not fit is an error that names the path of the first wrong field', () => {
   it.each([
     [[], 'body', 'body: expected an object, got array'],
     [{}, 'messages', 'messages: expected an array, got nothing'],
@@ -51,7 +51,7 @@ describe('a value that does not fit is an error that names the path of the first
   })
 })
 
-it('gives no more of a long value back than its beginning', () => {
+it('quotes only the beginning of a long value', () => {
   const error = errorOf(() => checked(schema, { ...hello, mode: 'x'.repeat(5000) }))
   expect(error.message.length).toBeLessThan(120)
 })

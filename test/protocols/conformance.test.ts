@@ -13,7 +13,7 @@ import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 import { broken, randomAnswer } from './random-answer.ts'
 
-/** What holds for every protocol of the registry. */
+/** The rules for every protocol of the registry. */
 
 type ClientName = 'openai-chat' | 'openai-responses' | 'anthropic-messages'
 
@@ -37,13 +37,13 @@ const envelope = makeEnvelope(Buffer.alloc(32, 5))
 const frameBytesMax = 1 << 20
 const rounds = 1500
 
-it('every protocol with a client side is here', () => {
+it('this file tests every protocol with a client side', () => {
   const known = Object.values(protocols).filter((protocol) => 'client' in protocol)
   expect(known.map(({ name }) => name)).toEqual(names)
 })
 
 describe.each(names)('%s', (name) => {
-  it('says any answer in a stream so that its own reader reads the same', () => {
+  it('writes any answer as a stream that its own reader reads back', () => {
     const random = seeded(31)
     for (let round = 0; round < rounds; round++) {
       const events = randomAnswer(random)
@@ -53,7 +53,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('says any answer as a whole so that its own reader reads the same', () => {
+  it('writes any answer as a whole that its own reader reads back', () => {
     const random = seeded(32)
     for (let round = 0; round < rounds; round++) {
       const events = randomAnswer(random)
@@ -64,7 +64,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('ends an answer that breaks off with an error, wherever it breaks, and never as if it were whole', () => {
+  it('ends an answer that breaks off with an error, wherever it breaks, and never as a complete answer', () => {
     const random = seeded(33)
     for (let round = 0; round < rounds; round++) {
       const text = streamed(name, broken(random, randomAnswer(random)))
@@ -85,7 +85,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('lets every byte pass while it watches, at any split, also when nothing can be read', () => {
+  it('forwards every byte while it watches, at any split, even frames that it cannot read', () => {
     const random = seeded(35)
     for (let round = 0; round < 300; round++) {
       const frames = streamed(name, randomAnswer(random)).split(/(?<=\n\n)/)
@@ -101,7 +101,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('observes of a native answer what it reads when it decodes it', () => {
+  it('observes the same in a native answer as its decoder reads', () => {
     const random = seeded(36)
     for (let round = 0; round < 300; round++) {
       const events = randomAnswer(random)
@@ -133,7 +133,7 @@ describe.each(names)('%s', (name) => {
     expect(decoded(name, Buffer.from(inStream)).at(-1)?.type).toBe('error')
   })
 
-  it('keeps alive with what its reader passes over', () => {
+  it('has a keep-alive that its own reader skips', () => {
     const text = streamed(name, randomAnswer(seeded(37)))
     const { keepAlive } = clientSide(name)
     const kept = text.split(/(?<=\n\n)/).join(keepAlive)
@@ -169,7 +169,7 @@ function streamed(name: ClientName, events: readonly ChatEvent[]): string {
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** The reader knows that `patch` takes free text. */
+/** The reader knows that the tool `patch` takes free text. */
 function decoding() {
   const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
   tools.wireName({ name: 'patch', kind: 'custom' }, '')
@@ -205,7 +205,7 @@ function errorKinds(): ErrorKind[] {
   return Object.keys(kinds) as ErrorKind[]
 }
 
-/** An answer as far as it can be compared. */
+/** The part of an answer that can be compared. */
 interface Summary {
   blocks: Json[]
   reason: string
@@ -213,7 +213,7 @@ interface Summary {
   usage: unknown
 }
 
-/** What was read. */
+/** The summary of the events that were read. */
 function summary(events: readonly ChatEvent[]): Summary {
   const answer = collect(events)
   const ids = answer.blocks.flatMap(({ block }) => (block.type === 'tool-call' ? [block.id] : []))
@@ -234,14 +234,14 @@ function summaryOf({ block, text, signature, citations }: CollectedBlock): Json 
   return { type: 'call', name, kind, text }
 }
 
-/** The signature inside of the envelope, else the signature itself; `bare` for one that only says where the thought came. */
+/** The signature inside the envelope, else the signature itself; `bare` if it only names the origin of the thought. */
 function signatureIn(signature: ReasoningSignature): ReasoningSignature | string {
   const wrapped = /tg1\.[\w.-]+/.exec(signature.value)?.[0]
   if (wrapped !== undefined) return envelope.open(wrapped) ?? 'changed on the way'
   return signature.value.startsWith('{"member"') ? 'bare' : signature
 }
 
-/** What a format can say of an answer, in the blocks that its reader makes of it. */
+/** The part of an answer that a format can express, in the blocks that its reader makes. */
 const sayable: Readonly<
   Record<ClientName, (events: readonly ChatEvent[], how: 'stream' | 'whole') => Summary>
 > = {
@@ -250,7 +250,7 @@ const sayable: Readonly<
   'anthropic-messages': sayableInMessages,
 }
 
-/** One content for all texts, parted where something stood between them; thoughts without a signature in a member of their own. */
+/** All texts are one content, with a break where another block stood. Unsigned thoughts have a member of their own. */
 function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
   const { blocks, finish, usage } = collect(events)
   const merged = new MergedBlocks()
@@ -309,7 +309,7 @@ function chatReason(reason: string, blocks: readonly CollectedBlock[]): string {
   return blocks.some(({ block }) => block.type === 'refusal') ? 'refusal' : 'content_filter'
 }
 
-/** Neighbours of one kind are one block where nothing tells them apart. */
+/** Merges neighbours of the same kind if the format does not separate them. */
 class MergedBlocks {
   readonly blocks: Json[] = []
   #canGrow = false
@@ -365,7 +365,7 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
   return { blocks: said, reason, stopSequence: undefined, usage }
 }
 
-/** A refusal is text that ends with the reason; thoughts are summaries; counts that nobody told are estimates. */
+/** A refusal is text with a reason at the end; thoughts are summaries; unknown counts are estimates. */
 function sayableInMessages(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
   const { blocks, finish, usage } = collect(events)
   const said = blocks.flatMap((collected): Json[] => {

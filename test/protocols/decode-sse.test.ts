@@ -19,7 +19,7 @@ const finish: ChatEvent = {
   usage: undefined,
 }
 
-/** Every event's data is a delta; `end` ends, `broken` throws, `refused` is refused. */
+/** The data of every event is a delta, except: `end` ends, `broken` throws, `refused` is a refusal. */
 const words: EventDecoder = {
   push(data) {
     if (data === 'broken') throw new TypeError('of our own making')
@@ -80,13 +80,13 @@ test('any split of any mixture of line ends, comments and marks gives the same e
   }
 })
 
-test('events that lone CRs end come one chunk later at most, and are not taken for one', () => {
+test('events with lone CRs as line ends come at most one chunk late, and stay separate', () => {
   const decoder = new SseDecoder(words, 100)
   const events = Array.from({ length: 30 }, () => decoder.push(Buffer.from('data: aaaaaaaaaa\r\r')))
   expect(events.slice(1)).toEqual(Array(29).fill([text('aaaaaaaaaa')]))
 })
 
-test('nothing comes after the end, and a stream without one ends as its decoder says', () => {
+test('nothing comes after the end; if a stream has no end, its decoder decides', () => {
   expect(decode('data: end\n\ndata: more\n\n', 7)).toEqual([finish])
   expect(decode('data: a\n\n', 3)).toMatchObject([text('a'), { type: 'error', error: { message: 'cut' } }])
 })
@@ -95,21 +95,21 @@ test('the last event counts without its blank line', () => {
   expect(decode('data: a\n\ndata: end', 4)).toEqual([text('a'), finish])
 })
 
-test('half an event at the end is a cut, not an event that cannot be read', () => {
+test('half an event at the end is a cut stream, not an unreadable event', () => {
   expect(decode('data: a\n\ndata: broken', 4)).toMatchObject([
     text('a'),
     { type: 'error', error: { message: 'cut' } },
   ])
 })
 
-test('what cannot be read becomes one error, whoever threw what', () => {
+test('any exception of a decoder becomes one error', () => {
   expect(decode('data: broken\n\ndata: a\n\n', 5)).toMatchObject([
     { type: 'error', error: { kind: 'upstream_error' } },
   ])
   expect(decode('data: refused\n\n', 5)).toMatchObject([{ type: 'error', error: { kind: 'rate_limited' } }])
 })
 
-test('an event that never ends is given up at the bound', () => {
+test('an event that never ends is an error at the bound', () => {
   const endless = `data: ${'x'.repeat(3000)}`
   expect(decode(endless, 100)).toMatchObject([
     { type: 'error', error: { message: expect.stringContaining('more than 1000 bytes') } },

@@ -11,7 +11,7 @@ const signature: ReasoningSignature = {
   id: 'rs_1',
 }
 
-test('a signature that travelled through a client is the same when it comes back', () => {
+test('a signature that went through a client is the same when it comes back', () => {
   const text = envelope.wrap(signature)
   expect(text).toMatch(/^[A-Za-z0-9._-]+$/)
   expect(isEnvelope(text)).toBe(true)
@@ -20,7 +20,7 @@ test('a signature that travelled through a client is the same when it comes back
   expect(envelope.open(envelope.wrap(bare))).toEqual(bare)
 })
 
-test('a signature that somebody else signed, or that was changed at any one place, is none', () => {
+test('a signature from somebody else, or with any byte changed, is ignored', () => {
   expect(makeEnvelope(Buffer.alloc(32, 2)).open(envelope.wrap(signature))).toBeUndefined()
   const text = envelope.wrap(signature)
   for (let at = 4; at < text.length; at++) {
@@ -33,7 +33,7 @@ test('a signature that somebody else signed, or that was changed at any one plac
   }
 })
 
-test("a vendor's own signature is not taken for an envelope", () => {
+test("a vendor's own signature is no envelope", () => {
   for (const text of ['', 'EqQBCgIYAhIk', 'tg1.', 'tg1..', 'tg1.e30.', 'tg2.a.b']) {
     expect(envelope.open(text)).toBeUndefined()
   }

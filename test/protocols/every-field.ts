@@ -2,7 +2,7 @@ import type { Json } from '../../src/canonical/json.ts'
 
 /** A documented member of a format: a request without it and the same request with it. */
 export interface Field {
-  /** As documents name it; `[]` stands for any element. */
+  /** The name in the documents; `[]` stands for any element. */
   name: string
   without: Json
   with: Json
@@ -20,7 +20,7 @@ export function fieldsOf(base: Json, members: Record<string, unknown>): Field[] 
   }))
 }
 
-/** `at` names the place of `part` in the body that `body` makes; without it the body has `instead`. */
+/** With `at`: the place of `part` in the body that `body` makes. Without it, the body has `instead`. */
 export function partsOf<Part>(
   body: (part: Part) => Json,
   instead: Part,

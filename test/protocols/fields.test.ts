@@ -10,7 +10,7 @@ import type { Field } from './every-field.ts'
 import { messagesFields } from './every-messages-field.ts'
 import { responsesFields } from './every-responses-field.ts'
 
-/** Nothing vanishes: every documented field, in every direction, is mapped, reported or refused. */
+/** No field vanishes: every documented field, in every direction, is mapped, reported or refused. */
 
 const clients = [
   ['openai-chat', chatFields],
@@ -30,13 +30,13 @@ for (const [client, fields] of clients) {
   })
 }
 
-test('docs/reference/translation.md is the table of what becomes of every field', async () => {
+test('docs/reference/translation.md shows the fate of every field', async () => {
   await expect(documentText()).toMatchFileSnapshot('../../docs/reference/translation.md')
 })
 
 type Fate = 'mapped' | 'clamped' | 'emulated' | 'defaulted' | 'dropped' | 'refused' | 'vanished'
 
-/** What becomes of the one member by which two requests differ. */
+/** The fate of the one member in which two requests differ. */
 function fateOf(client: ProtocolName, upstream: ProtocolName, field: Field): Fate {
   const without = translate(client, upstream, field.without)
   if (without instanceof GatewayError) throw without
@@ -89,7 +89,7 @@ function documentText(): string {
   return `${[introduction, ...sections].join('\n\n')}\n`
 }
 
-/** Lines of at most 120 characters, with no break inside of code. */
+/** Lines of at most 120 characters, without a break inside code. */
 function wrapped(text: string): string {
   const lines = ['']
   for (const word of text.match(/`[^`]*`\S*|\S+/g) ?? []) {

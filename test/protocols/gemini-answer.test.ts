@@ -52,7 +52,7 @@ describe('recorded answers', () => {
     })
   })
 
-  it('put the signature of a call before the call, and say tool_calls where the vendor says STOP', () => {
+  it('put the signature of a call before the call, and end with tool_calls where the vendor says STOP', () => {
     for (const events of [
       decodeResponse(whole('google-tool-call'), context),
       streamed(chunks('google-tool-call')),
@@ -69,7 +69,7 @@ describe('recorded answers', () => {
     }
   })
 
-  it('end a stream of text with the signature in a block of its own', () => {
+  it('end a text stream with the signature in a block of its own', () => {
     const { blocks, usage } = collect(streamed(chunks('google-reasoning')))
     expect(blocks.map(({ block }) => block.type)).toEqual(['text', 'reasoning'])
     expect(blocks[0]?.text).toBe(
@@ -116,7 +116,7 @@ describe('parts', () => {
     ])
   })
 
-  it('without text or signature are no blocks', () => {
+  it('make no block without text or signature', () => {
     expect(decoded({ text: '' }, { text: '', thought: true }, { executableCode: {} }, {}).blocks).toEqual([])
   })
 
@@ -129,7 +129,7 @@ describe('parts', () => {
     ])
   })
 
-  it('give every call an id that is unique and legal everywhere', () => {
+  it('give every call an id that is unique and legal in every format', () => {
     const call = (more: Json) => ({ functionCall: { name: 'f', args: {}, ...more } })
     const { blocks } = decoded(
       call({ id: 'a' }),
@@ -145,7 +145,7 @@ describe('parts', () => {
     expect(blocks.every(({ text }) => text === '{}')).toBe(true)
   })
 
-  it('bring back the names and the free text of the client’s own tools', () => {
+  it('restore the names and the free text of the client’s own tools', () => {
     const tools = new ToolNames(nameRules)
     tools.wireName({ name: 'apply_patch', namespace: 'edit', kind: 'custom' }, 'tools[0]')
     const part = { functionCall: { name: 'edit__apply_patch', args: { input: '*** Begin' } } }
@@ -156,7 +156,7 @@ describe('parts', () => {
     })
   })
 
-  it('refuse what no answer can carry', () => {
+  it('are refused if no answer can carry them', () => {
     const image = answer({ ...parts({ inlineData: { mimeType: 'image/png', data: 'AA==' } }), ...stop })
     expect(() => decodeResponse(image, context)).toThrow(/image\/png, which cannot be translated/)
     expect(() =>
@@ -164,7 +164,7 @@ describe('parts', () => {
     ).toThrow(/without a name/)
   })
 
-  it('become sources of the text they stand beside, told once', () => {
+  it('become sources of the text beside them, each once', () => {
     const grounding = {
       groundingChunks: [{ web: { uri: 'https://a.example/', title: 'A' } }, {}],
       groundingSupports: [
@@ -185,7 +185,7 @@ describe('parts', () => {
       ).blocks[0]?.citations
     const source = { type: 'citation', url: 'https://a.example/', title: 'A' }
     expect(cited('Hello there')).toEqual([{ ...source, start: 0, end: 5 }])
-    // The vendor counts bytes: those are not our units here.
+    // The vendor counts bytes, and we count characters.
     expect(cited('Hällo there')).toEqual([source])
     const recited = { citationSources: [{ startIndex: 2, endIndex: 4, uri: 'https://b.example/' }] }
     const events = decodeResponse(
@@ -214,7 +214,7 @@ describe('ends', () => {
     expect(reasonOf('A_NEW_REASON', text)).toBe('stop')
   })
 
-  it('are errors where the model broke off', () => {
+  it('are errors if the model broke off', () => {
     expect(() => reasonOf('MALFORMED_FUNCTION_CALL')).toThrow(
       /broke off its answer with MALFORMED_FUNCTION_CALL/,
     )
@@ -243,7 +243,7 @@ describe('ends', () => {
     }
   })
 
-  it('of a stream without a reason are an error, wherever it is cut', () => {
+  it('of a stream without a reason are errors, wherever it is cut', () => {
     const lines = chunks('google-text')
     for (let count = 0; count < lines.length; count++) {
       const last = streamed(lines.slice(0, count)).at(-1)
@@ -252,7 +252,7 @@ describe('ends', () => {
     expect(() => decodeResponse({}, context)).toThrow(/no answer of the Gemini format/)
   })
 
-  it('wait for usage that comes behind the reason', () => {
+  it('wait for usage that comes after the reason', () => {
     const lines = [
       answer({ ...parts({ text: 'Hi' }), ...stop }),
       { usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2 } },
@@ -263,7 +263,7 @@ describe('ends', () => {
     })
   })
 
-  it('tell an error inside a stream', () => {
+  it('report an error inside a stream', () => {
     const error = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }
     const events = streamed([JSON.stringify(answer(parts({ text: 'Hi' }))), JSON.stringify(error)])
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { kind: 'upstream_overloaded' } })
@@ -272,8 +272,8 @@ describe('ends', () => {
 })
 
 describe('usage', () => {
-  it('counts each token once: cached ones in the prompt, tool use beside it, thoughts beside the answer', () => {
-    const told = {
+  it('counts each token once: cached tokens in the prompt, tool use beside it, thoughts beside the answer', () => {
+    const metadata = {
       promptTokenCount: 55,
       cachedContentTokenCount: 40,
       toolUsePromptTokenCount: 89,
@@ -281,9 +281,9 @@ describe('usage', () => {
       thoughtsTokenCount: 56,
       totalTokenCount: 251,
     }
-    const usage = readUsage(told)
+    const usage = readUsage(metadata)
     expect(usage).toEqual({ input: 104, cacheRead: 40, cacheWrite: 0, output: 51, reasoning: 56 })
-    expect(Object.values(usage ?? {}).reduce((sum, count) => sum + count, 0)).toBe(told.totalTokenCount)
+    expect(Object.values(usage ?? {}).reduce((sum, count) => sum + count, 0)).toBe(metadata.totalTokenCount)
     expect(readUsage({ promptTokenCount: 2, cachedContentTokenCount: 9 })).toMatchObject({
       input: 0,
       cacheRead: 2,

@@ -4,7 +4,7 @@ import { decodeError, decodeStreamError } from '../../src/protocols/gemini/error
 import { seeded } from '../support/random.ts'
 import { randomJson } from './random-json.ts'
 
-const told = (code: number, message: string, status: string, details: unknown[] = []) =>
+const decoded = (code: number, message: string, status: string, details: unknown[] = []) =>
   decodeError(code, {}, Buffer.from(JSON.stringify({ error: { code, message, status, details } })))
 
 describe('decodeError', () => {
@@ -19,36 +19,36 @@ describe('decodeError', () => {
     expect(decodeError(429, { 'retry-after': '7' }, body).retryAfterSeconds).toBe(7)
   })
 
-  it('keeps the upstream’s words where the request is at fault', () => {
+  it('keeps the upstream’s words if the request is at fault', () => {
     const words =
       'Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.'
-    expect(told(400, words, 'INVALID_ARGUMENT')).toMatchObject({
+    expect(decoded(400, words, 'INVALID_ARGUMENT')).toMatchObject({
       kind: 'invalid_request',
       message: words,
       fault: 'client',
     })
     const missing = 'models/x is not found for API version v1beta'
-    expect(told(404, missing, 'NOT_FOUND')).toMatchObject({ kind: 'model_not_found', message: missing })
+    expect(decoded(404, missing, 'NOT_FOUND')).toMatchObject({ kind: 'model_not_found', message: missing })
     const long = 'The input token count (1500000) exceeds the maximum number of tokens allowed (1048576).'
-    expect(told(400, long, 'INVALID_ARGUMENT')).toMatchObject({
+    expect(decoded(400, long, 'INVALID_ARGUMENT')).toMatchObject({
       message: long,
       code: 'context_length_exceeded',
     })
-    // Further down nobody looks, so that a hostile text costs no time.
-    expect(told(400, `${'x'.repeat(2000)}${long}`, 'INVALID_ARGUMENT').code).toBeUndefined()
+    // The search stops before this place, so that a hostile text costs no time.
+    expect(decoded(400, `${'x'.repeat(2000)}${long}`, 'INVALID_ARGUMENT').code).toBeUndefined()
     expect(decodeError(404, {}, Buffer.from('<html>')).kind).toBe('upstream_error')
     expect(decodeError(413, {}, Buffer.from('')).kind).toBe('request_too_large')
   })
 
-  it('takes a refused credential for the operator’s matter, also where the vendor says 400, and quotes nothing', () => {
+  it('treats a refused credential as the operator’s matter, even with status 400, and quotes nothing', () => {
     const secret = 'AIzaSyXXXX'
     const reason = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     for (const error of [
-      told(400, `API key not valid: ${secret}`, 'INVALID_ARGUMENT', reason),
-      told(400, `API key expired. ${secret}`, 'INVALID_ARGUMENT'),
-      told(400, `User location is not supported. ${secret}`, 'FAILED_PRECONDITION'),
-      told(401, secret, 'UNAUTHENTICATED'),
-      told(403, secret, 'PERMISSION_DENIED'),
+      decoded(400, `API key not valid: ${secret}`, 'INVALID_ARGUMENT', reason),
+      decoded(400, `API key expired. ${secret}`, 'INVALID_ARGUMENT'),
+      decoded(400, `User location is not supported. ${secret}`, 'FAILED_PRECONDITION'),
+      decoded(401, secret, 'UNAUTHENTICATED'),
+      decoded(403, secret, 'PERMISSION_DENIED'),
     ]) {
       expect(error).toMatchObject({ kind: 'upstream_error', fault: 'upstream' })
       expect(error.message).toContain('your key is fine')
@@ -56,10 +56,10 @@ describe('decodeError', () => {
     }
   })
 
-  it('tells overload, time and failure apart', () => {
-    expect(told(503, 'The model is overloaded.', 'UNAVAILABLE').kind).toBe('upstream_overloaded')
-    expect(told(504, 'Deadline', 'DEADLINE_EXCEEDED').kind).toBe('upstream_timeout')
-    expect(told(500, 'An internal error has occurred.', 'INTERNAL')).toMatchObject({
+  it('distinguishes overload, timeout and failure', () => {
+    expect(decoded(503, 'The model is overloaded.', 'UNAVAILABLE').kind).toBe('upstream_overloaded')
+    expect(decoded(504, 'Deadline', 'DEADLINE_EXCEEDED').kind).toBe('upstream_timeout')
+    expect(decoded(500, 'An internal error has occurred.', 'INTERNAL')).toMatchObject({
       kind: 'upstream_error',
       message: expect.stringContaining('An internal error'),
     })

@@ -92,7 +92,7 @@ const contentsOf = (turns: Turn[], model?: string) => encode({ turns }, model).b
 const partsOf = (turns: Turn[], at: number, model?: string) => recordsOf(contentsOf(turns, model))[at]?.parts
 
 describe('the call', () => {
-  it('names model and kind of answer in its path, the key in a header', () => {
+  it('has the model and the kind of answer in its path, and the key in a header', () => {
     const side = gemini.upstream
     expect(side?.path({ model: 'gemini-3-pro', stream: false })).toBe('/models/gemini-3-pro:generateContent')
     expect(side?.path({ model: 'tunedModels/a b', stream: true })).toBe(
@@ -104,7 +104,7 @@ describe('the call', () => {
 })
 
 describe('settings', () => {
-  it('have their own names, and only those that are set are sent', () => {
+  it("have the format's own names, and only those that are set are sent", () => {
     expect(encode({}).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] })
     const { body, notes } = encode({
       temperature: 0.5,
@@ -129,7 +129,7 @@ describe('settings', () => {
     expect(notes).toEqual([])
   })
 
-  it('that the format cannot say are noted by the client’s own name, or refused', () => {
+  it('that the format cannot express are noted by the client’s name for them, or refused', () => {
     const fields: Partial<ChatRequest> = {
       logitBias: { 1: 2 },
       verbosity: 'low',
@@ -154,7 +154,7 @@ describe('settings', () => {
     expect(() => encode({ unmapped })).toThrow(/^x: no/)
   })
 
-  it('ask for JSON by schema, with name and description in it', () => {
+  it('ask for JSON with a schema, its name and its description', () => {
     const format = {
       type: 'json_schema' as const,
       name: 'person',
@@ -175,7 +175,7 @@ describe('settings', () => {
     )
   })
 
-  it('say how much to think in the words of the model’s generation', () => {
+  it('set the amount of thinking with the member of the model’s generation', () => {
     const thinking = (
       effort: 'none' | 'minimal' | 'low' | 'high' | 'max' | undefined,
       model: string,
@@ -211,7 +211,7 @@ describe('settings', () => {
 })
 
 describe('instructions', () => {
-  it('that lead go apart, later ones go into the user’s turn, noted', () => {
+  it('at the beginning are sent apart, and later ones in the user’s turn, with a note', () => {
     const turns = [
       turn('system', text('Be kind.')),
       turn('developer', text('Be brief.')),
@@ -230,7 +230,7 @@ describe('instructions', () => {
     expect(notes).toMatchObject([{ path: 'system turn', action: 'mapped' }])
   })
 
-  it('alone become the user’s text, and an assistant that begins gets a turn before it', () => {
+  it('alone become the user’s text, and a turn goes before an assistant that begins', () => {
     const alone = encode({ turns: [turn('system', text('Go.'))] })
     expect(alone.body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Go.' }] }] })
     expect(alone.notes).toMatchObject([{ action: 'mapped' }])
@@ -242,7 +242,7 @@ describe('instructions', () => {
 })
 
 describe('turns', () => {
-  it('of one side are joined, empty texts left out', () => {
+  it('of one side are joined, and empty texts left out', () => {
     const turns = [
       hello,
       turn('user', text(''), text('there')),
@@ -288,7 +288,7 @@ describe('turns', () => {
 })
 
 describe('tool calls', () => {
-  it('and their results stand in turns that answer each other, with ids and names', () => {
+  it('and their results are in turns that answer each other, with ids and names', () => {
     const turns = [
       hello,
       turn('assistant', text('Wait.'), call('c1'), call('c2', { input: '' }), call('c3', { input: '[1' })),
@@ -325,7 +325,7 @@ describe('tool calls', () => {
     ])
   })
 
-  it('without a result get one, noted, at the very end too; a result without its call is refused', () => {
+  it('without a result get one, with a note, even at the very end; a result without its call is refused', () => {
     for (const after of [[], [hello]]) {
       const { body, notes } = encode({ turns: [hello, turn('assistant', call('c1')), ...after] })
       expect(recordsOf(recordsOf(body.contents)[2]?.parts)[0]).toEqual({
@@ -338,7 +338,7 @@ describe('tool calls', () => {
     expect(orphan).toThrow(GatewayError)
   })
 
-  it('have results with images inside where the model takes them, beside where not', () => {
+  it('have images inside their results if the model accepts that, else beside them', () => {
     const image = {
       type: 'image' as const,
       source: { kind: 'base64' as const, mediaType: 'image/png', data: 'AA==' },
@@ -383,7 +383,7 @@ describe('tool calls', () => {
 })
 
 describe('thoughts', () => {
-  it('give each call its own signature again, whatever order the client keeps them in', () => {
+  it('give each call its own signature back, in any order that the client sends them in', () => {
     const one = thought(signature('s1', { id: 'c1' }))
     const signed = [{ functionCall: { id: 'c1', name: 'f', args: { a: 1 } }, thoughtSignature: 's1' }]
     for (const blocks of [
@@ -410,7 +410,7 @@ describe('thoughts', () => {
     ])
   })
 
-  it('of other models and formats stay behind, noted', () => {
+  it('of other models and formats are left out, with a note', () => {
     for (const foreign of [
       thought(undefined, 'unsigned'),
       thought(signature('s1', { model: 'gemini-3-flash' })),
@@ -425,7 +425,7 @@ describe('thoughts', () => {
     ).toEqual([{ text: 'Hi', thoughtSignature: 's1' }])
   })
 
-  it('are not asked back by models before Gemini 3', () => {
+  it('need no placeholder for models before Gemini 3', () => {
     const turns = [hello, turn('assistant', call('c1')), turn('user', result('c1', ''))]
     expect(JSON.stringify(contentsOf(turns, 'gemini-2.5-pro'))).not.toContain('skip_thought')
     expect(JSON.stringify(contentsOf(turns, 'gemini-3-pro'))).toContain('skip_thought')
@@ -436,7 +436,7 @@ describe('tools', () => {
   const choose = (toolChoice: ChatRequest['toolChoice'], tools = [fn('f'), fn('g')]) =>
     encode({ tools, toolChoice, names: { toolChoice: 'tool_choice' } }).body.toolConfig
 
-  it('are declared with their JSON schema as it is', () => {
+  it('are declared with their JSON schema unchanged', () => {
     const parameters = { $defs: { a: { const: 1 } }, type: 'object', additionalProperties: false }
     const { body } = encode({
       tools: [fn('f', { parameters, description: 'Does it.' }), fn('g', { parameters: undefined })],
@@ -469,7 +469,7 @@ describe('tools', () => {
     expect(() => choose({ type: 'required' }, [])).toThrow(/tool_choice: there is no tool/)
   })
 
-  it('of the vendor are left out with a note beside others, else refused', () => {
+  it('that the vendor runs are left out with a note if others remain, else refused', () => {
     const hosted = { type: 'hosted' as const, name: 'web_search', path: 'tools[1]' }
     const { body, notes } = encode({ tools: [fn('f'), hosted] })
     expect(JSON.stringify(body)).not.toContain('web_search')
@@ -481,7 +481,7 @@ describe('tools', () => {
     expect(() => encode({ tools: [fn('f'), hosted], toolChoice: forced })).toThrow(/web_search/)
   })
 
-  it('with the same name upstream are refused', () => {
+  it('that would get the same name upstream are refused', () => {
     expect(() => encode({ tools: [fn('a/b'), fn('a b')] })).toThrow(
       /would have the same name upstream \("a_b"\)/,
     )
@@ -491,7 +491,7 @@ describe('tools', () => {
 })
 
 describe('any request', () => {
-  it('is encoded with turns that alternate and results that fit, or refused with a GatewayError', () => {
+  it('is encoded with alternating turns and results that fit, or refused with a GatewayError', () => {
     const random = seeded(3)
     const some = (): Block =>
       random.pick<() => Block>([

@@ -75,7 +75,7 @@ const tool = (name: string) => ({
   path,
 })
 
-/** What a client sends back of an answer. */
+/** What a client sends back after an answer. */
 function replay({ blocks }: CollectedAnswer): Block[] {
   return blocks.map(({ block, text: words, signature }): Block => {
     switch (block.type) {
@@ -91,7 +91,7 @@ function replay({ blocks }: CollectedAnswer): Block[] {
 }
 
 describe('the Gemini protocol and the strict vendor', () => {
-  it('run a loop of three turns with two tools side by side, thinking, streamed or not', async () => {
+  it('run a loop of three turns with two parallel tools and thinking, streamed or not', async () => {
     for (const stream of [false, true]) {
       const settings = {
         stream,
@@ -117,8 +117,10 @@ describe('the Gemini protocol and the strict vendor', () => {
       )
       turns.push(turn('assistant', ...replay(first)), turn('user', ...results))
       const second = await ask({ ...settings, turns })
-      const said = second.blocks.find(({ block }) => block.type === 'text')?.text
-      expect(said).toMatch(/The tools answered: result 0; error: result 1 It knows 1 of its thoughts again/)
+      const answerText = second.blocks.find(({ block }) => block.type === 'text')?.text
+      expect(answerText).toMatch(
+        /The tools answered: result 0; error: result 1 It knows 1 of its thoughts again/,
+      )
 
       turns.push(turn('assistant', ...replay(second)), turn('user', text('Thanks')))
       const third = await ask({ ...settings, turns })
@@ -159,7 +161,7 @@ describe('the Gemini protocol and the strict vendor', () => {
     expect(JSON.parse(json.blocks.find(({ block }) => block.type === 'text')?.text ?? '')).toEqual({ age: 3 })
   })
 
-  it('tell the upstream’s refusal in its own words', async () => {
+  it('keep the upstream’s own words of a refusal', async () => {
     const turns = [turn('user', text('hi'))]
     await expect(ask({ stream: false, turns, temperature: 5 })).rejects.toMatchObject({
       kind: 'invalid_request',

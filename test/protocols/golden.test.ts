@@ -7,7 +7,7 @@ import { clientSide, protocols, upstreamSide } from '../../src/protocols/index.t
 import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
 import { image, pdf, schema } from './every-field.ts'
 
-/** What exactly is said in each pair of formats; `-u` writes it anew, and the change is there to be read. */
+/** The exact bytes of each pair of formats. `vitest -u` writes them again, and a reviewer reads the difference. */
 
 const key = Buffer.alloc(32, 7)
 const envelope = makeEnvelope(key)
@@ -206,12 +206,12 @@ describe.each(clients)('from %s', (client) => {
     await expect(pretty({ path, body, notes })).toMatchFileSnapshot(`${golden}/${client}-to-${upstream}.json`)
   })
 
-  it('an answer comes back whole', async () => {
+  it('an answer is translated as a whole', async () => {
     const body = clientSide(client).encodeResponse(answer, contextOf(client))
     await expect(pretty(body)).toMatchFileSnapshot(`${golden}/${client}-answer.json`)
   })
 
-  it('an answer comes back as a stream', async () => {
+  it('an answer is translated as a stream', async () => {
     const encoder = clientSide(client).encodeStream(contextOf(client))
     const text = answer.map((event) => encoder.push(event)).join('')
     await expect(text).toMatchFileSnapshot(`${golden}/${client}-stream.txt`)
@@ -225,7 +225,7 @@ const signature: ReasoningSignature = {
   value: 'SIGNED',
 }
 
-/** One of everything that an upstream may say. */
+/** One of each thing that an upstream may send. */
 const answer: ChatEvent[] = [
   {
     type: 'start',

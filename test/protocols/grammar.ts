@@ -1,6 +1,6 @@
 import type { ChatEvent } from '../../src/canonical/event.ts'
 
-/** What is wrong with a list of events by the grammar of canonical/event.ts; undefined when nothing is. */
+/** The first fault in a list of events by the grammar of canonical/event.ts; undefined when there is none. */
 export function grammarFault(events: readonly ChatEvent[]): string | undefined {
   const open = new Set<number>()
   const signed = new Set<number>()

@@ -3,7 +3,7 @@ import type { Random } from '../support/random.ts'
 
 export type UpstreamName = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
 
-/** The `data` of a stream as badly made upstreams send them: parts of the format in an order that it does not allow. */
+/** The `data` of a stream from a faulty upstream: parts of the format in an order that it does not allow. */
 export function hostileStream(format: UpstreamName, random: Random): string[] {
   const { any, end } = makers[format]
   const data = Array.from({ length: random.upTo(14) }, () => JSON.stringify(any(random)))
@@ -45,7 +45,7 @@ function chatWords(random: Random): Json {
   }
 }
 
-/** Fragments of up to three calls, any of whose parts may be missing, late, told again or in a shape of its own. */
+/** Fragments of up to three calls. Any part may be missing, late, repeated or in an unusual shape. */
 function chatCall(random: Random): Json {
   const call = {
     ...maybe(random, 0.8, { index: random.upTo(2) }),
@@ -120,9 +120,9 @@ function messagesDelta(random: Random): Json {
 
 function messagesEnd(random: Random): (Json | string)[] {
   const stop_reason = random.pick(['end_turn', 'tool_use', 'max_tokens', 'stop_sequence', 'refusal', null])
-  const told = { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 3 } }
+  const ending = { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 3 } }
   return [
-    ...random.pick([[told], [told, told], []]),
+    ...random.pick([[ending], [ending, ending], []]),
     ...random.pick([[], [{ type: 'message_stop' }]]),
     ...random.pick([[], ['[DONE]']]),
   ]

@@ -20,7 +20,7 @@ function failure(run: () => unknown): GatewayError {
   throw new Error('nothing was thrown')
 }
 
-test('a request of a model and a prompt leaves all else unsaid', () => {
+test('a request with only a model and a prompt leaves all other settings undefined', () => {
   expect(read(least)).toEqual({
     model: 'm',
     prompt: 'a cat',
@@ -41,7 +41,7 @@ test('a request of a model and a prompt leaves all else unsaid', () => {
   })
 })
 
-test('every documented member is read, and what is not known stays in the body', () => {
+test('every documented member is read, and unknown ones stay in the body', () => {
   const body = {
     ...least,
     n: 3,
@@ -80,7 +80,7 @@ test('every documented member is read, and what is not known stays in the body',
   })
 })
 
-test('null counts as absent, and an empty user as none', () => {
+test('null counts as absent, and an empty user as no user', () => {
   const names = ['n', 'size', 'quality', 'style', 'background', 'output_format', 'output_compression']
   const more = ['response_format', 'moderation', 'user', 'safety_identifier', 'stream', 'partial_images']
   const body = { ...least, ...Object.fromEntries([...names, ...more].map((name) => [name, null])) }
@@ -91,7 +91,7 @@ test('null counts as absent, and an empty user as none', () => {
   })
 })
 
-describe('what has a wrong type, range or word is refused with its name and what it must be', () => {
+describe('a member of a wrong type, range or word is refused by its name, with what it must be', () => {
   test.each([
     ['model', undefined, 'required'],
     ['model', 7, 'expected a string'],
@@ -130,11 +130,11 @@ describe('what has a wrong type, range or word is refused with its name and what
   })
 })
 
-test('no previews are asked for without a stream by partial_images 0', () => {
+test('partial_images 0 without a stream asks for no previews', () => {
   expect(read({ ...least, partial_images: 0 }).partialImages).toBe(0)
 })
 
-test('broken, doubled, deep and overfull JSON is refused as for every other endpoint', () => {
+test('broken, repeated, deep and overfull JSON is refused as for every other endpoint', () => {
   expect(failure(() => read('{"model":"m","prompt":"a')).message).toMatch(/^body: not valid JSON/)
   expect(failure(() => read('[]')).message).toBe('body: expected a JSON object, got array')
   expect(failure(() => read('')).message).toMatch(/^body: not valid JSON/)
@@ -144,11 +144,11 @@ test('broken, doubled, deep and overfull JSON is refused as for every other endp
   expect(failure(() => imageClient.readRequest(Buffer.from([0x7b, 0xff]), bounds)).message).toContain('UTF-8')
 })
 
-test('a long prompt with a character that JSON forbids is refused, not passed on', () => {
+test('a long prompt with a character that JSON forbids is refused, and not sent on', () => {
   expect(failure(() => read(`{"model":"m","prompt":"${'a'.repeat(40_000)}\n"}`)).kind).toBe('invalid_request')
 })
 
-describe('what a model takes', () => {
+describe('the values that a model accepts', () => {
   const traits: ImageTraits = {
     sizes: ['1024x1024', '2K'],
     qualities: ['ultra'],
@@ -170,7 +170,7 @@ describe('what a model takes', () => {
     ['output_format', 'webp', 'output_format: "webp" is not one that model "x" takes: png, jpeg'],
     ['n', 3, 'n: 3 is more than model "x" takes: at most 2'],
     ['prompt', 'a black cat', 'prompt: model "x" takes at most 10 characters, got 11'],
-  ])('%s: %j is refused where the traits have others', (field, value, message) => {
+  ])('%s: %j is refused if the traits list other values', (field, value, message) => {
     const error = failure(() => check({ [field]: value }, traits))
     expect(error).toMatchObject({ kind: 'invalid_request', field, message })
   })
@@ -181,11 +181,11 @@ describe('what a model takes', () => {
     )
   })
 
-  test('what the traits list is taken, even when the format has no such word; so is auto', () => {
+  test('a value in the traits is accepted even if the format does not have it, and so is auto', () => {
     const body = { n: 2, size: '2K', quality: 'ultra', background: 'opaque', output_format: 'jpeg' }
     expect(() => check(body, traits)).not.toThrow()
     expect(() => check({ size: 'auto', quality: 'auto', background: 'auto' }, traits)).not.toThrow()
-    // Ten characters of two code units each.
+    // Ten characters, each of two code units.
     expect(() => check({ prompt: '🐈'.repeat(10) }, traits)).not.toThrow()
   })
 
@@ -197,17 +197,17 @@ describe('what a model takes', () => {
     ['background', 'transparent', 'green'],
     ['output_format', 'svg', 'bmp'],
     ['prompt', 'a'.repeat(32_000), 'a'.repeat(32_001)],
-  ])('%s: without traits the words of the format hold', (field, taken, refused) => {
+  ])('%s: without traits the values of the format apply', (field, taken, refused) => {
     expect(() => check({ [field]: taken })).not.toThrow()
     expect(failure(() => check({ [field]: refused })).field).toBe(field)
   })
 
-  test('a transparent background in a format that has none is refused', () => {
+  test('a transparent background in a format without transparency is refused', () => {
     const error = failure(() => check({ background: 'transparent', output_format: 'jpeg' }))
     expect(error).toMatchObject({ kind: 'invalid_request', field: 'background' })
   })
 
-  test('a long value is not given back at length', () => {
+  test('only the beginning of a long value is quoted', () => {
     expect(failure(() => check({ size: 'x'.repeat(5000) })).message.length).toBeLessThan(200)
   })
 })

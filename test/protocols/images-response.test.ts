@@ -19,9 +19,9 @@ const usage = {
   output_tokens: 272,
   total_tokens: 284,
 }
-const told = { size: '1024x1024', quality: 'low', background: 'opaque', output_format: 'png' }
+const known = { size: '1024x1024', quality: 'low', background: 'opaque', output_format: 'png' }
 
-/** What a client reads, with the number of an image, as base64, for the image. */
+/** The text that a client reads. The number of each image, in base64, stands for its bytes. */
 function filled(pieces: readonly ImagePiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : base64(piece.image))).join('')
 }
@@ -31,19 +31,19 @@ function base64(image: number): string {
 }
 
 describe('a whole answer', () => {
-  test('has the bytes of each image in its place, and all that is known', () => {
+  test('has the bytes of each image in its place, and all known settings', () => {
     const images = [{ revisedPrompt: 'a "small" cat\n' }, {}]
     const pieces = imageClient.answerPieces({ ...settings, images })
     expect(pieces.map((piece) => typeof piece)).toEqual(['string', 'object', 'string', 'object', 'string'])
     expect(JSON.parse(filled(pieces))).toEqual({
       created: 1_790_000_000,
       data: [{ b64_json: base64(0), revised_prompt: 'a "small" cat\n' }, { b64_json: base64(1) }],
-      ...told,
+      ...known,
       usage,
     })
   })
 
-  test('has links where those are wanted, and nothing that nobody knows', () => {
+  test('has links if the client wants them, and no unknown settings', () => {
     const images = [{ url: 'https://example.com/"a"?b=c&d' }, { url: 'https://example.com/b' }]
     const pieces = imageClient.answerPieces({ created: 5, images })
     expect(pieces).toHaveLength(1)
@@ -82,10 +82,10 @@ describe("the vendor's SDK", () => {
     const body = filled(imageClient.answerPieces({ ...settings, images: [{}] }))
     reply = { type: 'application/json', status: 200, body }
     const answer = await client.images.generate({ model: 'm', prompt: 'p' })
-    expect(answer).toMatchObject({ data: [{ b64_json: base64(0) }], ...told, usage })
+    expect(answer).toMatchObject({ data: [{ b64_json: base64(0) }], ...known, usage })
   })
 
-  test('reads previews and images of a stream, which ends without more', async () => {
+  test('reads previews and images of a stream, which has no end marker', async () => {
     const partial = imageClient.partialEventPieces({ ...settings, index: 1 })
     const completed = imageClient.completedEventPieces({ revisedPrompt: 'x\n\ny' }, settings)
     expect(await streamed(filled([...partial, ...completed]))).toEqual([
@@ -93,7 +93,7 @@ describe("the vendor's SDK", () => {
         type: 'image_generation.partial_image',
         b64_json: base64(0),
         created_at: 1_790_000_000,
-        ...told,
+        ...known,
         partial_image_index: 1,
       },
       {
@@ -101,13 +101,13 @@ describe("the vendor's SDK", () => {
         b64_json: base64(0),
         revised_prompt: 'x\n\ny',
         created_at: 1_790_000_000,
-        ...told,
+        ...known,
         usage,
       },
     ])
   })
 
-  test('gets settings that nobody told as auto', async () => {
+  test('gets unknown settings as auto', async () => {
     const pieces = imageClient.completedEventPieces({ url: 'https://example.com/a' }, { created: 7 })
     expect(await streamed(filled(pieces))).toEqual([
       {

@@ -100,7 +100,7 @@ describe('openai-responses', () => {
     size: undefined,
   }
 
-  // OpenAI leaves the image out of the last event's output or not: https://github.com/microsoft/agent-framework/pull/8424
+  // OpenAI may leave the image out of the last event: https://github.com/microsoft/agent-framework/pull/8424
   test.each<[string, Json[]]>([
     ['the image once more', [item]],
     ['its item without the image', [{ ...item, result: null }]],
@@ -110,12 +110,12 @@ describe('openai-responses', () => {
     expect(events).toEqual([{ type: 'partial', image: previews[0], index: 0 }, made])
   })
 
-  test('the image is taken from the last event where its item was not told', () => {
+  test('the image is read from the last event if no event had its item', () => {
     const events = responsesEvents([item]).filter(({ type }) => type !== 'response.output_item.done')
     expect(read('openai-responses', [Buffer.from(written(events))]).at(-1)).toEqual(made)
   })
 
-  test('an image is not lost with a stream that breaks off behind it', () => {
+  test('an image is not lost when the stream breaks off behind it', () => {
     const events = responsesEvents([]).slice(0, -1)
     expect(read('openai-responses', [Buffer.from(written(events))]).at(-1)).toEqual({
       ...made,
@@ -123,12 +123,12 @@ describe('openai-responses', () => {
     })
   })
 
-  test('a stream that breaks off before its image gives none', () => {
+  test('a stream that breaks off before its image has no image', () => {
     const events = responsesEvents([]).slice(0, 3)
     expect(read('openai-responses', [Buffer.from(written(events))])).toHaveLength(1)
   })
 
-  test('what is said instead of an image is heard when the last event is empty', () => {
+  test('a refusal that came instead of an image is read even if the last event is empty', () => {
     const said = { type: 'message', content: [{ type: 'refusal', refusal: 'I cannot.' }] }
     const events = [
       { type: 'response.output_item.done', item: said },
@@ -149,7 +149,7 @@ describe.each<[ProtocolName, Json]>([
   ['openai-responses', { error: blocked }],
   ['openai-responses', { type: 'response.failed', response: { error: blocked } }],
 ])('%s: the event %j', (name, event) => {
-  test('is the moderation', () => {
+  test('is a moderation error', () => {
     expect(failure(() => read(name, [Buffer.from(written([event]))]))).toMatchObject({
       kind: 'content_filtered',
       message: 'Not this.',
@@ -157,21 +157,21 @@ describe.each<[ProtocolName, Json]>([
     })
   })
 
-  test('is the fault of the upstream when it says so', () => {
+  test('is an upstream error when its code says so', () => {
     const text = written([event]).replaceAll('moderation_blocked', 'server_error')
     const words = text.replaceAll('image_generation_user_error', 'server_error')
     expect(failure(() => read(name, [Buffer.from(words)])).kind).toBe('upstream_error')
   })
 })
 
-test('events of other kinds, and those without what they are for, mean nothing', () => {
+test('unknown events, and events without their content, are ignored', () => {
   const events = [{ type: 'keepalive' }, {}, { type: 'image_generation.partial_image' }, { type: 7 }]
   for (const name of ['openai-images', 'openai-responses'] as const) {
     expect(read(name, [Buffer.from(written(events))])).toEqual([])
   }
 })
 
-/** Events with the images themselves where the decoder saw placeholders. */
+/** Events with the images in place of the placeholders. */
 function read(name: ProtocolName, chunks: readonly Buffer[]) {
   const decoder = sideOf(name).decodeStream?.()
   if (decoder === undefined) throw new Error(`${name} does not stream`)
@@ -217,13 +217,13 @@ function written(events: readonly Json[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-/** Deterministic, and its padding of every length. */
+/** Deterministic, with padding of every length. */
 function base64(length: number): string {
   const random = new Random(length)
   return Buffer.from(Array.from({ length }, () => random.upTo(255))).toString('base64')
 }
 
-/** A failing comparison of megabytes is not to be printed. */
+/** A failing `expect` would print megabytes. */
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }

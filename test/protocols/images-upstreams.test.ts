@@ -34,7 +34,7 @@ function failure(run: () => unknown): GatewayError {
   throw new Error('nothing was thrown')
 }
 
-test('formats without images have no side', () => {
+test('formats without images have no image side', () => {
   expect(imageSide('anthropic-messages')).toBeUndefined()
   expect(imageSide('gemini')).toBeUndefined()
   expect([images, responses, chat].map(({ imagesPerCall }) => imagesPerCall)).toEqual([undefined, 1, 1])
@@ -43,19 +43,19 @@ test('formats without images have no side', () => {
 })
 
 describe('to openai-images', () => {
-  test("the client's own members go out, known or not, and nothing that it did not say", () => {
+  test("the client's own members are sent, known or not, and no others", () => {
     const members = { size: 'auto', response_format: 'url', seed: 7, nested: { a: [1] }, user: 'u' }
     expect(encode(images, members)).toEqual({ body: { ...least, ...members, model: 'up' }, notes: [] })
     expect(encode(images, {})).toEqual({ body: { prompt: 'a cat', model: 'up' }, notes: [] })
   })
 
-  test('n is what this call makes', () => {
+  test('n is the number of images of this call', () => {
     expect(encode(images, { n: 4 }, { count: 2 }).body.n).toBe(2)
     expect(encode(images, { n: 1 }, { count: 1 }).body.n).toBe(1)
     expect(encode(images, { n: null }, { count: 1 }).body).not.toHaveProperty('n')
   })
 
-  test('a stream is asked for where one is wanted; elsewhere lost previews are reported', () => {
+  test('a stream is asked for if the client wants one; else lost previews are reported', () => {
     const members = { stream: true, partial_images: 2 }
     expect(encode(images, members, { stream: true })).toEqual({
       body: { prompt: 'a cat', model: 'up', stream: true, partial_images: 2 },
@@ -67,7 +67,7 @@ describe('to openai-images', () => {
   })
 })
 
-test('to openai-responses: the hosted tool is forced, with what it takes', () => {
+test('to openai-responses: the hosted tool is forced, with its settings', () => {
   const members = {
     size: '1024x1536',
     quality: 'high',
@@ -122,7 +122,7 @@ test('to openai-chat: one user message, and both modalities', () => {
   expect(chat.decodeStream).toBeUndefined()
 })
 
-/** Every documented member, and one that nobody knows; what becomes of it in Responses and in Chat Completions. */
+/** Every documented member and an unknown one, with its fate in Responses and in Chat Completions. */
 const table: [string, unknown, Fate, Fate][] = [
   ['prompt', 'another', 'said', 'said'],
   ['n', 1, 'as by default', 'as by default'],
@@ -184,7 +184,7 @@ describe('no member vanishes', () => {
     expect(encode(images, { [name]: value }, { count }).body).toMatchObject({ [name]: value })
   })
 
-  test('previews are asked for in a stream, and reported as lost elsewhere', () => {
+  test('previews are asked for in a stream, and reported as lost otherwise', () => {
     const members = { stream: true, partial_images: 1 }
     expect(encode(responses, members, { stream: true }).notes).toEqual([])
     const lost = { path: 'partial_images', action: 'dropped' }
@@ -374,7 +374,7 @@ describe('whole answers', () => {
     expect(error.message).toContain(part)
   })
 
-  test('a long refusal is quoted short', () => {
+  test('only the beginning of a long refusal is quoted', () => {
     const error = failure(() => chat.decodeAnswer(message('no '.repeat(2000))))
     expect(error.message.length).toBeLessThan(400)
   })
@@ -386,7 +386,7 @@ describe('refusals', () => {
     ['moderation_blocked', 400],
     ['contentFilter', 400],
     ['content_safety_violation', 422],
-  ])('%s is the moderation, whose words the client gets', (code, status) => {
+  ])('%s is a moderation error, and the client gets its words', (code, status) => {
     const body = Buffer.from(JSON.stringify({ error: { message: 'Rejected.', type: 'user_error', code } }))
     for (const side of [images, responses, chat]) {
       expect(side.decodeError(status, {}, body)).toMatchObject({
@@ -399,7 +399,7 @@ describe('refusals', () => {
     }
   })
 
-  test('other refusals are what they are for text', () => {
+  test('other refusals are the same as for text', () => {
     const body = (error: Json) => Buffer.from(JSON.stringify({ error }))
     const bad = body({ message: 'Bad size.', type: 'image_generation_user_error', param: 'size', code: null })
     expect(images.decodeError(400, {}, bad)).toMatchObject({ kind: 'invalid_request', field: 'size' })

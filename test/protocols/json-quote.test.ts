@@ -2,15 +2,15 @@ import { expect, it } from 'vitest'
 import { closingQuote, wordsOf } from '../../src/canonical/json-quote.ts'
 import { seeded } from '../support/random.ts'
 
-it('finds the closing quote wherever the bytes lie in memory', () => {
+it('finds the closing quote, wherever the bytes are in memory', () => {
   const random = seeded(3)
-  // Neighbours of the quote and of the backslash, where bit tricks go wrong, and bytes above 127.
+  // Neighbours of the quote and the backslash, where bit tricks fail, and bytes above 127.
   const pieces = ['"', '"', '\\', '\\', '!', '#', '[', ']', '\u0000', '\u0001', 'é', '漢', 'abcdefgh']
   let found = 0
   for (let round = 0; round < 20_000; round++) {
     const text = Array.from({ length: random.upTo(24) }, () => random.pick(pieces)).join('')
     const offset = random.upTo(9)
-    // What lies around may be anything, quotes above all.
+    // Any bytes may be around the text, above all quotes.
     const memory = Buffer.from(`${'"'.repeat(offset)}${text}${'"'.repeat(random.upTo(9))}`)
     const bytes = memory.subarray(offset)
     const end = Buffer.byteLength(text)
@@ -26,7 +26,7 @@ it('finds the closing quote wherever the bytes lie in memory', () => {
   expect(found).toBeGreaterThan(5000)
 })
 
-it('reads text that is nothing but escaped quotes in one go', () => {
+it('reads text of nothing but escaped quotes in one pass', () => {
   const bytes = Buffer.from(`${'\\"'.repeat(100_000)}"`)
   expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length)).toBe(200_000)
   expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length - 1)).toBe(-1)

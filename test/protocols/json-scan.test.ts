@@ -27,7 +27,7 @@ function refusalOf(run: () => unknown): GatewayError {
 }
 
 describe('scanMembers', () => {
-  it('finds the top-level members and only those', () => {
+  it('finds the top-level members and no others', () => {
     expect(scan('{"a":{"model":1},"model" : "x" ,"b":["model"],"n":[1,{"n":2}]}')).toEqual({
       model: '"x"',
       n: '[1,{"n":2}]',
@@ -35,11 +35,11 @@ describe('scanMembers', () => {
     expect(scan(' { } \n')).toEqual({})
   })
 
-  it('reads keys that hide behind escapes', () => {
+  it('reads keys that are written with escapes', () => {
     expect(scan('{"\\u006dodel":"x"}')).toEqual({ model: '"x"' })
   })
 
-  it('refuses a member given twice, escaped or not', () => {
+  it('refuses a repeated member, escaped or not', () => {
     expect(refusalOf(() => scan('{"model":"a","model":"b"}')).field).toBe('model')
     expect(refusalOf(() => scan('{"model":"a","mode\\u006c":"b"}')).field).toBe('model')
     expect(scan('{"other":1,"other":2,"n":1}')).toEqual({ n: '1' })
@@ -55,7 +55,7 @@ describe('scanMembers', () => {
     ['an escaped long s', '\\u017ftream'],
     ['the sign for kelvin', 'max_to\u212aens'],
     ['an escaped sign for kelvin', 'max_to\\u212aens'],
-  ])('refuses a member that some readers take for one of these: %s', (_, key) => {
+  ])('refuses a member that some readers accept as one of these: %s', (_, key) => {
     const names = ['model', 'stream', 'max_tokens'] as const
     const run = (text: string) => () =>
       scanMembers(Buffer.from(text), { start: 0, end: Buffer.byteLength(text) }, names, { depthMax: 16 })
@@ -68,13 +68,13 @@ describe('scanMembers', () => {
     expect(run(inside)()).toEqual({})
   })
 
-  it('is not led astray by quotes and backslashes in strings', () => {
+  it('is not misled by quotes and backslashes in strings', () => {
     expect(scan('{"a":"\\\\","model":"\\"","b":"\\\\\\",\\"n\\":5"}')).toEqual({ model: '"\\""' })
     const long = '\\"{['.repeat(5000)
     expect(scan(`{"a":"${long}","model":"${long}\\\\"}`)).toEqual({ model: `"${long}\\\\"` })
   })
 
-  it('refuses nesting over the bound and takes nesting at it', () => {
+  it('refuses nesting over the bound, and accepts nesting at it', () => {
     const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`
     expect(scan(`{"model":${nested(14)},"n":1}`, { depthMax: 15 })).toHaveProperty('n')
     expect(refusalOf(() => scan(`{"model":${nested(14)},"n":1}`, { depthMax: 14 })).kind).toBe(
@@ -85,7 +85,7 @@ describe('scanMembers', () => {
     )
   })
 
-  it('refuses more keys and values than the bound and takes as many, however they are nested', () => {
+  it('refuses more keys and values than the bound, and accepts as many, however they are nested', () => {
     const limits = { depthMax: 16, valuesMax: 12 }
     const refused = (text: string) => refusalOf(() => scan(text, limits))
     // With the whole object, its key and the array, these make 12.
@@ -103,13 +103,13 @@ describe('scanMembers', () => {
     expect(scan('{"n":[[],[],[],[],[],[],[],[],[],[],[],[]]}')).toHaveProperty('n')
   })
 
-  it('counts in documents whose long strings it hops over as it does in small ones', () => {
+  it('counts the same in documents whose long strings it skips as in small ones', () => {
     const text = `{"a":"${'x'.repeat(50_000)}","n":[${'[],'.repeat(95)}[]]}`
     expect(scan(text, { depthMax: 16, valuesMax: 101 })).toHaveProperty('n')
     expect(refusalOf(() => scan(text, { depthMax: 16, valuesMax: 100 })).message).toMatch(/keys and values/)
   })
 
-  it('says where the JSON breaks and quotes none of it', () => {
+  it('says where the JSON is wrong, and quotes none of it', () => {
     expect(refusalOf(() => scan('{"model":"a",\n "n":sk-secret-value}')).message).toBe(
       'body: not valid JSON: expected a value (line 2 column 6)',
     )
@@ -121,7 +121,7 @@ describe('scanMembers', () => {
     expect(refusalOf(() => scan('')).message).toMatch(/got nothing/)
   })
 
-  it('takes no memory for a key of megabytes, and knows what it begins with', () => {
+  it('uses no memory for a key of megabytes, and knows its beginning', () => {
     const key = (beginning: string) => Buffer.from(`{"${beginning}${'é'.repeat(4_000_000)}":1}`)
     const scanKey = (bytes: Buffer) =>
       scanMembers(bytes, { start: 0, end: bytes.length }, names, { depthMax: 16 })
@@ -136,13 +136,13 @@ describe('scanMembers', () => {
     for (const { value } of decoded.mock.results) expect(value.length).toBeLessThan(1000)
   })
 
-  it('tells a column in characters, and in bytes where the line is long', () => {
+  it('counts the column in characters, and in bytes if the line is long', () => {
     const columnIn = (key: string) => /column (\d+)/.exec(refusalOf(() => scan(`{"${key}":x}`)).message)?.[1]
     expect(columnIn('é'.repeat(2_000))).toBe('2005')
     expect(columnIn('é'.repeat(5_000))).toBe('10005')
   })
 
-  it('says where a body of nothing but lines breaks without taking memory for each of them', () => {
+  it('finds the fault in a body of line breaks without using memory for each line', () => {
     const bytes = Buffer.alloc(16 * 1024 * 1024, '\n')
     bytes.write('{"a":1')
     bytes[bytes.length - 1] = 0x78
@@ -154,7 +154,7 @@ describe('scanMembers', () => {
     expect(refusal.message).toMatch(/line 16777210 column 1\)$/)
   })
 
-  it('agrees with JSON.parse about what is JSON', () => {
+  it('agrees with JSON.parse on what is JSON', () => {
     const random = seeded(7)
     const rounds = amount('FUZZ_ROUNDS', { test: 6_000, chaos: 40_000 })
     let broken = 0
@@ -192,7 +192,7 @@ describe('scanMembers', () => {
     expect(broken).toBeGreaterThan(rounds / 6)
   })
 
-  it('checks the structure of large documents as well, strings hopped over', () => {
+  it('checks the structure of large documents too, and skips their strings', () => {
     const filler = `"filler":"${'x'.repeat(40_000)}"`
     expect(scan(`{${filler},"model":"a"}`)).toEqual({ model: '"a"' })
     for (const tail of ['"n":[1}', '"n":"open}', '"n":1', '"n":1}}', '"n":{"a" 1}}', '"n":01}', ',"n":1}']) {
@@ -200,7 +200,7 @@ describe('scanMembers', () => {
     }
   })
 
-  it('notes watched words as whole strings inside one member, escaped or not', () => {
+  it('finds watched words that are whole strings inside one member, escaped or not', () => {
     const words = wordSet('file', 'image_url')
     const found = (text: string) => {
       const watch: Watch<'model'> = { member: 'model', words, found: false }
@@ -216,7 +216,7 @@ describe('scanMembers', () => {
 })
 
 describe('scanElements', () => {
-  it('tells the elements of an array', () => {
+  it('finds the elements of an array', () => {
     const bytes = Buffer.from('[ 1, {"a":[2,3]} ,"x,y"]')
     const spans = scanElements(bytes, { start: 0, end: bytes.length }, { depthMax: 8 })
     expect(spans.map(({ start, end }) => bytes.toString('utf8', start, end))).toEqual([
@@ -229,7 +229,7 @@ describe('scanElements', () => {
 })
 
 describe('checkText', () => {
-  it('refuses what is not UTF-8 and a byte order mark', () => {
+  it('refuses invalid UTF-8 and a byte order mark', () => {
     expect(refusalOf(() => checkText(Buffer.from([0x7b, 0xff, 0x7d]))).message).toBe('body: not valid UTF-8')
     expect(refusalOf(() => checkText(Buffer.from('\uFEFF{}'))).message).toMatch(/byte order mark/)
     expect(checkText(Buffer.from('{"a":"é😀"}'))).toBeUndefined()

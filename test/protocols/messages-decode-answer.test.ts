@@ -56,7 +56,7 @@ describe('recorded streams', () => {
     expect(decoded([other])).toEqual(decoded([bytes]))
   })
 
-  it('tells text, counts and reason', () => {
+  it('give text, counts and reason', () => {
     const { id, model, blocks, finish, usage } = collect(decoded([recordedStream('anthropic-text')]))
     expect({ id, model, finish }).toEqual({
       id: 'msg_01QC4g3HwBThD4BaNtBckFDJ',
@@ -78,7 +78,7 @@ describe('recorded streams', () => {
     expect(usage).toBe(finish.usage)
   })
 
-  it('signatures thinking with its signature and the model it came from', () => {
+  it('give thinking its signature and the model that made it', () => {
     const { blocks } = collect(decoded([recordedStream('anthropic-clear-thinking.1')]))
     expect(blocks.map(({ block }) => block)).toEqual([{ type: 'reasoning', summary: true }, { type: 'text' }])
     expect(blocks[0]?.text).toMatch(/^The previous result was 925\. .*= 185$/s)
@@ -90,7 +90,7 @@ describe('recorded streams', () => {
     })
   })
 
-  it('says {} for a call without arguments', () => {
+  it('give {} for a call without arguments', () => {
     const { blocks, finish } = collect(decoded([recordedStream('anthropic-tool-no-args')]))
     expect(blocks[1]).toMatchObject({
       block: { type: 'tool-call', id: 'toolu_01QE1WLsSVp5hy5Q3GmGTmjP', name: 'updateIssueList' },
@@ -99,7 +99,7 @@ describe('recorded streams', () => {
     expect(finish.reason).toBe('tool_calls')
   })
 
-  it('keeps the text and sources of a search and leaves the search itself out', () => {
+  it('keep the text and the sources of a search, and leave out the search itself', () => {
     const { blocks, finish } = collect(decoded([recordedStream('anthropic-web-search-tool.1')]))
     expect(new Set(blocks.map(({ block }) => block.type))).toEqual(new Set(['text']))
     const citations = blocks.flatMap((block) => block.citations)
@@ -112,12 +112,12 @@ describe('recorded streams', () => {
     expect(finish.reason).toBe('stop')
   })
 
-  it('takes the counts at the end for the whole: they are cumulative', () => {
+  it('give the counts at the end, which are cumulative', () => {
     const { finish } = collect(decoded([recordedStream('anthropic-message-delta-input-tokens')]))
     expect(finish.usage).toEqual({ input: 61, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 })
   })
 
-  it('tells a refusal with its explanation', () => {
+  it('give a refusal with its explanation', () => {
     const { blocks, finish } = collect(decoded([recordedStream('anthropic-refusal')]))
     expect(blocks).toMatchObject([
       { block: { type: 'refusal' }, text: expect.stringMatching(/^This request/) },
@@ -140,7 +140,7 @@ describe('whole answers', () => {
     })
   })
 
-  it('signatures redacted thinking', () => {
+  it('give redacted thinking its signature', () => {
     const { blocks } = collect(
       decodeResponse({ content: [{ type: 'redacted_thinking', data: 'opaque' }] }, context),
     )
@@ -172,7 +172,7 @@ describe('whole answers', () => {
     { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
     { choices: [] },
     { content: 'words' },
-  ])('is no answer: %j', (body) => {
+  ])('%j is no answer', (body) => {
     expect(() => decodeResponse(body, context)).toThrow(GatewayError)
   })
 })
@@ -209,14 +209,14 @@ describe('a stream', () => {
     })
   })
 
-  it('with calls finishes with tool_calls, whatever its own word was', () => {
+  it('with calls finishes with tool_calls, whatever stop reason it names', () => {
     const call = [open(0, { type: 'tool_use', id: 't', name: 'f', input: {} }), stop(0)]
     expect(events(start, ...call, end('end_turn'), last).at(-1)).toMatchObject({ reason: 'tool_calls' })
     expect(events(start, ...call, end('max_tokens'), last).at(-1)).toMatchObject({ reason: 'length' })
   })
 
-  it('keeps counts that are not told again, and takes no zeros for counts', () => {
-    const told = {
+  it('keeps counts that do not come again, and ignores zeros', () => {
+    const early = {
       type: 'message_start',
       message: { usage: { input_tokens: 5, cache_read_input_tokens: 7, output_tokens: 1 } },
     }
@@ -225,18 +225,18 @@ describe('a stream', () => {
       usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 },
     }
     for (const delta of [end('end_turn'), zeros]) {
-      expect(events(told, delta, last).at(-1)).toMatchObject({
+      expect(events(early, delta, last).at(-1)).toMatchObject({
         usage: { input: 5, cacheRead: 7, cacheWrite: 0, output: 9, reasoning: 0 },
       })
     }
   })
 
-  it('is cut when it ends without saying why it stopped', () => {
+  it('is cut when it ends without a stop reason', () => {
     const cut = events(start, open(0, { type: 'text', text: '' }), text(0, 'Hel'))
     expect(cut.at(-1)).toMatchObject({ type: 'error', error: { kind: 'upstream_error', fault: 'upstream' } })
   })
 
-  it('is whole without its last event when it has said why it stopped', () => {
+  it('is complete without its last event if it had a stop reason', () => {
     const whole = events(start, open(0, { type: 'text', text: '' }), text(0, 'Hel'), end('end_turn'))
     expect(whole.at(-1)).toMatchObject({ type: 'finish', reason: 'stop', usage: { output: 9 } })
   })
@@ -255,7 +255,7 @@ describe('a stream', () => {
     })
   })
 
-  it('shows nothing of the text when the channel itself is refused', () => {
+  it('shows none of the text when the upstream refuses the channel', () => {
     const [, failed] = events(start, {
       type: 'error',
       error: { type: 'authentication_error', message: 'key sk-1' },
@@ -265,7 +265,7 @@ describe('a stream', () => {
     })
   })
 
-  it('survives deltas that do not fit their block, as gateways send them', () => {
+  it('accepts deltas that do not fit their block, as some gateways send them', () => {
     const mixed = events(
       start,
       start,
@@ -291,7 +291,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('has interleaved calls apart', () => {
+  it('keeps interleaved calls apart', () => {
     const call = (index: number) => open(index, { type: 'tool_use', id: `t${index}`, name: 'f', input: {} })
     const input = (index: number, piece: string) =>
       delta(index, { type: 'input_json_delta', partial_json: piece })
@@ -311,7 +311,7 @@ describe('a stream', () => {
     expect(collect(mixed).blocks.map(({ text: words }) => words)).toEqual(['{"a":1}', '{"b":2}'])
   })
 
-  it('takes an input that stands in the start of its block', () => {
+  it('accepts an input at the start of its block', () => {
     const given = events(
       start,
       open(0, { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }),
@@ -322,7 +322,7 @@ describe('a stream', () => {
     expect(collect(given).blocks[0]?.text).toBe('{"a":1}')
   })
 
-  it('gives calls the names of the client, and custom tools their free text', () => {
+  it("gives calls the client's names, and custom tools their free text", () => {
     const tools = new ToolNames({ illegal: /[^\w-]/, charactersMax: 128 })
     tools.wireName({ name: 'exec', namespace: 'shell', kind: 'custom' }, 'tools[0]')
     const called = decodeEvents(
@@ -346,7 +346,7 @@ describe('a stream', () => {
   const events = (...list: Json[]) => decodeEvents(list, context)
 })
 
-describe('what is watched while it passes', () => {
+describe('a watched stream', () => {
   it('has usage, reason and model, and ends with the last event', () => {
     const native = anthropicMessages.upstream?.native
     const bytes = recordedStream('anthropic-text')
@@ -363,7 +363,7 @@ describe('what is watched while it passes', () => {
 })
 
 describe('any input', () => {
-  it('throws nothing but GatewayError and obeys the grammar', () => {
+  it('makes the decoder throw only GatewayErrors, and events obey the grammar', () => {
     const random = seeded(3)
     const lines = streams.flatMap((name) => (name.includes('search') ? [] : recordedLines(name)))
     const pieces = [
@@ -406,7 +406,7 @@ describe('any input', () => {
   })
 })
 
-/** One of the words of a JSON text becomes another, or a piece of it is lost. */
+/** A copy in which one word of the JSON is another one, or a piece is lost. */
 function mutated(text: string, random: Random): string {
   const values = ['null', '1', '-1', '""', '"x"', '[]', '{}', 'true', '[{}]', '{"type":"text"}']
   if (random.next() < 0.3) return text

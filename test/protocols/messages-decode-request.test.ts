@@ -12,7 +12,7 @@ const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const tool = { name: 'weather', input_schema: { type: 'object' } }
 
 describe('a request', () => {
-  it('of a coding agent keeps what others understand and reports the rest', () => {
+  it('of a coding agent keeps what other formats understand, and reports the rest', () => {
     const request = decode({
       model: 'claude-x',
       max_tokens: 32_000,
@@ -81,7 +81,7 @@ describe('a request', () => {
     ])
   })
 
-  it('shows deferred tools where the vendor itself would search them', () => {
+  it('shows deferred tools that the vendor itself would search', () => {
     const { tools } = ask({
       tools: [
         { ...tool, defer_loading: true },
@@ -91,9 +91,9 @@ describe('a request', () => {
     expect(tools.map(({ name }) => name)).toEqual(['weather', 'tool_search_tool_regex'])
   })
 
-  it('opens the signatures that it carried, and takes others for its own vendor’s', () => {
+  it('opens signatures in our envelope, and treats others as its own vendor’s', () => {
     const signature: ReasoningSignature = { protocol: 'gemini', model: 'g', kind: 'signature', value: 'v' }
-    const { turns } = said('assistant', [
+    const { turns } = requestWith('assistant', [
       { type: 'thinking', thinking: 'a', signature: envelope.wrap(signature) },
       { type: 'thinking', thinking: 'b', signature: 'own' },
       { type: 'thinking', thinking: 'c', signature: '' },
@@ -113,7 +113,7 @@ describe('a request', () => {
   })
 
   it('has results with images, texts and errors', () => {
-    const { turns } = said('user', [
+    const { turns } = requestWith('user', [
       { type: 'tool_result', tool_use_id: 'a', content: 'words', is_error: true },
       { type: 'tool_result', tool_use_id: 'b' },
       {
@@ -140,7 +140,7 @@ describe('a request', () => {
 
   it('has documents of every kind', () => {
     const document = (source: Json, more: Json = {}) => ({ type: 'document', source, ...more })
-    const { turns } = said('user', [
+    const { turns } = requestWith('user', [
       document(
         { type: 'base64', media_type: 'application/pdf', data: 'AA==' },
         { title: 'T', context: 'About it' },
@@ -201,7 +201,7 @@ describe('a request', () => {
     expect(ask(members).reasoning).toEqual(reasoning)
   })
 
-  it('asks others to hold to a schema strictly only where it is closed', () => {
+  it('is strict about a schema for other formats only if the schema is closed', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -215,7 +215,7 @@ describe('a request', () => {
     expect(format({ ...schema, properties: { a: { type: 'object' } } })).toMatchObject({ strict: undefined })
   })
 
-  it('takes null members for absent ones', () => {
+  it('treats null members as absent', () => {
     const request = ask({ system: null, tools: null, thinking: null, temperature: null, cache_control: null })
     expect({ ...request, unmapped: request.unmapped.length }).toEqual({ ...ask({}), unmapped: 0 })
   })
@@ -269,11 +269,11 @@ describe('a request', () => {
     )
   })
 
-  it('with a leading system message is told where its text belongs', () => {
+  it('with a leading system message gets an error that says where its text belongs', () => {
     expect(() => ask({ messages: [{ role: 'system', content: 'x' }] })).toThrow(/top-level "system"/)
   })
 
-  it('keeps its meaning on the way to another channel of the format', () => {
+  it('keeps its meaning for another channel of the format', () => {
     const body = {
       model: 'public',
       max_tokens: 9000,
@@ -320,7 +320,7 @@ describe('a request', () => {
   })
 })
 
-it('throws nothing but GatewayError whatever the body, and what it reads can be said', () => {
+it('any body is refused with a GatewayError, or can be encoded', () => {
   const random = seeded(9)
   for (let round = 0; round < 20_000; round++) {
     const body = mutate(random.pick(seeds), random)
@@ -344,7 +344,7 @@ function ask(members: Json): ChatRequest {
   return decode({ model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...members })
 }
 
-function said(role: string, content: Json[]): ChatRequest {
+function requestWith(role: string, content: Json[]): ChatRequest {
   return ask({
     messages: [
       { role: 'user', content: 'Hi' },
@@ -405,7 +405,7 @@ const seeds: Json[] = [
   },
 ]
 
-/** A copy in which a few places hold something else. */
+/** A copy with other values in a few places. */
 function mutate(value: unknown, random: Random): unknown {
   const chance = random.next()
   if (chance < 0.02) {

@@ -101,7 +101,7 @@ describe('a streamed answer', () => {
     }
   })
 
-  it('tells an estimate of the input at its start and the true counts at its end', () => {
+  it('has an estimate of the input at its start and the true counts at its end', () => {
     const frames = framesOf([start(), finish('stop', usage)])
     expect(frames[0]).toMatchObject({
       message: {
@@ -122,16 +122,16 @@ describe('a streamed answer', () => {
     })
   })
 
-  it('tells the true input at its start where the upstream does', () => {
-    const told = { input: 7, cacheRead: 3, cacheWrite: 0, output: 0, reasoning: 0 }
-    const [first, last] = framesOf([start(told), finish('stop', undefined)])
+  it('has the true input at its start if the upstream sends it', () => {
+    const early = { input: 7, cacheRead: 3, cacheWrite: 0, output: 0, reasoning: 0 }
+    const [first, last] = framesOf([start(early), finish('stop', undefined)])
     expect(first).toMatchObject({
       message: { usage: { input_tokens: 7, cache_read_input_tokens: 3, output_tokens: 1 } },
     })
     expect(last).toMatchObject({ usage: { input_tokens: 7, cache_read_input_tokens: 3, output_tokens: 1 } })
   })
 
-  it('ends even if counts never come, with estimates', () => {
+  it('ends with estimates if counts never come', () => {
     const frames = framesOf([
       start(),
       begin(0, { type: 'text' }),
@@ -153,7 +153,7 @@ describe('a streamed answer', () => {
     expect(encoder.push(text(0, 'b'))).toContain('text_delta')
   })
 
-  it('leaves out blocks in which nothing came', () => {
+  it('leaves out empty blocks', () => {
     const empty = [
       start(),
       begin(0, { type: 'text' }),
@@ -168,7 +168,7 @@ describe('a streamed answer', () => {
     ])
   })
 
-  it('carries signed reasoning without text as redacted, and a thought without a signature unsigned', () => {
+  it('sends signed reasoning without text as redacted, and a thought without a signature unsigned', () => {
     const frames = framesOf([
       start(),
       begin(0, { type: 'reasoning', summary: true }),
@@ -186,7 +186,7 @@ describe('a streamed answer', () => {
     expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toEqual([])
   })
 
-  it('tells an upstream’s failure in the format’s own event and ends there', () => {
+  it('sends an upstream’s failure in the format’s own event, and ends there', () => {
     const encoder = encodeStream(context)
     encoder.push(start())
     const failed = encoder.push({ type: 'error', error: new GatewayError('upstream_overloaded', 'Too busy') })
@@ -214,7 +214,7 @@ describe('a streamed answer', () => {
     expect(encodeResponse([start(), stop], context)).toMatchObject(expected)
   })
 
-  it('says a refusal as text and stops for it', () => {
+  it('sends a refusal as text, and stops for it', () => {
     const refused = [
       start(),
       begin(0, { type: 'refusal' }),
@@ -304,7 +304,7 @@ describe('a whole answer', () => {
     expect(turns[1]?.blocks[0]).toMatchObject({ type: 'reasoning', text: 'Let me think', signature })
   })
 
-  it('says {} for arguments that are no object', () => {
+  it('has {} for arguments that are no object', () => {
     const call = { type: 'tool-call', id: 'c', name: 'f', kind: 'function' } as const
     const broken = [start(), begin(0, call), text(0, '{"a":'), end(0), finish('tool_calls', usage)]
     expect(encodeResponse(broken, context)).toMatchObject({ content: [{ input: {} }] })
@@ -344,7 +344,7 @@ describe('the vendor’s SDK', () => {
     expect(message.usage).toMatchObject({ input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 40 })
   })
 
-  it('raises an error that comes inside a stream', async () => {
+  it('raises an error inside a stream', async () => {
     const cut = rich.slice(0, 9)
     const failure: ChatEvent = { type: 'error', error: new GatewayError('rate_limited', 'Slow down') }
     const stream = answer('text/event-stream', streamed([...cut, failure])).messages.stream(ask)
@@ -353,7 +353,7 @@ describe('the vendor’s SDK', () => {
     expect(error).toMatchObject({ type: 'rate_limit_error', message: expect.stringContaining('Slow down') })
   })
 
-  it('of other makers reads the stream too', async () => {
+  it('of other vendors reads the stream too', async () => {
     answer('text/event-stream', streamed(rich))
     const provider = createAnthropic({ apiKey: 'k', baseURL: `${baseURL}/v1` })
     const result = streamText({
@@ -374,8 +374,8 @@ describe('the vendor’s SDK', () => {
   })
 })
 
-function start(told?: Finish['usage']): ChatEvent {
-  return { type: 'start', id: 'up_1', model: 'up', usage: told }
+function start(counts?: Finish['usage']): ChatEvent {
+  return { type: 'start', id: 'up_1', model: 'up', usage: counts }
 }
 
 function begin(index: number, block: AnswerBlock): ChatEvent {
@@ -394,8 +394,8 @@ function end(index: number): ChatEvent {
   return { type: 'block-end', index }
 }
 
-function finish(reason: Finish['reason'], told: Finish['usage']): Finish {
-  return { type: 'finish', reason, upstreamReason: undefined, stopSequence: undefined, usage: told }
+function finish(reason: Finish['reason'], counts: Finish['usage']): Finish {
+  return { type: 'finish', reason, upstreamReason: undefined, stopSequence: undefined, usage: counts }
 }
 
 function streamed(events: readonly ChatEvent[]): string {
@@ -427,12 +427,12 @@ function typeOf(value: unknown): unknown {
   return member(value, 'type')
 }
 
-/** Without the properties by which the SDK helps itself. */
+/** Without the properties that the SDK adds for itself. */
 function plain(content: unknown): Json[] {
   return JSON.parse(JSON.stringify(content))
 }
 
-/** What an answer comes to, without what a signature or an id is wrapped in. */
+/** The content of an answer, without the wrapping of signatures and ids. */
 function essence(events: readonly ChatEvent[]): unknown {
   const { blocks, finish: stop } = collect(events)
   return {

@@ -8,7 +8,7 @@ import { actions, call, context, encode, plain, result, turn, weather } from './
 import { messagesFault } from './messages-rules.ts'
 
 describe('tools', () => {
-  it('are named, flattened and restored', () => {
+  it('get legal names, which are restored in the answer', () => {
     const long = 'x'.repeat(200)
     const { body, tools } = encode({
       tools: [
@@ -28,14 +28,14 @@ describe('tools', () => {
     expect(messagesFault(body)).toBeUndefined()
   })
 
-  it('with one name are refused', () => {
+  it('that would get the same name are refused', () => {
     const twins = [weather, { ...weather, name: 'a.b' }, { ...weather, name: 'a/b', path: 'tools[2]' }]
     expect(() => encode({ tools: twins })).toThrow(
       expect.objectContaining({ kind: 'invalid_request', field: 'tools[2].name' }),
     )
   })
 
-  it('of free text become functions with one text, also in the history', () => {
+  it('with free text become functions with one text, also in the history', () => {
     const exec: Tool = {
       type: 'custom',
       name: 'exec',
@@ -58,7 +58,7 @@ describe('tools', () => {
     expect(actions(notes)).toContain('emulated tools[0]')
   })
 
-  it('of another vendor are left out where others remain, else refused', () => {
+  it('of another vendor are left out if others remain, else refused', () => {
     const search: Tool = { type: 'hosted', name: 'web_search', path: 'tools[1]' }
     expect(actions(encode({ tools: [weather, search] }).notes)).toContain('dropped tools[1]')
     const refusal = expect.objectContaining({ kind: 'unsupported_parameter', field: 'tools[1]' })
@@ -81,7 +81,7 @@ describe('tools', () => {
     expect(recordsOf(body.tools)).toHaveLength(toolChoice?.type === 'allowed' ? 1 : 2)
   })
 
-  it('of calls in the history are named where the client sends none any more', () => {
+  it('of calls in the history are declared if the client no longer sends them', () => {
     const { body } = encode({
       turns: [turn('user', 'Hi'), turn('assistant', call('a')), turn('user', result('a', '1'))],
     })
@@ -145,7 +145,7 @@ describe('settings', () => {
     )
   })
 
-  it('has at most four cache hints, long ones first', () => {
+  it('has at most four cache hints, those with long lifetimes first', () => {
     const cached = (name: string, ttl: '5m' | '1h'): Block => ({
       type: 'text',
       text: name,
@@ -168,7 +168,7 @@ describe('settings', () => {
   })
 })
 
-it('keeps the vendor’s rules whatever the request', () => {
+it('keeps the vendor’s rules for any request', () => {
   const random = seeded(5)
   for (let round = 0; round < 8_000; round++) {
     const request = randomRequest(random)

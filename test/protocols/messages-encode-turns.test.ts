@@ -5,7 +5,7 @@ import { actions, call, encode, result, text, turn, weather } from './messages-b
 import { messagesFault } from './messages-rules.ts'
 
 describe('turns', () => {
-  it('begin with instructions apart from the talk', () => {
+  it('begin with the instructions in a member of their own', () => {
     const { body, notes } = encode({
       turns: [turn('system', 'Be brief'), turn('developer', 'And kind'), turn('user', 'Hi')],
     })
@@ -17,7 +17,7 @@ describe('turns', () => {
     expect(actions(notes)).toEqual(['defaulted max_tokens'])
   })
 
-  it('fold later instructions into the user turn there, behind the results of tools', () => {
+  it('put later instructions into the user turn there, after the results of tools', () => {
     const { body, notes } = encode({
       tools: [weather],
       turns: [
@@ -35,7 +35,7 @@ describe('turns', () => {
     expect(actions(notes)).toContain('mapped messages[2]')
   })
 
-  it('merge neighbours of one role and drop empty text', () => {
+  it('merge neighbours of one role, and drop empty text', () => {
     const { body } = encode({
       turns: [
         turn('user', 'a', ' \n'),
@@ -54,7 +54,7 @@ describe('turns', () => {
   it.each([
     ['assistant', [turn('assistant', 'Hello!'), turn('user', 'Hi')]],
     ['nobody', [turn('system', 'Talk')]],
-  ])('that %s begins get a user turn before them', (_, turns) => {
+  ])('get a user turn first if %s begins', (_, turns) => {
     const { body, notes } = encode({ turns })
     expect(messagesFault(body)).toBeUndefined()
     expect(actions(notes).some((note) => note.startsWith('emulated'))).toBe(true)
@@ -74,7 +74,7 @@ describe('turns', () => {
     expect(blocks.map((block) => block.tool_use_id ?? block.text)).toEqual(['a', 'b', 'before'])
   })
 
-  it('say so where a result is missing or belongs to no call', () => {
+  it('note a missing result, and one that belongs to no call', () => {
     const { body, notes } = encode({
       tools: [weather],
       turns: [
@@ -97,7 +97,7 @@ describe('turns', () => {
     ).toBeUndefined()
   })
 
-  it('keep legal ids of calls, make others legal and repeated ones unique', () => {
+  it('keep legal ids of calls, make illegal ones legal and repeated ones unique', () => {
     const again = (id: string) => [turn('assistant', call(id)), turn('user', result(id, id))]
     const { body } = encode({
       tools: [weather],
@@ -115,7 +115,7 @@ describe('turns', () => {
     ])
   })
 
-  it('say {} for arguments that do not parse', () => {
+  it('have {} for arguments that do not parse', () => {
     const { body, notes } = encode({
       tools: [weather],
       turns: [turn('user', 'Hi'), turn('assistant', { ...call('a'), input: '{"city' })],
@@ -174,7 +174,7 @@ describe('media', () => {
       { type: 'document', source: { kind: 'text', text: 'a' } },
       { type: 'text', media_type: 'text/plain', data: 'a' },
     ],
-  ])('%j goes up', (part, source) => {
+  ])('%j is sent', (part, source) => {
     expect(recordsOf(block(part).body.messages)[0]).toMatchObject({ content: [{ type: part.type, source }] })
   })
 
@@ -190,7 +190,7 @@ describe('media', () => {
     )
   })
 
-  it('of low detail is noted', () => {
+  it('of low detail gets a note', () => {
     const low = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' }, detail: 'low' }
     expect(actions(block(low).notes)).toContain('dropped messages[0].content[0]')
   })
@@ -219,7 +219,7 @@ describe('reasoning', () => {
       turns: [turn('user', 'Hi'), turn('assistant', block, call('a')), turn('user', result('a', '1'))],
     })
 
-  it('goes back to the model that has signed it, byte for byte', () => {
+  it('goes back unchanged to the model that signed it', () => {
     const { body } = loop(thought({}))
     expect(recordsOf(body.messages)[1]).toMatchObject({
       content: [{ type: 'thinking', thinking: 'Hm', signature: 'sig' }, { type: 'tool_use' }],
@@ -237,14 +237,14 @@ describe('reasoning', () => {
     ['another model', { signature: { ...signature, model: 'claude-y' } }],
     ['another vendor', { signature: { ...signature, protocol: 'gemini' } }],
     ['nobody', { signature: undefined }],
-  ])('signed by %s stays away, and a tool loop goes on without thinking', (_, more) => {
+  ])('signed by %s is left out, and a tool loop continues without thinking', (_, more) => {
     const { body, notes } = loop(thought(more))
     expect(recordsOf(recordsOf(body.messages)[1]?.content).map(({ type }) => type)).toEqual(['tool_use'])
     expect(body.thinking).toBeUndefined()
     expect(actions(notes)).toEqual(expect.arrayContaining(['dropped p', 'dropped reasoning_effort']))
   })
 
-  it('that an assistant turn ends with is left out', () => {
+  it('at the end of an assistant turn is left out', () => {
     const { body, notes } = encode({
       turns: [turn('user', 'Hi'), turn('assistant', thought({})), turn('user', 'Go')],
     })
@@ -278,7 +278,7 @@ describe('reasoning', () => {
     if (thinking === undefined) expect(actions(notes)).toContain('dropped reasoning_effort')
   })
 
-  it('takes sampling away', () => {
+  it('removes sampling settings', () => {
     const { body, notes } = encode({
       reasoning: { effort: 'low', budgetTokens: undefined, summary: undefined },
       temperature: 0.2,

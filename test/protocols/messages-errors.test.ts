@@ -74,7 +74,7 @@ describe('errors as the official SDK sees them', () => {
     expect(error).toMatchObject({ status, type, requestID: requestId, apiMessage: `about ${kind}` })
   })
 
-  it('stops the SDK from retrying what cannot get better', async () => {
+  it('stops the SDK from retrying when a retry cannot help', async () => {
     for (const kind of ['unauthenticated', 'insufficient_credit'] as const) {
       send(new GatewayError(kind, 'no'))
       await failure({ maxRetries: 2 })
@@ -82,7 +82,7 @@ describe('errors as the official SDK sees them', () => {
     }
   })
 
-  it('tells when to come back', () => {
+  it('says when to retry', () => {
     const { headers } = encodeError(
       new GatewayError('rate_limited', 'wait', { retryAfterSeconds: 7 }),
       requestId,
@@ -110,9 +110,9 @@ describe('a context that is too long', () => {
       ': 9000 tokens > 8192 maximum. ',
     ],
     ['Your input exceeds the context window of this model.', '. '],
-    // Further down nobody looks, so that a hostile text costs no time.
+    // The search stops before this place, so that a hostile text costs no time.
     [`${'1'.repeat(2000)} maximum context length is 8192. You requested 9000 tokens.`, '. '],
-  ])('is said in the words that agents compact on: %s', (message, words) => {
+  ])('has the words that make agents compact: %s', (message, words) => {
     const { body } = encodeError(
       new GatewayError('invalid_request', message, { code: 'context_length_exceeded' }),
       requestId,
@@ -120,7 +120,7 @@ describe('a context that is too long', () => {
     expect(body).toMatchObject({ error: { message: `prompt is too long${words}${message}` } })
   })
 
-  it('keeps the vendor’s own words, and the code that other formats act on', () => {
+  it('keeps the vendor’s own words, and the code that other formats use', () => {
     const message = 'prompt is too long: 201000 tokens > 200000 maximum'
     const error = decode(400, refusal('invalid_request_error', message))
     expect(error).toMatchObject({ kind: 'invalid_request', code: 'context_length_exceeded', message })
@@ -136,11 +136,11 @@ describe("an upstream's refusal", () => {
     [404, 'not_found_error', 'File not found: file_1', 'invalid_request'],
     [413, 'request_too_large', 'Request exceeds the maximum size', 'request_too_large'],
     [422, 'invalid_request_error', 'x', 'invalid_request'],
-  ])('%i %s keeps its own words: %s', (status, type, message, kind) => {
+  ])('with status %i and %s keeps its own words: %s', (status, type, message, kind) => {
     expect(decode(status, refusal(type, message))).toMatchObject({ kind, message, upstreamStatus: status })
   })
 
-  it('keeps the code that tells the cause', () => {
+  it('keeps the code that names the cause', () => {
     const error = {
       type: 'invalid_request_error',
       message: 'm',
@@ -161,7 +161,7 @@ describe("an upstream's refusal", () => {
         'Your credit balance is too low to access the Anthropic API. sk-ant-1',
       ),
     ],
-  ])('%i %j is the operator’s matter and shows none of its text', (status, body) => {
+  ])('with status %i and %j is the operator’s matter, and shows none of its text', (status, body) => {
     const error = decode(status, body)
     expect(error).toMatchObject({ kind: 'upstream_error', fault: 'upstream', upstreamStatus: status })
     expect(error.message).not.toMatch(/sk-|credit/)
@@ -175,7 +175,7 @@ describe("an upstream's refusal", () => {
     [529, 'upstream_overloaded'],
     [500, 'upstream_error'],
     [418, 'upstream_error'],
-  ])('%i is %s, the fault of the upstream, and tells when to come back', (status, kind) => {
+  ])('with status %i is %s, the fault of the upstream, and says when to retry', (status, kind) => {
     expect(decode(status, refusal('x', 'y'), { 'retry-after': '3' })).toMatchObject({
       kind,
       fault: 'upstream',
@@ -184,7 +184,7 @@ describe("an upstream's refusal", () => {
     })
   })
 
-  it('sums up a page instead of quoting it', () => {
+  it('summarises an HTML page and does not quote it', () => {
     for (const status of [400, 404, 413, 500]) {
       const error = decode(status, '<html>nginx</html>', { 'content-type': 'text/html' })
       expect(error.message).not.toMatch(/nginx|<html/)

@@ -9,7 +9,7 @@ const bounds = { jsonDepthMax: 50, jsonValuesMax: 100_000 }
 const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
 
 describe('the facts of a request', () => {
-  it('are read without the rest', () => {
+  it('are read without the rest of the body', () => {
     expect(read({ ...plain, stream: true, thinking: { type: 'tomorrow' } })).toMatchObject({
       model: 'm',
       stream: true,
@@ -32,7 +32,7 @@ describe('the facts of a request', () => {
     expect(read({ ...plain, ...members }).hasMedia).toBe(true)
   })
 
-  it('see a hosted tool whose name is spelled with escapes', () => {
+  it('see a hosted tool whose name is written with escapes', () => {
     const text = JSON.stringify({ ...plain, tools: [{ type: 'web_search_20260318' }] })
     const escaped = text.replace('web_search', 'web\\u005fsearch')
     expect(readRequest(Buffer.from(escaped), bounds).hasMedia).toBe(true)
@@ -64,18 +64,18 @@ describe('the facts of a request', () => {
     )
   })
 
-  it('advise where the text of a leading system message belongs', () => {
+  it('are refused for a leading system message, and the error says where its text belongs', () => {
     expect(() => read({ ...plain, messages: [{ content: 'x', role: 'system' }] })).toThrow(
       /top-level "system"/,
     )
   })
 
-  it('let later system messages pass', () => {
+  it('accept later system messages', () => {
     const messages = [...plain.messages, { role: 'system', content: 'x', output_config: {} }]
     expect(read({ ...plain, messages }).model).toBe('m')
   })
 
-  it('are read or refused whatever the bytes', () => {
+  it('are read or refused for any bytes', () => {
     const random = seeded(2)
     const whole = JSON.stringify({ ...plain, tools: [{}], stream: false })
     for (let round = 0; round < 20_000; round++) {
@@ -98,13 +98,13 @@ describe('a patched request', () => {
   )
   const facts = readRequest(raw, bounds)
 
-  it('differs in the model alone', () => {
+  it('differs only in the model', () => {
     expect(patchRequest(raw, facts, { model: 'claude "x"' }).toString()).toBe(
       raw.toString().replace('"model" : "m"', '"model" : "claude \\"x\\""'),
     )
   })
 
-  it('is the same buffer when the name is the same', () => {
+  it('is the same buffer if the name is the same', () => {
     expect(patchRequest(raw, facts, { model: 'm' })).toBe(raw)
   })
 })
@@ -115,7 +115,7 @@ describe('the version header', () => {
   })
 
   it.each([undefined, '', '2099-01-01', '2023-06-01, 2026-10-21'])(
-    '%j is refused with the dates that would do',
+    '%j is refused with the known dates',
     (version) => {
       expect(() => checkHeaders({ 'anthropic-version': version })).toThrow(
         expect.objectContaining({

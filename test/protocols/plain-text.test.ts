@@ -8,7 +8,7 @@ import { randomJson, randomString } from './random-json.ts'
 
 const start = '{"id":"1","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"x"}}]}'
 
-/** The events behind the first frame. */
+/** The events after the first frame. */
 function chatEvents(frame: string): ChatEvent[] | string {
   const decoder = decodeChat({ upstreamModel: 'm' })
   decoder.push(start)
@@ -29,7 +29,7 @@ test('the frames of the vendors are read without parsing', () => {
   expect(plainText(start.replace('"x"', '"\\u0041\\n\\"😀"'))).toBe('A\n"😀')
 })
 
-test('a frame that tells more than text, or may, is not plain', () => {
+test('a frame that has, or may have, more than text is not plain', () => {
   const frame = (members: string, inChoice = '', inDelta = '') =>
     `{${members}"choices":[{"index":0,${inChoice}"delta":{${inDelta}"content":"a"}}]}`
   expect(plainText(frame('"x":1,', '"y":null,', '"z":null,'))).toBe('a')
@@ -57,7 +57,7 @@ test('a frame that tells more than text, or may, is not plain', () => {
   }
 })
 
-test('whatever is read without parsing is what parsing reads', () => {
+test('reading without parsing gives the same as parsing', () => {
   const random = seeded(51)
   let plain = 0
   for (let round = 0; round < 20_000; round++) {
@@ -84,13 +84,13 @@ test('whatever is read without parsing is what parsing reads', () => {
     const text = plainText(frame)
     if (text === undefined) continue
     plain++
-    // A blank behind it is nothing to JSON, but not plain.
+    // JSON ignores blanks at the end, but a frame with them is not plain.
     expect(chatEvents(`${frame}  `), frame).toEqual(chatEvents(frame))
   }
   expect(plain).toBeGreaterThan(1000)
 })
 
-test('a text delta of the Messages format is read the same without parsing', () => {
+test('a text delta of the Messages format gives the same without parsing', () => {
   const random = seeded(52)
   for (let round = 0; round < 3000; round++) {
     const decoded = (delta: string) => {

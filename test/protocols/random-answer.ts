@@ -4,7 +4,7 @@ import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../../src/cano
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Random } from '../support/random.ts'
 
-/** A whole answer that obeys the grammar: every kind of block, calls side by side, every end. */
+/** A whole answer that obeys the grammar: every kind of block, parallel calls, every end. */
 export function randomAnswer(random: Random): ChatEvent[] {
   const writer = new AnswerMaker(random)
   const usage = random.next() < 0.8 ? randomUsage(random) : undefined
@@ -31,7 +31,7 @@ export function randomAnswer(random: Random): ChatEvent[] {
   ]
 }
 
-/** The same answer up to some place, where it breaks off. */
+/** The beginning of the same answer, up to where it breaks off. */
 export function broken(random: Random, events: readonly ChatEvent[]): ChatEvent[] {
   const error = new GatewayError('upstream_error', 'It broke.')
   return [...events.slice(0, 1 + random.upTo(events.length - 2)), { type: 'error', error }]
@@ -61,7 +61,7 @@ class AnswerMaker {
   readonly events: ChatEvent[] = []
   callCount = 0
   readonly #random: Random
-  /** Vendors signature all thoughts of an answer or none. */
+  /** Vendors sign all thoughts of an answer or none. */
   readonly #signatures: boolean
   #blocks = 0
 

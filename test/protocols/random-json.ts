@@ -56,7 +56,7 @@ export function randomString(random: Random): string {
   return `"${text}"`
 }
 
-/** A key spelled with some of its letters escaped. */
+/** A key with some of its letters escaped. */
 export function escapeRandomly(random: Random, word: string): string {
   const letters = [...word].map((letter) =>
     random.next() < 0.2 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,

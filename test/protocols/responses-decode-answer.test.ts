@@ -60,14 +60,14 @@ describe('recorded streams', () => {
     expect(finish.usage).toEqual({ input: 50, cacheRead: 0, cacheWrite: 0, output: 20, reasoning: 0 })
   })
 
-  it('leave out what the vendor did itself, and tell nothing twice', () => {
+  it('leave out what the vendor did itself, and give nothing twice', () => {
     const { blocks, finish } = collect(decodeAll([recorded('openai-phase')]))
     expect(blocks.map(({ block }) => block.type)).toEqual(['text', 'text'])
     expect(blocks[0]?.text).toMatch(/^Got it — .*key items with links\.$/)
     expect(finish.reason).toBe('stop')
   })
 
-  it("tell a quota that is used up as the operator's matter", () => {
+  it("report an exhausted quota as the operator's matter", () => {
     const last = decodeAll([recorded('openai-error')]).at(-1)
     expect(last).toMatchObject({ type: 'error', error: { kind: 'upstream_error' } })
     expect(last?.type === 'error' && last.error.message).toMatch(/operator/)
@@ -75,7 +75,7 @@ describe('recorded streams', () => {
 })
 
 it.each(['openai-reasoning-encrypted-content.1', 'openai-custom-tool.1', 'openai-phase.1'])(
-  'a recorded answer is the same list of events: %s',
+  'a recorded answer as a whole gives the same events: %s',
   (name) => {
     const body = JSON.parse(readFileSync(fixture(`${name}.json`), 'utf8'))
     const events = decodeResponse(body, context)
@@ -138,7 +138,7 @@ describe('a stream', () => {
     expect(finish.reason).toBe('tool_calls')
   })
 
-  it('may have calls side by side', () => {
+  it('may have parallel calls', () => {
     const delta = (output_index: number, words: string) => ({
       type: 'response.function_call_arguments.delta',
       output_index,
@@ -159,7 +159,7 @@ describe('a stream', () => {
     expect(blocks.map(({ text }) => text)).toEqual(['{"a":1}', '{}'])
   })
 
-  it('gives back the names that the client knows', () => {
+  it('restores the names that the client knows', () => {
     const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
     tools.wireName({ name: 'query', namespace: 'db', kind: 'function' }, 'tools[0]')
     const { blocks } = collect(decodeEvents([done({ ...call, name: 'db__query' }), completed()], tools))
@@ -168,7 +168,7 @@ describe('a stream', () => {
     expect(native.blocks[0]?.block).toMatchObject({ name: 'query', namespace: 'db' })
   })
 
-  it('tells citations once, and parts of a summary as paragraphs', () => {
+  it('gives citations once, and parts of a summary as paragraphs', () => {
     const annotation = {
       type: 'url_citation',
       url: 'https://e.com',
@@ -202,7 +202,7 @@ describe('a stream', () => {
     expect(blocks[1]?.citations).toHaveLength(1)
   })
 
-  it('tells raw thought as what it is', () => {
+  it('marks raw thoughts as raw', () => {
     const { blocks } = collect(
       decodeEvents([
         { type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'hm' },
@@ -239,7 +239,7 @@ describe('a stream', () => {
     })
   })
 
-  it('counts what is cached and thought apart from the rest', () => {
+  it('counts cached and reasoning tokens apart from the rest', () => {
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
@@ -257,7 +257,7 @@ describe('a stream', () => {
     {},
     { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
     { input_tokens: '5' },
-  ])('whose usage is %j has told none', (usage) => {
+  ])('with usage %j reports none', (usage) => {
     expect(decodeEvents([completed({ usage })]).at(-1)).toMatchObject({ type: 'finish', usage: undefined })
   })
 
@@ -273,7 +273,7 @@ describe('a stream', () => {
     expect(decoded.at(-1)).toMatchObject({ type: 'error', error: { kind: 'upstream_error' } })
   })
 
-  it('keeps the code that agents act on when the context is too long', () => {
+  it('keeps the code that agents use when the context is too long', () => {
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
     expect(decodeEvents([{ type: 'response.failed', response: { error } }]).at(-1)).toMatchObject({
       error: { kind: 'invalid_request', code: 'context_length_exceeded', message: error.message },
@@ -283,7 +283,7 @@ describe('a stream', () => {
 
 describe('a whole answer', () => {
   it.each([{}, { error: { message: 'no' } }, { output: [], status: 'in_progress' }, { output: 'x' }])(
-    'that is none is an error: %j',
+    '%j is an error, because it is no answer',
     (body) => {
       expect(() => decodeResponse(body, context)).toThrow(expect.objectContaining({ kind: 'upstream_error' }))
     },
@@ -296,7 +296,7 @@ describe('a whole answer', () => {
 })
 
 describe('a watched stream', () => {
-  it('passes untouched, up to response.failed behind an error', () => {
+  it('passes unchanged, up to response.failed after an error', () => {
     const stream = recorded('openai-error')
     const watcher = openaiResponses.upstream?.native?.watchStream({ dropUsageFrame: false, frameBytesMax })
     const frames = stream.toString().split(/(?<=\n\n)/)
@@ -306,7 +306,7 @@ describe('a watched stream', () => {
     expect(watcher?.observe().error).toMatchObject({ kind: 'upstream_error' })
   })
 
-  it('tells usage and first content', () => {
+  it('reports usage and first content', () => {
     const watcher = openaiResponses.upstream?.native?.watchStream({ dropUsageFrame: false, frameBytesMax })
     expect(watcher?.push(recorded('openai-phase'))).toMatchObject({ hasContent: true, terminal: true })
     expect(watcher?.observe()).toMatchObject({ complete: true, finishReason: 'completed', error: undefined })

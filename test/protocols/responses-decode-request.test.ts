@@ -27,7 +27,7 @@ const output = (id: string, text: unknown = 'done') => ({
 })
 
 describe('input', () => {
-  it('is a text of the user, with the instructions before it', () => {
+  it("is a user's text, with the instructions before it", () => {
     const { turns } = decode({ input: 'hello', instructions: 'Be brief.' })
     expect(turns).toEqual([
       {
@@ -62,7 +62,7 @@ describe('input', () => {
     expect(unmapped).toEqual([])
   })
 
-  it('folds what the assistant thought, said and called into one turn, and the results into the next', () => {
+  it("joins the assistant's thoughts, text and calls into one turn, and the results into the next", () => {
     const { turns } = decodeInput(
       { role: 'user', content: 'go' },
       {
@@ -98,7 +98,7 @@ describe('input', () => {
     })
   })
 
-  it('opens signatures that an earlier answer carried, and takes none that was changed', () => {
+  it('opens signatures of earlier answers, and ignores changed ones', () => {
     const signature = {
       protocol: 'anthropic-messages',
       model: 'claude',
@@ -174,7 +174,7 @@ describe("Codex's tools", () => {
     format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
   }
 
-  it('come flat out of their namespace, which they remember', () => {
+  it('are taken out of their namespace, and keep its name', () => {
     const { tools, turns } = decode({
       tools: [
         functionTool('shell'),
@@ -189,7 +189,7 @@ describe("Codex's tools", () => {
     expect(turns[0]?.blocks[0]).toMatchObject({ name: 'query', namespace: 'mcp__db' })
   })
 
-  it('may be custom, with their grammar, and so may their calls', () => {
+  it('may be custom with a grammar, and so may their calls', () => {
     const { tools, turns } = decode({
       tools: [patch],
       input: [
@@ -202,7 +202,7 @@ describe("Codex's tools", () => {
     expect(turns[1]?.blocks[0]).toMatchObject({ type: 'tool-result', callId: 'c' })
   })
 
-  it('may come in an item of the input, all of them or some', () => {
+  it('may come in items of the input, all or some of them', () => {
     const { tools, turns, unmapped } = decode({
       input: [
         { type: 'additional_tools', role: 'developer', tools: [functionTool('shell'), patch] },
@@ -222,7 +222,7 @@ describe("Codex's tools", () => {
     expect(unmapped).toEqual([])
   })
 
-  it('may be searched for by the client: a function for everybody else, and what it finds can be called', () => {
+  it("may be found by the client's own search, which is a function for other formats; found tools can be called", () => {
     const { tools, turns } = decode({
       tools: [
         { type: 'tool_search', execution: 'client', description: 'Find.', parameters: { type: 'object' } },
@@ -266,7 +266,7 @@ describe("Codex's tools", () => {
     })
   })
 
-  it('that wait to be loaded are sent at once, and a note says so', () => {
+  it('with deferred loading are sent at once, with a note', () => {
     const request = decode({
       input: 'hi',
       tools: [{ type: 'tool_search' }, { ...functionTool('late'), defer_loading: true }],
@@ -300,7 +300,7 @@ describe("Codex's tools", () => {
 })
 
 describe('settings', () => {
-  it('are read into their canonical homes under their own names', () => {
+  it('are read into their canonical members, under their own names', () => {
     const request = decode({
       input: 'hi',
       stream: true,
@@ -335,7 +335,7 @@ describe('settings', () => {
     })
   })
 
-  it('take null as absent', () => {
+  it('treat null as absent', () => {
     const nulls = Object.fromEntries(everyMember.map((name) => [name, null]))
     expect(decode({ ...nulls, input: 'hi' })).toEqual(decode({ input: 'hi' }))
   })
@@ -368,13 +368,13 @@ describe('settings', () => {
     expect(unmappedPaths(decode({ input: 'hi', [name]: value }), 'drop')).toEqual([path])
   })
 
-  it('ask for log probabilities in either of two ways', () => {
+  it('ask for log probabilities in one of two ways', () => {
     expect(decode({ input: 'hi', include: ['message.output_text.logprobs'] }).logprobs).toEqual({ top: 0 })
     expect(decode({ input: 'hi', top_logprobs: 2 }).logprobs).toEqual({ top: 2 })
     expect(decode({ input: 'hi', top_logprobs: 0 }).logprobs).toBeUndefined()
   })
 
-  it('are changed by an item of the input', () => {
+  it('can be changed by an item of the input', () => {
     const { reasoning, format } = decode({
       reasoning: { effort: 'low' },
       input: [
@@ -391,7 +391,7 @@ describe('settings', () => {
   })
 })
 
-describe('items that others do not have', () => {
+describe('items that other formats do not have', () => {
   it.each(['web_search_call', 'mcp_call', 'code_interpreter_call', 'program'])('drop %s', (type) => {
     expect(unmappedPaths(decodeInput({ type, id: 'x' }), 'drop')).toEqual(['input[0]'])
   })
@@ -407,7 +407,7 @@ describe('items that others do not have', () => {
     expect(unmappedPaths(decodeInput({ type, id: 'x' }), 'refuse')).toEqual(['input[0]'])
   })
 
-  it('take an id alone for a reference', () => {
+  it('treat an item with only an id as a reference', () => {
     expect(decodeInput({ id: 'msg_1' }).unmapped[0]).toMatchObject({ path: 'input[0]', verdict: 'refuse' })
   })
 

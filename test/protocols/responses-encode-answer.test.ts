@@ -50,7 +50,7 @@ const finish = (reason: Finish['reason'], more: Partial<Finish> = {}): Finish =>
   ...more,
 })
 
-/** One of everything, calls side by side. */
+/** One of each kind, with parallel calls. */
 const rich: ChatEvent[] = [
   start,
   ...blockOf(0, { type: 'reasoning', summary: true }, text('hm'), text(', so'), {
@@ -98,7 +98,7 @@ describe('a streamed answer', () => {
     ],
     ['text around a call that comes in between', interleaved()],
   ])(
-    'announces every item before its pieces, numbers without gaps, and ends with what it streamed: %s',
+    'announces each item before its pieces, numbers events without gaps, and ends with what it streamed: %s',
     (_, events) => {
       const sent = eventsOf(events)
       expect(sent.map((event) => event.sequence_number)).toEqual(sent.map((_event, i) => i))
@@ -122,7 +122,7 @@ describe('a streamed answer', () => {
     },
   )
 
-  it('begins a new message behind a call', () => {
+  it('begins a new message after a call', () => {
     const events = [
       start,
       ...blockOf(0, { type: 'text' }, text('a')),
@@ -152,7 +152,7 @@ describe('a streamed answer', () => {
     }
   })
 
-  it('comes in the order of the format', () => {
+  it('has the order of the format', () => {
     expect(eventsOf(plain).map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -224,7 +224,7 @@ describe('a streamed answer', () => {
     expect((await result.usage).inputTokens).toBe(17)
   })
 
-  it('has a call id once, whatever the upstream repeats', () => {
+  it('has each call id once, even if the upstream repeats it', () => {
     const events = [
       start,
       ...blockOf(0, callOf('a', 'f')),
@@ -235,7 +235,7 @@ describe('a streamed answer', () => {
     expect(new Set(output.map((item) => 'call_id' in item && item.call_id)).size).toBe(2)
   })
 
-  it('gives back a search for tools as what it was', () => {
+  it('restores a search for tools', () => {
     const body = { tools: [{ type: 'tool_search', execution: 'client' }] }
     const events = [
       start,
@@ -256,17 +256,17 @@ describe('a streamed answer', () => {
     ])
   })
 
-  it('decodes to the events it was made of', () => {
+  it('decodes back to the events that it was made from', () => {
     const decoder = new SseDecoder(decodeStream({ upstreamModel: 'up' }), 1024 * 1024)
     const decoded = decoder.push(Buffer.from(textOfStream(plain)))
     expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), finish('stop', { upstreamReason: 'completed' })])
   })
 })
 
-describe('how an answer ends', () => {
+describe('the end of an answer', () => {
   const cutCall = [start, ...blockOf(0, callOf('c', 'f'), text('{"a')), finish('length')]
 
-  it('says why it is incomplete, and which item is', () => {
+  it('names the reason for an incomplete answer, and the incomplete item', () => {
     const response = encodeResponse(cutCall, contextOf())
     expect(response).toMatchObject({
       status: 'incomplete',
@@ -281,19 +281,19 @@ describe('how an answer ends', () => {
     })
   })
 
-  it('shows a refusal where the upstream only gave the reason', () => {
+  it('shows a refusal if the upstream sent only the reason', () => {
     const refusal = { type: 'refusal', refusal: 'The model refused to answer.' }
     const silent = encodeResponse([start, finish('refusal')], contextOf())
     expect(silent).toMatchObject({ status: 'completed', output: [{ content: [refusal] }] })
-    const told = [start, ...blockOf(0, { type: 'refusal' }, text('No.')), finish('refusal')]
-    expect(encodeResponse(told, contextOf()).output).toMatchObject([{ content: [{ refusal: 'No.' }] }])
+    const refused = [start, ...blockOf(0, { type: 'refusal' }, text('No.')), finish('refusal')]
+    expect(encodeResponse(refused, contextOf()).output).toMatchObject([{ content: [{ refusal: 'No.' }] }])
   })
 
-  it('leaves usage null where nobody told it', () => {
+  it('leaves unknown usage null', () => {
     expect(encodeResponse([start, finish('stop', { usage: undefined })], contextOf()).usage).toBeNull()
   })
 
-  it('fails with the message that Codex shows, what was said included', async () => {
+  it('fails with the message that Codex shows, and includes the text so far', async () => {
     const error = new GatewayError('upstream_overloaded', 'The upstream is overloaded.')
     const events: ChatEvent[] = [
       start,
@@ -326,14 +326,14 @@ describe('how an answer ends', () => {
     expect(() => encodeResponse([start, { type: 'error', error }], contextOf())).toThrow(error)
   })
 
-  it('is over after its end', () => {
+  it('ignores events after it', () => {
     const encoder = encodeStream(contextOf())
     for (const event of plain) encoder.push(event)
     expect(encoder.push(blockStart(1, { type: 'text' }))).toBe('')
     expect(encoder.push({ type: 'error', error: new GatewayError('internal', 'x') })).toBe('')
   })
 
-  it('raises APIError for an error in a stream whose state nobody knows', async () => {
+  it('raises APIError for an error in a stream of unknown state', async () => {
     const error = new GatewayError('upstream_error', 'The upstream is gone.')
     const bytes = encodeStreamError(error, 'req-1').toString()
     const stream = await openai(bytes).responses.create({ model: 'm', input: 'hi', stream: true })
@@ -372,7 +372,7 @@ describe('the response object', () => {
     })
   })
 
-  it('has every key that strict schemas demand, null or not', () => {
+  it('has every key that strict schemas demand, if necessary null', () => {
     const response = encodeResponse(plain, contextOf())
     for (const key of keysOfOpenResponses) expect(response, key).toHaveProperty(key)
     expect(Object.values(response)).not.toContain(undefined)
@@ -400,7 +400,7 @@ describe('the response object', () => {
     expect(response.output_text).toBe('Hello you')
   })
 
-  it('comes back as the history it was, signed reasoning included', () => {
+  it('comes back unchanged as history, signed reasoning included', () => {
     const { output } = encodeResponse(rich, contextOf())
     const { turns, unmapped } = decodeRequest({ model: 'm', input: output }, { envelope })
     expect(turns).toHaveLength(1)

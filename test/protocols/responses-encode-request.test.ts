@@ -53,7 +53,7 @@ describe('turns', () => {
     ])
   })
 
-  it('have calls and results as items of their own, where they stood', () => {
+  it('have calls and results as items of their own, in their places', () => {
     expect(
       inputOf(
         assistant(
@@ -85,7 +85,7 @@ describe('turns', () => {
     ])
   })
 
-  it('tell an error in the words of the result, and note it', () => {
+  it('put an error into the words of the result, and note it', () => {
     const { body, notes } = encode({
       turns: [
         user({
@@ -101,7 +101,7 @@ describe('turns', () => {
     expect(notes).toContainEqual(expect.objectContaining({ action: 'mapped', path }))
   })
 
-  it('have images and files as the format wants them, in results too', () => {
+  it('have images and files in the form of the format, in results too', () => {
     const picture = {
       type: 'image',
       source: { kind: 'base64', mediaType: 'image/png', data: 'AA' },
@@ -135,7 +135,7 @@ describe('turns', () => {
     expect((input as { call_id: string }[])[1]?.call_id).toBe((input as { call_id: string }[])[0]?.call_id)
   })
 
-  it('send reasoning back only to the model that thought it, and ask for more of the kind', () => {
+  it('send reasoning back only to the model that made it, and ask for more of it', () => {
     const signature = {
       protocol: 'openai-responses',
       model: 'gpt-up',
@@ -177,7 +177,7 @@ describe('turns', () => {
 })
 
 describe('tools', () => {
-  it('are flat, and not strict unless they say so', () => {
+  it('are flat, and strict only if they say so', () => {
     const custom: Tool = {
       type: 'custom',
       name: 'c',
@@ -195,7 +195,7 @@ describe('tools', () => {
     ])
   })
 
-  it('get legal names, in their calls too, that are given back', () => {
+  it('get legal names, also in their calls, which are restored in the answer', () => {
     const { body, tools } = encode({
       tools: [tool('q', { namespace: 'db.x' })],
       toolChoice: { type: 'tool', name: 'q', namespace: 'db.x', kind: 'function' },
@@ -207,7 +207,7 @@ describe('tools', () => {
     expect(tools.clientTool('db_x__q')).toMatchObject({ name: 'q', namespace: 'db.x' })
   })
 
-  it('that another vendor runs are left out where others can do, else refused', () => {
+  it('that another vendor runs are left out if others can do it, else refused', () => {
     const hosted: Tool = { type: 'hosted', name: 'web_search', path: 'tools[1]' }
     const { body, notes } = encode({ tools: [tool('a'), hosted] })
     expect(body.tools).toHaveLength(1)
@@ -230,7 +230,7 @@ describe('tools', () => {
     })
   })
 
-  it('need to be there to be chosen', () => {
+  it('can be chosen only if there are any', () => {
     const { body } = encode({ toolChoice: { type: 'auto' }, parallelToolCalls: true })
     expect(body).not.toHaveProperty('tool_choice')
     expect(body).not.toHaveProperty('parallel_tool_calls')
@@ -239,7 +239,7 @@ describe('tools', () => {
 })
 
 describe('settings', () => {
-  it('are said in the words of the format', () => {
+  it('have the names of the format', () => {
     const { body } = encode({
       stream: true,
       maxOutputTokens: 100,
@@ -278,7 +278,7 @@ describe('settings', () => {
     })
   })
 
-  it('store nothing unless the client says so, and note it', () => {
+  it('store nothing unless the client asks for it, and note that', () => {
     const { body, notes } = encode({})
     expect(body).toEqual({ model: 'gpt-up', input: [], store: false })
     expect(notes).toEqual([expect.objectContaining({ action: 'defaulted', path: 'store' })])
@@ -290,7 +290,7 @@ describe('settings', () => {
     expect(notes).toContainEqual(expect.objectContaining({ action: 'clamped', path: 'max_tokens' }))
   })
 
-  it('turn a budget of thought into an effort', () => {
+  it('turn a reasoning budget into an effort', () => {
     const effort = (budgetTokens: number) =>
       encode({ reasoning: { effort: undefined, budgetTokens, summary: 'none' } }).body.reasoning
     expect([1024, 8000, 32_000].map(effort)).toEqual([

@@ -109,7 +109,7 @@ const madeStream = [
   },
 ]
 
-it('no request makes the translation throw anything but an error for the client', { timeout: 60_000 }, () => {
+it('for any request, the translation throws only errors for the client', { timeout: 60_000 }, () => {
   const random = seeded(21)
   let understood = 0
   for (let round = 0; round < rounds; round++) {
@@ -122,7 +122,7 @@ it('no request makes the translation throw anything but an error for the client'
   expect(understood).toBeGreaterThan(rounds / 100)
 })
 
-it('no answer makes the translation throw anything but an error of the upstream', { timeout: 60_000 }, () => {
+it('for any answer, the translation throws only upstream errors', { timeout: 60_000 }, () => {
   const random = seeded(22)
   for (let round = 0; round < rounds; round++) {
     const answer = record(mutate(random, recordedAnswer))
@@ -133,7 +133,9 @@ it('no answer makes the translation throw anything but an error of the upstream'
   }
 })
 
-it('every stream gives events of the grammar, and those a stream of the format', { timeout: 60_000 }, () => {
+it('any stream gives events of the grammar, and these give a stream of the format', {
+  timeout: 60_000,
+}, () => {
   const random = seeded(23)
   const short = recordedStream.slice(0, 6).concat(recordedStream.slice(-6))
   for (let round = 0; round < rounds; round++) {
@@ -204,7 +206,7 @@ const oddities: unknown[] = [
   { text: 'x', type: 'input_text' },
 ]
 
-/** The same value with one or a few of its places changed, removed, doubled or swapped. */
+/** A copy with a few places changed, removed, doubled or swapped. */
 function mutate(random: Random, value: unknown): unknown {
   const copy = structuredClone(value)
   const places = placesOf(copy)

@@ -9,7 +9,7 @@ const bounds = { jsonDepthMax: 64, jsonValuesMax: 100_000 }
 const read = (body: object) => readRequest(Buffer.from(JSON.stringify(body)), bounds)
 
 describe('readRequest', () => {
-  it('reads what admission and routing need', () => {
+  it('reads the members for admission and routing', () => {
     const facts = read({
       model: 'gpt-main',
       input: 'hello',
@@ -29,14 +29,14 @@ describe('readRequest', () => {
     })
   })
 
-  it('tells that an answer in the background hides its cost', () => {
+  it('knows that the cost of a background answer is unknown', () => {
     expect(read({ model: 'm', input: 'hi', background: true }).hidesCost).toBe('background')
     for (const background of [false, null, undefined]) {
       expect(read({ model: 'm', input: 'hi', background }).hidesCost).toBeUndefined()
     }
   })
 
-  it('takes null and absence as the default', () => {
+  it('treats null like an absent member', () => {
     const bare = {
       stream: false,
       maxOutputTokens: undefined,
@@ -58,7 +58,7 @@ describe('readRequest', () => {
     }
   })
 
-  it('lets the input be elsewhere: in an earlier answer or a stored prompt', () => {
+  it('accepts an input that is elsewhere: in an earlier answer or a stored prompt', () => {
     for (const elsewhere of [{ previous_response_id: 'r' }, { prompt: { id: 'p' } }]) {
       expect(read({ model: 'm', ...elsewhere }).hasMedia).toBe(true)
       expect(() => read({ model: 'm', input: [], ...elsewhere })).not.toThrow()
@@ -81,7 +81,7 @@ describe('readRequest', () => {
     expect(refusal.message).toMatch(message)
   })
 
-  it('tells media and hosted tools from text that speaks of them', () => {
+  it('distinguishes media and hosted tools from text about them', () => {
     const media = (content: unknown) => read({ model: 'm', input: [{ role: 'user', content }] }).hasMedia
     expect(media([{ type: 'input_image', image_url: 'https://example.com/a.png' }])).toBe(true)
     expect(media([{ type: 'input_file', file_id: 'f' }])).toBe(true)
@@ -95,7 +95,7 @@ describe('readRequest', () => {
 })
 
 describe('patchRequest', () => {
-  it('answers with the same buffer when nothing changes', () => {
+  it('returns the same buffer if nothing changes', () => {
     const raw = Buffer.from('{"model":"m","input":"hi","stream":true}')
     expect(patchRequest(raw, readRequest(raw, bounds), { model: 'm' })).toBe(raw)
   })
@@ -114,7 +114,7 @@ describe('patchRequest', () => {
     }
   })
 
-  it('writes the changed bytes to memory that it is offered', () => {
+  it('writes the changed bytes to the offered memory', () => {
     const raw = Buffer.from('{"model":"m","input":"hi"}')
     const memory = Buffer.alloc(64)
     const patched = patchRequest(raw, readRequest(raw, bounds), {

@@ -12,7 +12,7 @@ import { hostileStream, type UpstreamName } from './hostile-streams.ts'
 import { randomAnswer } from './random-answer.ts'
 import { type ClientName, streamFault } from './wire-rules.ts'
 
-/** Where gateways are known to go wrong in answers: each client format with each upstream format. */
+/** Known faults of gateways in answers: each client format with each upstream format. */
 
 const clients: Readonly<Record<ClientName, Json>> = {
   'openai-chat': {
@@ -35,7 +35,7 @@ const pairs = upstreamNames.flatMap((upstream) => clientNames.map((client) => [u
 const envelope = makeEnvelope(Buffer.alloc(32, 9))
 
 describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, client) => {
-  it('keeps every rule of its format, whatever order the upstream keeps', () => {
+  it('an answer keeps every rule of its format, in any order that the upstream sends', () => {
     const random = seeded(41)
     const ends = new Set<string>()
     for (let round = 0; round < 300; round++) {
@@ -52,7 +52,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
     expect([...ends].sort()).toEqual(['error', 'finish'])
   })
 
-  it('is never whole when the upstream was cut, at whatever byte', () => {
+  it('an answer is never complete if the upstream was cut, at any byte', () => {
     const random = seeded(42)
     for (let round = 0; round < 8; round++) {
       const frames = wholeStream(upstream, random)
@@ -67,7 +67,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
     }
   })
 
-  it('is an error wherever the upstream tells one, also when it ends properly behind it', () => {
+  it('an answer is an error wherever the upstream sends one, even if the stream ends properly after it', () => {
     const random = seeded(43)
     for (let round = 0; round < 60; round++) {
       const frames = wholeStream(upstream, random)
@@ -84,7 +84,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
   })
 })
 
-/** The frame from which on the answer counts as whole. */
+/** From this frame on the answer counts as complete. */
 const endKnown: Readonly<Record<UpstreamName, RegExp>> = {
   'openai-chat': /"finish_reason":"/,
   'openai-responses': /"type":"response\.(completed|incomplete)"/,
@@ -108,7 +108,7 @@ const errorsInside: Readonly<Record<UpstreamName, Json>> = {
   gemini: { error: { code: 500, status: 'INTERNAL', message: 'It said so' } },
 }
 
-/** A good answer in frames. */
+/** A good answer as frames. */
 function wholeStream(upstream: UpstreamName, random: Random): string[] {
   const text =
     upstream === 'gemini'
@@ -139,7 +139,7 @@ function framed(upstream: UpstreamName, data: readonly string[]): Buffer {
   return Buffer.from(data.map((text) => `${isNamed ? 'event: x\n' : ''}data: ${text}\n\n`).join(''))
 }
 
-/** The reader knows that `patch` takes free text. */
+/** The reader knows that the tool `patch` takes free text. */
 function decoded(upstream: UpstreamName, bytes: Buffer): ChatEvent[] {
   const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
   tools.wireName({ name: 'patch', kind: 'custom' }, '')

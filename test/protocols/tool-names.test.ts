@@ -5,7 +5,7 @@ import { ToolNames } from '../../src/protocols/tool-names.ts'
 const names = () => new ToolNames({ illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 })
 const plain = (name: string) => ({ name, kind: 'function' as const })
 
-test('a legal name stays, an illegal or long one is changed the same way each time, and all come back', () => {
+test('a legal name stays, an illegal or long one changes the same way each time, and all are restored', () => {
   const tools = names()
   const long = 'a'.repeat(100)
   for (const tool of [plain('get_weather'), plain('files.read/all'), plain(long), plain(`${long}b`)]) {
@@ -17,7 +17,7 @@ test('a legal name stays, an illegal or long one is changed the same way each ti
   expect(tools.wireName(plain('get_weather'), 'messages[3]')).toBe('get_weather')
 })
 
-test('a tool in a namespace has both names upstream, and gets them apart again', () => {
+test('a tool in a namespace has one combined name upstream, and gets both names back', () => {
   const tools = names()
   const tool = { name: 'read', namespace: 'files', kind: 'custom' as const }
   expect(tools.wireName(tool, 'tools[0]')).toBe('files__read')
@@ -37,7 +37,7 @@ test('a call gives its tool, and nothing else of the call', () => {
   expect(tools.clientTool('read')).toEqual(plain('read'))
 })
 
-test('two tools that would have one name upstream are refused by name', () => {
+test('two tools that would get the same name upstream are refused by name', () => {
   const tools = names()
   tools.wireName(plain('files.read'), 'tools[0].name')
   expect(() => tools.wireName(plain('files/read'), 'tools[1].name')).toThrow(
@@ -49,11 +49,11 @@ test('two tools that would have one name upstream are refused by name', () => {
   )
 })
 
-test('a name that an upstream made up is taken as it is', () => {
+test('a name that an upstream invented stays as it is', () => {
   expect(names().clientTool('hallucinated')).toEqual(plain('hallucinated'))
 })
 
-test('an id of a call stays when it is legal, and is else replaced by the same one in call and result', () => {
+test('a legal call id stays, and an illegal one becomes the same legal one in call and result', () => {
   const rules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
   expect(legalCallId('call_1', rules)).toBe('call_1')
   for (const id of ['', 'call 1', 'x'.repeat(41)]) {

@@ -7,7 +7,7 @@ import { image, schema } from './every-field.ts'
 import type { UpstreamName } from './hostile-streams.ts'
 import type { ClientName } from './wire-rules.ts'
 
-// What the traps are sprung with: requests, answers and errors of every format, and what must become of them.
+// The data of the trap tests: requests, answers and errors of every format, and their expected results.
 
 export const clientNames: ClientName[] = ['openai-chat', 'openai-responses', 'anthropic-messages']
 export const upstreamNames: UpstreamName[] = [
@@ -20,7 +20,7 @@ export const pairs = clientNames.flatMap((client) =>
   upstreamNames.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 )
 const envelope = makeEnvelope(Buffer.alloc(32, 4))
-/** Its name tells the Gemini side its generation; the others take it as it is. */
+/** A name that tells the Gemini side the generation. The other formats send it unchanged. */
 export const upstreamModel = 'gemini-3-pro'
 
 export const bases: Readonly<Record<ClientName, Json>> = {
@@ -34,11 +34,11 @@ const messagesTool = { name: 'query', input_schema: schema }
 
 interface Refusal {
   field: string
-  /** Another place that is as much at fault. */
+  /** Another field that the error may name. */
   or?: string
   why: string
   more: Json
-  /** Upstreams that can. */
+  /** Upstreams that do not refuse it. */
   but?: UpstreamName[]
 }
 
@@ -46,7 +46,7 @@ const userSays = (content: unknown): Json => ({ messages: [{ role: 'user', conte
 const inputOf = (content: unknown): Json => ({ input: [{ role: 'user', content }] })
 const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
 
-/** What the answer would not be the same without. */
+/** Requests whose answer would be another one without the field. */
 export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
   'openai-chat': [
     { field: 'n', why: 'one answer alone', more: { n: 2 } },
@@ -116,7 +116,7 @@ export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
   ],
 }
 
-/** What is dropped with a note, or said in other words. */
+/** Members that are dropped with a note, or expressed in another way. */
 export const losable: Readonly<Record<ClientName, Readonly<Record<string, Json>>>> = {
   'openai-chat': {
     seed: { seed: 7 },
@@ -255,7 +255,7 @@ export function contextOf(client: ClientName, body: Json): AnswerContext {
   }
 }
 
-/** Two signed thoughts before a call: neither may take the other's signature. */
+/** Two signed thoughts before a call. Neither may get the other's signature. */
 export const signatures: Readonly<Record<UpstreamName, string[]>> = {
   'openai-chat': ['SEAL-1', 'SEAL-2'],
   'openai-responses': ['SEAL-1', 'SEAL-2'],
@@ -311,7 +311,7 @@ export const signedAnswers: Readonly<Record<UpstreamName, Json>> = {
   },
 }
 
-/** The client's next request: what it asked, the answer it got, the results of the calls in it. */
+/** The client's next request: its request, the answer, and the results of the calls in it. */
 export const repliesWith: Readonly<Record<ClientName, (answer: Json) => Json>> = {
   'openai-chat': (answer) => {
     const message = recordsOf(answer.choices)[0]?.message
@@ -346,7 +346,7 @@ export const repliesWith: Readonly<Record<ClientName, (answer: Json) => Json>> =
   },
 }
 
-/** 60 tokens of input at the full rate, 30 read from a cache, 10 written to it; 20 of output and 5 of thought. */
+/** 60 tokens of input at the full price, 30 read from a cache, 10 written to it; 20 of output and 5 of reasoning. */
 export const countedAnswers: Readonly<Record<UpstreamName, Json>> = {
   'openai-chat': {
     ...chatAnswerOf({ content: 'a' }),
@@ -394,7 +394,7 @@ export const countedAnswers: Readonly<Record<UpstreamName, Json>> = {
     },
   },
 }
-/** `written` to the cache of the 100 tokens of input. */
+/** `written`: how many of the 100 input tokens were written to the cache. */
 export const counted: Readonly<Record<ClientName, (written: number) => Json>> = {
   'openai-chat': (written) => ({
     prompt_tokens: 100,

@@ -30,7 +30,7 @@ import {
   wordsThatAgentsActOn,
 } from './trap-tables.ts'
 
-/** Where gateways are known to go wrong with requests, histories, counts and errors. */
+/** Known faults of gateways with requests, histories, counts and errors. */
 
 describe.each(pairs)('%s to %s', (client, upstream) => {
   const refused = refusals[client].filter(({ but }) => !but?.includes(upstream))
@@ -50,7 +50,7 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
     try {
       sent = translated(client, upstream, { ...bases[client], ...more }).body
     } catch (error) {
-      // Gemini has no way to say nothing.
+      // A Gemini request cannot be empty.
       expect(upstream).toBe('gemini')
       expect(error).toMatchObject({
         kind: 'invalid_request',
@@ -67,14 +67,14 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
     }
   })
 
-  it('says a stop that is one text as the format does, in a list', () => {
+  it('sends a single stop text as a list, as the format demands', () => {
     if (client !== 'openai-chat' || upstream === 'openai-responses') return
     const { body } = translated(client, upstream, { ...bases[client], stop: 'END' })
     const config = isRecord(body.generationConfig) ? body.generationConfig : body
     expect(config.stop_sequences ?? config.stopSequences).toEqual(['END'])
   })
 
-  it('gives a signed thought back to the model that signed it, and to nobody else', () => {
+  it('sends a signed thought back to the model that signed it, and to no other', () => {
     for (const [signer, answer] of Object.entries(signedAnswers) as [UpstreamName, Json][]) {
       const events = upstreamSide(signer).decodeResponse(answer, { upstreamModel })
       const asked = bases[client]
@@ -91,7 +91,7 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
 })
 
 describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
-  it.each(clientNames)('each token is counted once, in the words of %s', (client) => {
+  it.each(clientNames)('each token is counted once in the usage of %s', (client) => {
     const events = upstreamSide(upstream).decodeResponse(countedAnswers[upstream], { upstreamModel })
     const context = contextOf(client, bases[client])
     const whole = clientSide(client).encodeResponse(events, context)
@@ -103,11 +103,11 @@ describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
     const written = upstream === 'gemini' ? 0 : 10
     const counts = counted[client](written)
     expect(whole.usage).toMatchObject(counts)
-    const told = stream.split('\n').flatMap((line) => usagesIn(line.replace(/^data: /, '')))
-    expect(told.at(-1)).toMatchObject(counts)
+    const usages = stream.split('\n').flatMap((line) => usagesIn(line.replace(/^data: /, '')))
+    expect(usages.at(-1)).toMatchObject(counts)
   })
 
-  it.each(wordsThatAgentsActOn)('the words of a refusal stay as they are: %s', (words) => {
+  it.each(wordsThatAgentsActOn)('the text of a refusal stays as it is: %s', (words) => {
     const body = Buffer.from(JSON.stringify(refusalOf[upstream](words)))
     const error = upstreamSide(upstream).decodeError(400, {}, body)
     for (const client of clientNames) {
@@ -117,7 +117,7 @@ describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
     }
   })
 
-  it('a context that is too long is said in the words that agents of each format act on', () => {
+  it('an error about a too long context has the words on which agents of each format act', () => {
     const error = upstreamSide(upstream).decodeError(400, {}, Buffer.from(JSON.stringify(tooLong[upstream])))
     for (const client of ['openai-chat', 'openai-responses'] as const) {
       expect(clientSide(client).encodeError(error, 'r').body).toMatchObject({
@@ -134,14 +134,14 @@ describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
 describe.each(['openai-chat', 'anthropic-messages', 'gemini'] as const)(
   "Codex's request to %s",
   (upstream) => {
-    it('has the tools of namespaces, of items and of free text, and gets their calls under its own names', () => {
+    it('has the tools of namespaces, items and free text, and gets their calls under its own names', () => {
       const { body, tools } = translated('openai-responses', upstream, codexRequest)
       const sent = JSON.stringify(body)
       const name = tools.wireName({ name: 'query', namespace: 'mcp__db', kind: 'function' }, '')
       expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
       for (const known of [name, 'apply_patch', 'exec_command', 'start: \\"x\\"'])
         expect(sent).toContain(known)
-      // In the history, too.
+      // The name is in the history, too.
       expect(sent.split(`"${name}"`).length).toBeGreaterThan(2)
 
       const answer = callingAnswers[upstream](name)
@@ -161,7 +161,7 @@ describe.each(['openai-chat', 'anthropic-messages', 'gemini'] as const)(
 describe.each(['openai-chat', 'openai-responses', 'gemini'] as const)(
   "Claude Code's request to %s",
   (upstream) => {
-    it('is the same whatever its billing line is at the moment, so that caches hold', () => {
+    it('is the same for any billing line, so that caches work', () => {
       const bodies = ['cc_version=2.1.1; cch=aaaaa;', 'cc_version=2.1.1; cch=bbbbb;'].map(
         (line) => translated('anthropic-messages', upstream, claudeRequest(line)).body,
       )
@@ -170,7 +170,7 @@ describe.each(['openai-chat', 'openai-responses', 'gemini'] as const)(
       expect(JSON.stringify(bodies[0])).toContain('Be brief.')
     })
 
-    it('keeps its instructions between the turns, wherever they stand', () => {
+    it('keeps its instructions between the turns, in any place', () => {
       const sent = JSON.stringify(translated('anthropic-messages', upstream, claudeRequest('x')).body)
       const places = ['Hi', 'Instruction one', 'sunny', 'Instruction two'].map((words) => sent.indexOf(words))
       expect(places).not.toContain(-1)
@@ -179,7 +179,7 @@ describe.each(['openai-chat', 'openai-responses', 'gemini'] as const)(
   },
 )
 
-describe('a Chat upstream that tells its usage late, early or never', () => {
+describe('a Chat upstream that sends its usage late, early or never', () => {
   const finish = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
   const counts = '"usage":{"prompt_tokens":9,"completion_tokens":4}'
   it.each([
@@ -190,7 +190,7 @@ describe('a Chat upstream that tells its usage late, early or never', () => {
     ['never', [finish, '[DONE]'], 1],
     ['never, without [DONE]', [finish], 1],
     ['never, without a reason before [DONE]', ['[DONE]'], 1],
-  ])('%s: a Messages client gets one end, with the counts that are known', (_when, last, outputTokens) => {
+  ])('%s: a Messages client gets one end, with the known counts', (_when, last, outputTokens) => {
     const content = '{"choices":[{"index":0,"delta":{"content":"a"}}]}'
     const bytes = Buffer.from([content, ...last].map((data) => `data: ${data}\n\n`).join(''))
     const decoder = new SseDecoder(upstreamSide('openai-chat').decodeStream({ upstreamModel }), 1 << 16)
@@ -207,7 +207,7 @@ describe('a Chat upstream that tells its usage late, early or never', () => {
   })
 })
 
-describe('a Responses upstream that tells a call only at its end', () => {
+describe('a Responses upstream that sends a call only at its end', () => {
   const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'query', arguments: '{"a":1}' }
   const added = { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } }
   const at = { output_index: 0, item_id: 'fc_1' }
@@ -249,7 +249,7 @@ describe('a Responses upstream that tells a call only at its end', () => {
   })
 })
 
-it('keeps alive with a comment where clients parse all data, and with a ping where they know it', () => {
+it('keeps connections alive with a comment if clients parse all data, and with a ping if they know it', () => {
   expect(clientSide('openai-chat').keepAlive).toMatch(/^:[^\n]*\n\n$/)
   expect(clientSide('openai-responses').keepAlive).toMatch(/^:[^\n]*\n\n$/)
   expect(clientSide('anthropic-messages').keepAlive).toMatch(/^event: ping\ndata: \{"type": ?"ping"\}\n\n$/)

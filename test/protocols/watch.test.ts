@@ -37,21 +37,24 @@ function watch(protocol: ProtocolName, stream: string, split: number, frameBytes
   return { bytes: Buffer.concat(forwarded).toString(), terminalAt, observation: watcher.observe() }
 }
 
-test.each(streams)('%s: at any split the bytes pass unchanged and the same is seen', (protocol, frames) => {
-  const stream = frames.join('')
-  for (let split = 1; split <= stream.length; split += split < 40 ? 1 : 37) {
-    const { bytes, observation } = watch(protocol, stream, split)
-    expect(bytes).toBe(stream)
-    expect(observation).toMatchObject({
-      complete: true,
-      error: undefined,
-      usage: { input: 7, output: 3 },
-      servedModel: 'm',
-    })
-  }
-})
+test.each(streams)(
+  '%s: at any split the bytes pass unchanged, and the observation is the same',
+  (protocol, frames) => {
+    const stream = frames.join('')
+    for (let split = 1; split <= stream.length; split += split < 40 ? 1 : 37) {
+      const { bytes, observation } = watch(protocol, stream, split)
+      expect(bytes).toBe(stream)
+      expect(observation).toMatchObject({
+        complete: true,
+        error: undefined,
+        usage: { input: 7, output: 3 },
+        servedModel: 'm',
+      })
+    }
+  },
+)
 
-test.each(streams)('%s: the stream is over with its last frame and no sooner', (protocol, frames) => {
+test.each(streams)('%s: the last frame ends the stream, and no earlier one', (protocol, frames) => {
   const before = frames.slice(0, -1).join('')
   expect(watch(protocol, before, 10).terminalAt).toBeUndefined()
   expect(watch(protocol, before + frames.at(-1), 1).terminalAt).toBe(
@@ -59,7 +62,7 @@ test.each(streams)('%s: the stream is over with its last frame and no sooner', (
   )
 })
 
-test.each(streams)('%s: what passes before a cut ends with a whole frame', (protocol, frames) => {
+test.each(streams)('%s: the bytes before a cut end with a whole frame', (protocol, frames) => {
   const stream = frames.slice(0, 3).join('')
   const cut = stream.length - 20
   for (const split of [1, 7, 1000]) {
@@ -69,12 +72,15 @@ test.each(streams)('%s: what passes before a cut ends with a whole frame', (prot
   }
 })
 
-test.each(streams)('%s: a frame too large to read ends the watching, not the stream', (protocol, frames) => {
-  const huge = `event: huge\ndata: "${'x'.repeat(3000)}"\n\n`
-  const stream = [...frames.slice(0, 3), huge, ...frames.slice(3)].join('')
-  const { bytes, terminalAt, observation } = watch(protocol, stream, 100, 1000)
-  expect(bytes).toBe(stream)
-  expect(terminalAt).toBeUndefined()
-  expect(observation).toMatchObject({ complete: true, error: undefined })
-  expect(observation.outputTokensEstimate).toBeGreaterThan(20)
-})
+test.each(streams)(
+  '%s: a frame that is too large to read ends the watching, and the stream passes to its end',
+  (protocol, frames) => {
+    const huge = `event: huge\ndata: "${'x'.repeat(3000)}"\n\n`
+    const stream = [...frames.slice(0, 3), huge, ...frames.slice(3)].join('')
+    const { bytes, terminalAt, observation } = watch(protocol, stream, 100, 1000)
+    expect(bytes).toBe(stream)
+    expect(terminalAt).toBeUndefined()
+    expect(observation).toMatchObject({ complete: true, error: undefined })
+    expect(observation.outputTokensEstimate).toBeGreaterThan(20)
+  },
+)

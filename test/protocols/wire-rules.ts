@@ -69,7 +69,7 @@ function chatCallsFault(calls: Json[], ids: unknown[]): string | undefined {
   return undefined
 }
 
-/** The data of each frame, which its name has to fit. */
+/** The data of each frame. The frame's name must fit it. */
 function namedEvents(frames: string[]): (Json & { type: string })[] | string {
   const events: (Json & { type: string })[] = []
   for (const frame of frames) {
@@ -142,7 +142,7 @@ function messagesFault(frames: string[]): string | undefined {
 
 interface OpenItem {
   id: unknown
-  /** Text so far of what is open in it, by kind and part. */
+  /** The text so far of each open part, by kind and part. */
   parts: Map<string, string>
   isDone: boolean
 }
@@ -194,7 +194,7 @@ function responsesFault(frames: string[]): string | undefined {
   return isDeepStrictEqual(output, done) ? undefined : 'the end does not have what was streamed'
 }
 
-/** Pieces come between the announcement of their part and its end, which has all of them. */
+/** Pieces come after the announcement of their part and before its end, which repeats all of them. */
 function partFault(event: Json & { type: string }, { parts }: OpenItem): string | undefined {
   const { type } = event
   const part = String(event.content_index ?? event.summary_index ?? '')

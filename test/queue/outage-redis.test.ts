@@ -6,7 +6,7 @@ import { commandMs, gate, open, work } from './queue-bed.ts'
 const job = (id: string) => ({ id, priority: 50 })
 
 describe('a Redis', () => {
-  test('that has lost everything is given the jobs again, and workers run them', async () => {
+  test('gets its jobs again after it lost everything, and workers run them', async () => {
     const redis = await startRedis()
     try {
       const queues = await open({ redisUrl: redis.url, databaseUrl: '' })
@@ -36,7 +36,7 @@ describe('a Redis', () => {
     }
   })
 
-  test('that is not there at the start is waited for, then named', async () => {
+  test('that is away at the start is awaited, then named in an error', async () => {
     const redis = await startRedis()
     const where = { redisUrl: redis.url, databaseUrl: '' }
     try {
@@ -54,7 +54,7 @@ describe('a Redis', () => {
     }
   })
 
-  test('that wants another password fails the start at once, and the message keeps the password', async () => {
+  test('that wants another password fails the start at once, and the message does not show the password', async () => {
     const redis = await startRedis({ password: 'right-password' })
     try {
       for (const login of ['', ':wrong-password@']) {

@@ -5,11 +5,11 @@ import { breakableBackend, commandMs, gate, open, work } from './queue-bed.ts'
 
 const job = (id: string) => ({ id, priority: 50 })
 
-/** What `add` may take when nothing answers; a second more for a machine that has much to do. */
+/** The time that `add` may take when nothing answers, and a second more for a busy machine. */
 const inTimeMs = commandMs + 1_000
 
 describe.each(queueBackends())('when %s is away', (backend) => {
-  test('adding is refused in time, and works again when it is back', async () => {
+  test('adding is refused in time, and works again after the outage', async () => {
     const { where, kill9, restart } = await breakableBackend(backend)
     const queues = await open(where)
     await kill9()
@@ -27,7 +27,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     expect(ran).toEqual(['a', 'b', 'c'])
   })
 
-  test('a worker goes on by itself; what ran meanwhile has ended once, what waited is run', async () => {
+  test('a worker continues by itself: a job that ran meanwhile has ended once, and waiting jobs run', async () => {
     const { where, kill9, restart } = await breakableBackend(backend)
     const queues = await open(where, { lockMs: 30_000 })
     const held = gate()
@@ -57,7 +57,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     expect(runs.filter((id) => id === 'over-the-outage')).toHaveLength(1)
   })
 
-  test('an outage fills no log', async () => {
+  test('an outage writes only a few log lines', async () => {
     const { where, kill9 } = await breakableBackend(backend)
     const queues = await open(where)
     const { logged } = work(queues)
@@ -67,7 +67,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     expect(queues.said.length + logged.length).toBeLessThan(6)
   })
 
-  test('a worker that is started then works as soon as it is back', async () => {
+  test('a worker that starts then works when the backend is back', async () => {
     const { where, kill9, restart } = await breakableBackend(backend)
     const queues = await open(where)
     await queues.images.add([job('a')])
@@ -79,7 +79,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
     expect(ran).toEqual(['a'])
   })
 
-  test('a worker with a job that just ended and its queues close in time', async () => {
+  test('a worker whose job just ended, and its queues, close in time', async () => {
     const { where, kill9 } = await breakableBackend(backend)
     const queues = await open(where)
     const held = gate()
@@ -104,7 +104,7 @@ describe.each(queueBackends())('when %s is away', (backend) => {
 })
 
 describe.each(queueBackends())('when %s is frozen', (backend) => {
-  test('adding is refused in time, and a worker goes on when it answers again', async () => {
+  test('adding is refused in time, and a worker continues when the backend answers again', async () => {
     const { where, freeze, thaw } = await breakableBackend(backend)
     const queues = await open(where)
     const { ran } = work(queues)
@@ -135,7 +135,7 @@ describe.each(queueBackends())('when %s is frozen', (backend) => {
   })
 })
 
-/** Right after an outage the first answer may still be a refusal: a producer tries again, as the sweep does. */
+/** Right after an outage the first answer may still be a refusal. A producer tries again, as the sweep does. */
 async function untilTaken(add: () => Promise<void>): Promise<void> {
   await until(() =>
     add().then(

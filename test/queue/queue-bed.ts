@@ -17,10 +17,10 @@ import { until } from '../support/until.ts'
 
 export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
 
-/** A place for queues. Stop it at the end. */
+/** A place for queues. Stop it in the end. */
 export interface Place {
   where: Where
-  /** Nothing stands in it afterwards. */
+  /** Empties the queues. */
   empty(): Promise<void>
   stop(): Promise<void>
 }
@@ -36,14 +36,14 @@ export async function openPlace(backend: 'postgres' | 'redis'): Promise<Place> {
   return { where: { redisUrl: undefined, databaseUrl: url }, empty: () => emptyQueueTables(url), stop: drop }
 }
 
-/** A place that nobody else uses, for one test. */
+/** A new place for one test. */
 export async function freshBackend(backend: 'postgres' | 'redis'): Promise<Where> {
   const { where, stop } = await openPlace(backend)
   onTestFinished(stop)
   return where
 }
 
-/** What BullMQ needs to go on stays. */
+/** Keeps the rows that BullMQ needs to continue. */
 async function emptyQueueTables(url: string): Promise<void> {
   const { sql, close } = openDatabase(url, { max: 1 })
   const tables = await sql<{ name: string }[]>`
@@ -56,10 +56,10 @@ async function emptyQueueTables(url: string): Promise<void> {
 export const commandMs = 1_000
 export const lockMs = 1_000
 
-/** A backend that can be taken away. */
+/** A backend that a test can stop. */
 export interface Outage {
   where: Where
-  /** Resolves when it is gone. */
+  /** Resolves when the backend has ended. */
   kill9(): Promise<void>
   /** Resolves when it answers again. */
   restart(): Promise<void>
@@ -90,9 +90,9 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
     where: { redisUrl: undefined, databaseUrl: url },
     async kill9() {
       const postmaster = postmasterOf(dataDir)
-      // Its owner would start it again at once.
+      // Stopped, because the owner would start Postgres again at once.
       process.kill(owner.pid, 'SIGSTOP')
-      // Its backends would answer a little longer.
+      // Killed too, because its backends would go on answering for a moment.
       for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
       await owner.kill()
       await until(() => findPostmaster(clusterOf(dataDir)) === undefined)
@@ -124,7 +124,7 @@ export async function addRaw(where: Where, payload: object): Promise<void> {
   await queue.close()
 }
 
-/** As a process would have them. Closed when the test ends. */
+/** The queues as a process opens them. They close at the end of the test. */
 export async function open(
   where: Where,
   more: Partial<QueueOptions> = {},
@@ -136,7 +136,7 @@ export async function open(
   return { ...queues, said }
 }
 
-/** Work on the queue of images until the test ends; `ran` grows by each id when its run ends. */
+/** Works on the queue of images until the test ends. `ran` gets the id of each job when its run ends. */
 export function work(queues: Queues, options: Partial<WorkOptions> = {}) {
   const ran: string[] = []
   const logged: { message: string; fields: object }[] = []
@@ -170,16 +170,16 @@ export async function startProcess(where: Where): Promise<{ began: string[]; kil
   const began: string[] = []
   await new Promise<void>((ready, fail) => {
     createInterface(child.stdout).on('line', (line) => {
-      const said = JSON.parse(line)
-      if (said.ready) ready()
-      else began.push(said.began)
+      const message = JSON.parse(line)
+      if (message.ready) ready()
+      else began.push(message.began)
     })
     child.once('exit', () => fail(new Error('the worker process ended')))
   })
   return { began, kill9 }
 }
 
-/** A promise to hold a run with, and the function that lets it go. */
+/** A promise that holds a run, and the function that releases it. */
 export function gate(): { open(): void; passed: Promise<void> } {
   let open = () => {}
   const passed = new Promise<void>((resolve) => {

@@ -27,7 +27,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   beforeEach(() => place.empty())
   afterAll(() => place.stop())
 
-  test('runs what is added, and keeps nothing of it', async () => {
+  test('runs the added jobs, and keeps nothing of them', async () => {
     const queues = await open(place.where)
     const id = randomUUID()
     const { ran } = work(queues)
@@ -38,7 +38,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
   })
 
-  test('takes an id that has ended again', async () => {
+  test('accepts the id of an ended job again', async () => {
     const queues = await open(place.where)
     const { ran } = work(queues)
     await queues.images.add([job('a')])
@@ -49,7 +49,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(ran).toEqual(['a', 'a'])
   })
 
-  test('runs higher priorities first, and among equals what was added first', async () => {
+  test('runs higher priorities first, and equal ones in the order in which they were added', async () => {
     const queues = await open(place.where)
     await queues.images.add([job('low-1', 0), job('mid-1', 50), job('high-1', 100)])
     await queues.images.add([job('mid-2', 50)])
@@ -72,7 +72,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(Date.now() - addedAt).toBeGreaterThanOrEqual(590)
   })
 
-  test('runs a job again after as long as its run asked for, as often as it asks', async () => {
+  test('runs a job again after the time that its run returned, as often as it asks', async () => {
     const queues = await open(place.where)
     const starts: number[] = []
     const { ran, logged } = work(queues, {
@@ -90,7 +90,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(logged).toEqual([])
   })
 
-  test('an id that waits, is delayed or runs is not added twice', async () => {
+  test('does not add an id again that waits, is delayed or runs', async () => {
     const queues = await open(place.where)
     await queues.images.add([job('waits'), job('delayed', 50, 60_000)])
     await queues.images.add([job('waits'), job('waits'), job('delayed')])
@@ -107,7 +107,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(ran).toEqual(['waits'])
   })
 
-  test('a run that breaks off is logged and made again after five seconds', async () => {
+  test('logs a run that failed, and runs the job again after five seconds', async () => {
     const queues = await open(place.where)
     const starts: number[] = []
     const { ran, logged } = work(queues, {
@@ -129,7 +129,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     ])
   })
 
-  test('the job of a killed worker process is run by another, however often', {
+  test('another worker runs the job of a killed worker, however often that happens', {
     timeout: 60_000,
   }, async () => {
     const { where } = place
@@ -144,7 +144,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     const { ran, logged } = work(queues, { concurrency: 2 })
     await until(() => ran.length === 2)
     expect(ran.toSorted()).toEqual(['a', 'b'])
-    // A second more for a machine that has much to do.
+    // A second more for a busy machine.
     expect(Date.now() - killedAt).toBeLessThan(2 * lockMs + 1_000)
     expect(logged[0]?.message).toBe('the worker of a job is gone and the job is given to another')
   })
@@ -168,7 +168,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(first.logged).toEqual([])
   })
 
-  test('closing a worker waits for what runs and begins nothing new', async () => {
+  test('closing a worker waits for its running jobs and begins no new ones', async () => {
     const queues = await open(place.where)
     const held = gate()
     const began: string[] = []
@@ -185,7 +185,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     const closing = close().then(() => {
       closed = true
     })
-    // Time for a worker that did not wait to be closed, and for one that went on to begin the next.
+    // Gives a wrong worker time to close without waiting, or to begin the next job.
     await queues.images.counts()
     expect(closed).toBe(false)
     held.open()
@@ -222,7 +222,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(second.ran.length).toBeGreaterThan(0)
   })
 
-  test('runs no more jobs at once than it may', async () => {
+  test('runs no more jobs at once than its concurrency', async () => {
     const queues = await open(place.where)
     let now = 0
     let most = 0
@@ -230,7 +230,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
       concurrency: 3,
       async run() {
         most = Math.max(most, ++now)
-        // The first jobs wait for each other: that many do run at once, however busy the machine is.
+        // The first jobs wait for each other, so that three run at once even on a busy machine.
         await until(() => most >= 3)
         await queues.images.counts()
         now--
@@ -252,9 +252,9 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(await queues.webhooks.counts()).toEqual({ waiting: 1, delayed: 0, active: 0 })
   })
 
-  test('installations do not see the jobs of each other', async () => {
+  test("two installations do not see each other's jobs", async () => {
     const { where } = place
-    // On Redis one server serves both; on Postgres each has its database.
+    // On Redis one server serves both installations; on Postgres each has its own database.
     const other = backend === 'redis' ? where : await freshBackend(backend)
     const queues = await open(where)
     const others = await open(other, { prefix: 'other' })
@@ -266,7 +266,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(await queues.images.counts()).toEqual({ waiting: 1, delayed: 0, active: 0 })
   })
 
-  test('a job in words of another version is dropped and told of, and the next is run', async () => {
+  test('a job that another version wrote is dropped with a log line, and the next one runs', async () => {
     const { where } = place
     const queues = await open(where)
     await addRaw(where, { v: 2, key: 'of a later version' })
@@ -280,14 +280,14 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     ])
   })
 
-  test('an empty addition is none', async () => {
+  test('adding an empty list adds nothing', async () => {
     const queues = await open(place.where)
     await queues.images.add([])
     expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
   })
 })
 
-test('the schema of the queue is prepared once, by any number of processes at once', async () => {
+test('any number of processes at once prepare the schema of the queue once', async () => {
   const database = await freshDatabase()
   try {
     await Promise.all(Array.from({ length: 6 }, () => prepareQueueSchema(database.url)))
@@ -300,7 +300,7 @@ test('the schema of the queue is prepared once, by any number of processes at on
   }
 })
 
-test('queues are not opened in a database that is not prepared for them', async () => {
+test('opening queues fails in a database without their schema', async () => {
   const database = await emptyDatabase()
   try {
     await expect(open({ redisUrl: undefined, databaseUrl: database.url })).rejects.toThrow(

@@ -6,7 +6,7 @@ import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { holdsFor, until } from '../support/until.ts'
 
-/** Two processes' breakers on one Postgres. Each has a database of its own, as processes have. */
+/** The breakers of two processes on one Postgres. Like processes, each has a database object of its own. */
 
 let drop: () => Promise<void>
 let databases: [Database, Database]
@@ -52,7 +52,7 @@ function open(breakers: Breakers, channel: string): void {
   for (let i = 0; i < bounds.breakerFailures; i++) fail(breakers, channel)
 }
 
-test('it opens after so many failures in a row, at once here and soon elsewhere', async () => {
+test('a breaker opens after the set number of failures in a row, here at once and in other processes soon', async () => {
   const [one, two] = [start(0), start(1)]
   const channel = randomUUID()
   fail(one, channel)
@@ -66,7 +66,7 @@ test('it opens after so many failures in a row, at once here and soon elsewhere'
   await until(() => !isClosed(two, channel))
 })
 
-test('it opens when half of at least ten calls failed, and not of fewer', () => {
+test('a breaker opens when half of at least ten calls failed, and not for fewer calls', () => {
   const breakers = start()
   const channel = randomUUID()
   for (let i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ test('it opens when half of at least ten calls failed, and not of fewer', () => 
   expect(isClosed(breakers, channel)).toBe(false)
 })
 
-test('a client that leaves counts as nothing', () => {
+test('a call whose client left counts neither as success nor as failure', () => {
   const breakers = start()
   const channel = randomUUID()
   for (let i = 0; i < 50; i++) breakers.begin(channel, 'main').end('nothing', '')
@@ -91,7 +91,7 @@ test('a client that leaves counts as nothing', () => {
   expect(isClosed(breakers, channel)).toBe(false)
 })
 
-test('what began before it opened neither closes it nor keeps it open', async () => {
+test('a call that began before the breaker opened neither closes it nor keeps it open', async () => {
   const breakers = start()
   const channel = randomUUID()
   const [early, late] = [breakers.begin(channel, 'main'), breakers.begin(channel, 'main')]
@@ -107,7 +107,7 @@ test('what began before it opened neither closes it nor keeps it open', async ()
   expect(isClosed(breakers, channel)).toBe(true)
 })
 
-test('when its time has come, one request of all processes is the probe, and its success closes it everywhere', async () => {
+test('after the open time one request of all processes is the probe, and its success closes the breaker everywhere', async () => {
   const all = [start(0), start(1)]
   const channel = randomUUID()
   const [one, two] = all
@@ -121,7 +121,7 @@ test('when its time has come, one request of all processes is the probe, and its
   })
   if (probing === undefined) throw new Error('a probe')
   const probe = probing.begin(channel, 'main')
-  // Held for longer than a claim lasts that nobody holds on to.
+  // The probe is held for longer than a claim lasts without renewal.
   await holdsFor(5_500, () => {
     for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/half open/)
   })
@@ -131,7 +131,7 @@ test('when its time has come, one request of all processes is the probe, and its
   await expect.poll(left).toHaveLength(0)
 }, 20_000)
 
-test('a probe that fails opens it again, for twice as long each time up to a bound', async () => {
+test('a failed probe opens the breaker again, each time for twice as long, up to a bound', async () => {
   const openMs: number[] = []
   const log = relayLog((level, fields) => {
     if (level === 'warn') openMs.push(Number(Object.entries(fields)[1]?.[1]))
@@ -146,7 +146,7 @@ test('a probe that fails opens it again, for twice as long each time up to a bou
   expect(openMs).toEqual([200, 400, 800, 1_000])
 }, 20_000)
 
-test('a probe whose client left is made by the next request', async () => {
+test('if the client of a probe leaves, the next request is the probe', async () => {
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
@@ -157,7 +157,7 @@ test('a probe whose client left is made by the next request', async () => {
   expect(isClosed(breakers, channel)).toBe(true)
 })
 
-test('a long answer is known to be one before its end, and what becomes of the rest counts', async () => {
+test('a long answer closes the breaker before its end, and its end counts as well', async () => {
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
@@ -173,7 +173,7 @@ test('a long answer is known to be one before its end, and what becomes of the r
   expect(isClosed(breakers, channel)).toBe(false)
 })
 
-test('a probe that does not end keeps nobody from trying, and decides when it ends at last', async () => {
+test('a probe that does not end keeps no other request from probing, and counts when it ends', async () => {
   const [one, two] = [start(0, { probeMsMax: 100 }), start(1)]
   const channel = randomUUID()
   open(one, channel)
@@ -181,7 +181,7 @@ test('a probe that does not end keeps nobody from trying, and decides when it en
   await until(() => isClosed(one, channel))
   const hanging = one.begin(channel, 'main')
   expect(isClosed(one, channel)).toBe(false)
-  // What it had claimed runs out, since it is held no more: either process may be the one that tries.
+  // The claim runs out, because the process no longer renews it: either process may probe next.
   await until(() => isClosed(one, channel) || isClosed(two, channel), 10_000)
   hanging.end('life', '')
   await until(() => isClosed(one, channel) && isClosed(two, channel))
@@ -189,7 +189,7 @@ test('a probe that does not end keeps nobody from trying, and decides when it en
   expect(isClosed(one, channel)).toBe(true)
 }, 20_000)
 
-test('what others opened or closed meanwhile ends the probe of this process', async () => {
+test('when another process opens or closes the breaker, the probe of this process no longer counts', async () => {
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
@@ -199,7 +199,7 @@ test('what others opened or closed meanwhile ends the probe of this process', as
   await until(() => isClosed(breakers, channel))
   await databases[1].sql`SELECT open_breaker(${channel}, 1, 100, 'elsewhere')`
   await until(() => !isClosed(breakers, channel))
-  // The one that hangs is the probe no more.
+  // The hanging request is no longer the probe.
   await until(() => isClosed(breakers, channel))
   const probe = breakers.begin(channel, 'main')
   await databases[1].sql`SELECT open_breaker(${channel}, 2, 60000, 'elsewhere again')`
@@ -208,7 +208,7 @@ test('what others opened or closed meanwhile ends the probe of this process', as
   expect(isClosed(breakers, channel)).toBe(false)
 }, 20_000)
 
-test('a call comes to one thing: what is told of it later counts for nothing', () => {
+test('a call has one result: later reports about it do not count', () => {
   const breakers = start()
   const channel = randomUUID()
   const calls = [1, 2, 3, 4].map(() => breakers.begin(channel, 'main'))
@@ -217,7 +217,7 @@ test('a call comes to one thing: what is told of it later counts for nothing', (
   expect(isClosed(breakers, channel)).toBe(true)
 })
 
-test('old rows are cleared away by whoever opens a breaker, without waiting for who holds one of them', async () => {
+test('opening a breaker deletes old rows, without waiting for a locked one', async () => {
   const [old, held, opened] = [randomUUID(), randomUUID(), randomUUID()]
   const [one, two] = databases
   for (const channel of [old, held])
@@ -235,7 +235,7 @@ test('old rows are cleared away by whoever opens a breaker, without waiting for 
   await one.sql`SELECT close_breaker(${held})`
 })
 
-test('an upstream that says for how long opens it at once, for exactly so long', async () => {
+test('an upstream that names a time opens the breaker at once, for exactly this time', async () => {
   const [one, two] = [start(0), start(1)]
   const channel = randomUUID()
   one.begin(channel, 'main').end('failure', 'upstream_overloaded, status 503', 40_000)
@@ -244,7 +244,7 @@ test('an upstream that says for how long opens it at once, for exactly so long',
   expect(two.whyNot(channel)).toMatch(/^breaker open for (39|40) s/)
 })
 
-test('calls of a last resort decide nothing', () => {
+test('calls as a last resort do not change the breaker', () => {
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
@@ -252,7 +252,7 @@ test('calls of a last resort decide nothing', () => {
   expect(isClosed(breakers, channel)).toBe(false)
 })
 
-test('a process that starts knows which channels are open, and forgets those that others closed while it did not hear', async () => {
+test('a starting process knows the open channels, and notices closed ones even without notifications', async () => {
   const one = start(0)
   const channel = randomUUID()
   one.begin(channel, 'main').end('failure', 'x', 60_000)
@@ -286,17 +286,17 @@ test('while Postgres is away each process opens, probes and closes by itself', a
   }
 }, 20_000)
 
-test('what could not be told while Postgres was away is told when it is back', async () => {
+test('after an outage of Postgres each process writes what it could not write meanwhile', async () => {
   const database = databases[0]
   let isAway = true
   const real = breakerTable(database)
   const orAway = <T>(work: () => Promise<T>) => (isAway ? Promise.reject(new Error('away')) : work())
   const table: BreakerTable = {
     read: () => orAway(() => real.read()),
-    open: (...told) => orAway(() => real.open(...told)),
-    close: (...told) => orAway(() => real.close(...told)),
-    claimProbe: (...told) => orAway(() => real.claimProbe(...told)),
-    holdProbe: (...told) => orAway(() => real.holdProbe(...told)),
+    open: (...args) => orAway(() => real.open(...args)),
+    close: (...args) => orAway(() => real.close(...args)),
+    claimProbe: (...args) => orAway(() => real.claimProbe(...args)),
+    holdProbe: (...args) => orAway(() => real.holdProbe(...args)),
   }
   const [one, two] = [start(0, { table }), start(1)]
   const channel = randomUUID()

@@ -5,7 +5,7 @@ const bounds = { credentialRestMs: 30_000, retryAfterMsMax: 600_000 }
 const one = { secret: 's1', name: 'aaaaaaaa' }
 const two = { secret: 's2', name: 'bbbbbbbb' }
 
-test('a limit rests one credential for one model, for as long as the upstream says and is believed', () => {
+test('a rate limit rests one credential for one model, for the time that the upstream names, up to a bound', () => {
   const cooldowns = new CredentialCooldowns(bounds)
   expect(cooldowns.begin('c', one, 'm', 'limited', 7)).toBe(true)
   const cooldown = cooldowns.find('c', one, 'm')
@@ -19,7 +19,7 @@ test('a limit rests one credential for one model, for as long as the upstream sa
   expect((cooldowns.find('c', two, 'm')?.until ?? 0) - performance.now()).toBeLessThanOrEqual(600_000)
 })
 
-test('a refused credential rests for all models, and a limit without its end is not firm', () => {
+test('a refused credential rests for all models, and a rate limit without a time is not firm', () => {
   const cooldowns = new CredentialCooldowns(bounds)
   cooldowns.begin('c', one, 'm', 'refused', undefined)
   expect(cooldowns.find('c', one, 'other')).toMatchObject({ why: 'refused', isFirm: false })

@@ -9,7 +9,7 @@ import {
 import type { Step } from '../support/upstream.ts'
 import { chat, chatAnswer, errorAnswer, frame, hugeAnswer } from '../support/upstream-plans.ts'
 
-/** What a failed call means for who is asked next, and for those that come after. Each test has models of its own. */
+/** What a failed call means for the choice of the next channel and for later requests. Each test has its own models. */
 
 type Of = Parameters<typeof channelLine> extends [string, ...infer Rest] ? Rest : never
 
@@ -81,7 +81,7 @@ const inside = (error: object) => ({
   ending: 'end' as const,
 })
 
-test('a channel that tells its error inside a 200 was reached: it is asked for a fallback, too', async () => {
+test('a channel that sends its error inside a 200 was reached, so it is also called for a fallback', async () => {
   bed.answers.told = (seen) =>
     seen.model === 'away' ? inside({ type: 'server_error', message: 'Not now.' }) : chat(seen)
   const { headers, id } = await bed.ask('away', { stream: true })
@@ -93,7 +93,7 @@ test('a channel that tells its error inside a 200 was reached: it is asked for a
   ])
 })
 
-test('a channel that does not answer at all is not asked for a fallback, and that is said', async () => {
+test('a channel that does not answer at all is not called for a fallback, and the attempts say so', async () => {
   const { id, headers } = await bed.ask('lost')
   expect(headers.get('x-tollgate-channel')).toBe('found')
   expect(await bed.attemptsOf(id)).toMatchObject([
@@ -107,7 +107,7 @@ test('a channel that does not answer at all is not asked for a fallback, and tha
   ])
 })
 
-test('who is forbidden one model is used for the others', async () => {
+test('a credential that is forbidden one model is used for other models', async () => {
   bed.answers.forbidden = (seen, credential) =>
     seen.model === 'forbidden' && credential === 'forbidden-1'
       ? errorAnswer(403, { message: 'Not this model.' })
@@ -122,18 +122,18 @@ test('who is forbidden one model is used for the others', async () => {
   expect(new Set(names().slice(-8))).toEqual(new Set(['forbidden-1', 'forbidden-2']))
 })
 
-test('a model that the upstream has not goes to the next channel where the operator named it, else to nobody', async () => {
+test('if the upstream does not have a model, the next channel is called when the operator named it, and none when the client did', async () => {
   const unknown = () => errorAnswer(404, { code: 'model_not_found', message: 'No such model.' })
   bed.answers.gone = unknown
   for (let i = 0; i < 4; i++) expect(await servedBy('gone')).toBe('gone-2')
-  // It is alive, and stands in nobody's way.
+  // The channel counts as working, so each request still calls it first.
   expect(bed.asked('gone')).toHaveLength(4)
   bed.answers.any = unknown
   expect((await bed.ask('no-such-model')).status).toBe(404)
   expect(bed.asked('any-2')).toHaveLength(0)
 })
 
-test('an upstream that takes no such request at all is passed on from, and lives', async () => {
+test('after an upstream refuses this kind of request, the next channel is called, and the breaker does not count it', async () => {
   for (const status of [405, 410, 414, 431]) {
     bed.answers.methods = () => errorAnswer(status, { message: 'Not like this.' })
     expect(await servedBy('methods')).toBe('methods-2')
@@ -141,8 +141,8 @@ test('an upstream that takes no such request at all is passed on from, and lives
   expect(bed.asked('methods')).toHaveLength(4)
 })
 
-test('an answer that is too long for us is asked for once, and opens no breaker', async () => {
-  // Translated, it has to be held whole.
+test('a request whose answer is too large is sent once, and opens no breaker', async () => {
+  // A translated answer must be held as a whole.
   const asking = { path: '/v1/messages', max_tokens: 10 }
   bed.answers.huge = () => hugeAnswer(answerBytesMax)
   for (let i = 0; i < 4; i++) {
@@ -154,13 +154,13 @@ test('an answer that is too long for us is asked for once, and opens no breaker'
   expect(bed.asked('huge-2')).toHaveLength(0)
 })
 
-test('a stream that goes on to the last moment says nothing of its channel', async () => {
+test('a stream that runs until the time limit does not count against its channel', async () => {
   bed.answers.slowly = () => ({ chunks: dripping(), ending: 'stall' })
   const texts = await Promise.all([0, 1, 2].map(() => bed.ask('slowly', { stream: true })))
   for (const { text } of texts) expect(text).toContain(`longer than ${totalMs} ms`)
   bed.answers.slowly = chat
   expect(await servedBy('slowly')).toBe('slowly')
-  // One that has said nothing until then failed.
+  // A stream that is silent until then is a failure.
   bed.answers.slowly = () => ({ chunks: [], ending: 'stall' })
   await Promise.all([0, 1].map(() => bed.ask('slowly')))
   bed.answers.slowly = chat
@@ -174,7 +174,7 @@ function* dripping(): Generator<Step> {
   }
 }
 
-test('what cannot be said in a channel’s format names the reason, and no channel, since none was called', async () => {
+test("if the channel's format cannot express a request, the error names the reason, and no channel, because none was called", async () => {
   const { status, headers, id, text } = await bed.ask('unsaid', { n: 2, headers: explained })
   expect(status).toBe(400)
   expect(headers.get('x-tollgate-channel')).toBeNull()
@@ -185,8 +185,8 @@ test('what cannot be said in a channel’s format names the reason, and no chann
   expect(await bed.row(id)).toMatchObject({ channel: null, attempt_count: 0, cost_nano: '0' })
 })
 
-test('the first token is that of the answer the client gets', async () => {
-  // It has said something in the same breath as its error, and so to nobody.
+test('the time of the first token is that of the answer which the client gets', async () => {
+  // The content comes in one chunk with the error, so it reaches no client.
   bed.answers['first-word'] = () => ({
     chunks: [
       frame({ choices: [{ index: 0, delta: { content: 'x' } }] }) +
@@ -202,7 +202,7 @@ test('the first token is that of the answer the client gets', async () => {
   expect(Number(firstTokenMs)).toBeGreaterThanOrEqual(290)
 })
 
-test('a probe whose answer has begun lets others ask before it ends', async () => {
+test('when the answer of a probe has begun, other requests may call the channel before it ends', async () => {
   bed.answers.probed = overloaded
   for (let i = 0; i < 2; i++) expect(await servedBy('probed')).toBe('probed-2')
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -215,7 +215,7 @@ test('a probe whose answer has begun lets others ask before it ends', async () =
           chunks: [' ', { waitFor: held }, String(chatAnswer().body)],
           ending: 'end',
         }
-  // It is the probe that takes so long, so nobody waits for it here.
+  // The probe takes long, so the test does not wait for these requests here.
   const asked: Promise<unknown>[] = []
   await expect
     .poll(

@@ -9,7 +9,7 @@ import {
 import { paidKey } from '../support/testbed.ts'
 import { chat, errorAnswer } from '../support/upstream-plans.ts'
 
-/** Models that answer in place of others. Each test has models of its own. */
+/** Models that answer in place of others. Each test has its own models. */
 
 type Of = Parameters<typeof channelLine> extends [string, ...infer Rest] ? Rest : never
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 beforeEach(() => bed.reset())
 
-test('when every channel of a model failed its fallback answers, at its own price, and the reservation could bear it', async () => {
+test('when every channel of a model fails, its fallback answers at its own price, for which money was reserved', async () => {
   bed.answers.dear = overloaded
   const { status, headers, id } = await bed.ask('dear', {
     key: paidKey,
@@ -75,7 +75,7 @@ test('when every channel of a model failed its fallback answers, at its own pric
   expect(bed.asked('spare')[0]?.model).toBe('spare-upstream')
 })
 
-test('what is held is the dearest of a model and its fallbacks', async () => {
+test('a request reserves the highest price of its model and the fallbacks', async () => {
   let held = 0n
   bed.answers.cheap = async () => {
     const [row] = await bed.database.sql<{ amount: string }[]>`SELECT amount_nano AS amount FROM reservations`
@@ -91,7 +91,7 @@ test('what is held is the dearest of a model and its fallbacks', async () => {
   expect(BigInt(String(row.cost_nano))).toBe(18_000_000n)
 })
 
-test('a fallback that the key may not use is passed over, and the error of its model stays', async () => {
+test('a fallback that the key may not use is passed over, and the client gets the error of the model', async () => {
   bed.answers.dear = overloaded
   const { status, id, headers } = await bed.ask('dear', { key: narrowKey })
   expect(status).toBe(503)
@@ -103,7 +103,7 @@ test('a fallback that the key may not use is passed over, and the error of its m
   expect(bed.asked('spare')).toEqual([])
 })
 
-test('a fallback without a price is passed over for whoever has a spending limit, and answers the others', async () => {
+test('a fallback without a price is passed over for a key with a spending limit, and answers other keys', async () => {
   bed.answers.thrift = overloaded
   const { status, id } = await bed.ask('thrift', { key: paidKey, max_tokens: 10 })
   expect(status).toBe(503)
@@ -114,7 +114,7 @@ test('a fallback without a price is passed over for whoever has a spending limit
   expect((await bed.ask('thrift')).headers.get('x-tollgate-model')).toBe('half')
 })
 
-test('a fallback answers before a channel is asked whose breaker is open', async () => {
+test('a fallback answers before a channel with an open breaker is called', async () => {
   bed.answers.shut = () => ({ ...overloaded(), headers: { 'retry-after': '120' } })
   expect((await bed.ask('shut')).headers.get('x-tollgate-model')).toBe('spare')
   const { headers, id } = await bed.ask('shut')
@@ -124,7 +124,7 @@ test('a fallback answers before a channel is asked whose breaker is open', async
     { channel: 'spare', passed_over: false, status: 200 },
   ])
   expect(bed.asked('shut')).toHaveLength(1)
-  // When it fails too, nobody else is left.
+  // When the fallback fails too, only this channel is left.
   bed.answers.spare = overloaded
   bed.answers.shut = chat
   const last = await bed.ask('shut')
@@ -133,20 +133,20 @@ test('a fallback answers before a channel is asked whose breaker is open', async
   expect(last.headers.get('x-tollgate-model')).toBeNull()
 })
 
-test('the client’s own mistake goes to no fallback', async () => {
+test('a mistake of the client goes to no fallback', async () => {
   bed.answers.dear = () => errorAnswer(400, { type: 'invalid_request_error', message: 'No.' })
   expect((await bed.ask('dear')).status).toBe(400)
   expect(bed.asked('spare')).toEqual([])
 })
 
-test('an alias is its model, also for a channel that takes any name', async () => {
+test('an alias stands for its model, even at a channel that takes any name', async () => {
   const { status, id } = await bed.ask('nickname')
   expect(status).toBe(200)
   expect(bed.asked('any')[0]?.model).toBe('properly')
   expect(await bed.row(id)).toMatchObject({ requested_model: 'nickname' })
 })
 
-test('a fallback whose cost is not bounded is passed over for whoever has a spending limit, and the next one answers', async () => {
+test('a fallback without a bound on its cost is passed over for a key with a spending limit, and the next one answers', async () => {
   bed.answers.careful = overloaded
   const { status, id, headers } = await bed.ask('careful', { key: paidKey })
   expect(status).toBe(200)
@@ -156,14 +156,14 @@ test('a fallback whose cost is not bounded is passed over for whoever has a spen
     { channel: 'unbound', passed_over: true, reason: 'fallback unbound, its cost is not bounded' },
     { channel: 'spare', status: 200 },
   ])
-  // Who says how much it may answer has it bounded, and others have no limit.
+  // The cost is bounded if the request bounds its output. Other keys have no limit.
   expect((await bed.ask('careful', { key: paidKey, max_tokens: 5 })).headers.get('x-tollgate-model')).toBe(
     'unbound',
   )
   expect((await bed.ask('careful')).headers.get('x-tollgate-model')).toBe('unbound')
 })
 
-test('a model whose own cost is not bounded is refused by its own name, whatever its fallbacks cost', async () => {
+test('a model without a bound on its cost is refused by name, whatever its fallbacks cost', async () => {
   for (const name of ['heedless', 'careless']) {
     const { status, text } = await bed.ask(name, { key: paidKey })
     expect(status).toBe(403)

@@ -12,7 +12,7 @@ import {
 } from '../support/routing-bed.ts'
 import { chat, errorAnswer, frame } from '../support/upstream-plans.ts'
 
-/** Two real processes on one Postgres: breakers, credentials and sessions. Each test has models of its own. */
+/** Two real processes on one Postgres: breakers, credentials and sessions. Each test has its own models. */
 
 type Of = Parameters<typeof channelLine> extends [string, ...infer Rest] ? Rest : never
 
@@ -67,7 +67,7 @@ beforeEach(() => bed.reset())
 const second = () => bed.second?.url ?? ''
 const session = (name: unknown) => ({ 'x-tollgate-session': String(name) })
 
-test('a channel that fails half its calls fails no client while another can answer, in two processes at once', async () => {
+test('while a channel fails half its calls, no client in two processes gets an error if another channel can answer', async () => {
   let flip = 0
   bed.answers.flaky = (seen) => (flip++ % 2 === 0 ? overloaded() : chat(seen))
   const both = [bed.tollgate.url, second()]
@@ -77,10 +77,10 @@ test('a channel that fails half its calls fails no client while another can answ
     ),
   )
   expect(all.filter(({ status }) => status !== 200)).toEqual([])
-  // Half of its calls failing opened it, in a process at least.
+  // Half of its calls failed, which opened the breaker in at least one process.
   const logs = () => `${bed.tollgate.stderr()}${bed.second?.stderr()}`
   await expect.poll(logs).toMatch(/"channel":"flaky".*others are asked before it/)
-  // On a slow machine the last of them were its probes, and one that it answered closed the breaker. Now all calls fail.
+  // On a slow machine the last calls were probes, and a success closed the breaker. From now on all calls fail.
   bed.answers.flaky = overloaded
   for (const of of both) {
     const { id, route, passed, served } = await passedOver(of)
@@ -93,13 +93,13 @@ test('a channel that fails half its calls fails no client while another can answ
   const open = () =>
     bed.database.sql`SELECT c.name FROM channel_breakers b JOIN channels c ON c.id = b.channel_id`
   await expect.poll(open).toEqual([{ name: 'flaky' }])
-  // Every failure stands in the attempts, and the request that met it was answered by the other channel.
+  // Each failure is in the attempts, and the other channel answered its request.
   const failed = await bed.database.sql`
     SELECT r.channel, r.attempt_count FROM requests r JOIN attempts a ON a.request_id = r.id
     WHERE a.channel = 'flaky' AND a.error_kind = 'upstream_overloaded'`
   expect(failed.length).toBeGreaterThanOrEqual(5)
   for (const row of failed) expect(row).toEqual({ channel: 'steady', attempt_count: 2 })
-  // Half open, it is tried by one request at a time of both processes, however many come.
+  // While the breaker is half open, one request of both processes calls it at a time.
   let waiting = 0
   let most = 0
   bed.answers.flaky = (seen) => {
@@ -123,7 +123,7 @@ test('a channel that fails half its calls fails no client while another can answ
   await expect.poll(open).toEqual([])
 }, 60_000)
 
-/** The first request to this process for which the channel was not asked. */
+/** The first request to this process that passed the channel over. */
 async function passedOver(of: string) {
   for (;;) {
     const { status, id, headers } = await bed.ask('half', { of, headers: { 'x-tollgate-route': 'true' } })
@@ -133,7 +133,7 @@ async function passedOver(of: string) {
   }
 }
 
-test('with nobody else to ask, a channel whose breaker is open is asked as a last resort', async () => {
+test('if there is no other channel, one with an open breaker is called as a last resort', async () => {
   bed.answers.alone = overloaded
   for (let i = 0; i < 6; i++) expect((await bed.ask('alone')).status).toBe(503)
   expect(bed.asked('alone')).toHaveLength(6)
@@ -144,7 +144,7 @@ test('with nobody else to ask, a channel whose breaker is open is asked as a las
   expect(attempts.at(-1)?.reason).toMatch(/^(last resort \(breaker (half )?open.*\), )?only candidate$/)
 })
 
-test('a 503 with retry-after opens the channel at once, for as long', async () => {
+test('a 503 with retry-after opens the breaker at once, for the named time', async () => {
   bed.answers.first = () => ({ ...overloaded(), headers: { 'retry-after': '120' } })
   expect((await bed.ask('told')).headers.get('x-tollgate-channel')).toBe('next')
   const { headers } = await bed.ask('told', { headers: { 'x-tollgate-route': 'true' } })
@@ -154,18 +154,18 @@ test('a 503 with retry-after opens the channel at once, for as long', async () =
   expect(bed.asked('first')).toHaveLength(1)
 })
 
-test('a limit rests its credential only, and when all of them rest nobody is called and retry-after is true', async () => {
+test('a rate limit rests one credential; when all of them rest no call is made, and retry-after is the time of the first', async () => {
   bed.answers.limits = (seen, credential) => (credential === 'limits-1' ? limited('30') : chat(seen))
-  // Each session begins with one of the two: some of twenty with either.
+  // Each session begins with one of two credentials. Of twenty sessions, some begin with each.
   for (let i = 0; i < 20; i++) expect((await bed.ask('limits', { headers: session(i) })).status).toBe(200)
   expect(bed.asked('limits').filter((seen) => credentialOf(seen) === 'limits-1')).toHaveLength(1)
   bed.answers.limits = () => limited('50')
-  const told = await bed.ask('limits', { headers: { 'x-tollgate-route': 'true' } })
-  expect(told.status).toBe(429)
-  expect(told.headers.get('x-tollgate-channel')).toBe('limits')
-  expect(told.headers.get('x-tollgate-route')).toMatch(/^"limits";status=429;error=rate_limited;ms=\d+$/)
-  // The one that rested first may be used first, whatever the other said.
-  const least = Number(told.headers.get('retry-after'))
+  const answer = await bed.ask('limits', { headers: { 'x-tollgate-route': 'true' } })
+  expect(answer.status).toBe(429)
+  expect(answer.headers.get('x-tollgate-channel')).toBe('limits')
+  expect(answer.headers.get('x-tollgate-route')).toMatch(/^"limits";status=429;error=rate_limited;ms=\d+$/)
+  // The credential that rested first is free first, whatever the other one said.
+  const least = Number(answer.headers.get('retry-after'))
   expect(least).toBeGreaterThan(20)
   expect(least).toBeLessThanOrEqual(30)
   const calls = bed.asked('limits').length
@@ -177,12 +177,12 @@ test('a limit rests its credential only, and when all of them rest nobody is cal
     { passed_over: true, reason: expect.stringMatching(/^rate limit: rests for \d+ s$/) },
   ])
   expect(await bed.row(refused.id)).toMatchObject({ attempt_count: 0, outcome: 'failed', cost_nano: '0' })
-  // Neither another model of these credentials nor the breaker knows of it.
+  // It affects neither another model of these credentials nor the breaker.
   bed.answers.limits = chat
   expect((await bed.ask('limits-too')).headers.get('x-tollgate-channel')).toBe('limits')
 })
 
-test('a limit without an end diverts, and refuses nobody', async () => {
+test('a rate limit without a time sends requests elsewhere, and refuses none', async () => {
   bed.answers.endless = () => limited()
   const { status, id } = await bed.ask('endless')
   expect(status).toBe(200)
@@ -200,7 +200,7 @@ test('a limit without an end diverts, and refuses nobody', async () => {
   )
 })
 
-test('a refused credential rests, another one of the channel answers, and the log names neither secret', async () => {
+test('a refused credential rests, another one of the channel answers, and the log shows neither secret', async () => {
   bed.answers.refused = (seen, credential) =>
     credential === 'refused-1' ? errorAnswer(401, { message: `Bad key ${credential}` }) : chat(seen)
   for (let i = 0; i < 20; i++) expect((await bed.ask('refused', { headers: session(i) })).status).toBe(200)
@@ -216,14 +216,14 @@ test('a refused credential rests, another one of the channel answers, and the lo
   expect(warned()[0]).not.toContain('refused-1')
 })
 
-test.each([400, 404, 409, 413, 422])('a %i of the client is not tried elsewhere', async (status) => {
+test.each([400, 404, 409, 413, 422])('a %i that the client caused is not tried elsewhere', async (status) => {
   bed.answers.client = () => errorAnswer(status, { type: 'invalid_request_error', message: 'No.' })
-  const { status: told, id } = await bed.ask('clients', { headers: session(status) })
-  expect(told).toBe(status)
+  const { status: answered, id } = await bed.ask('clients', { headers: session(status) })
+  expect(answered).toBe(status)
   expect(await bed.attemptsOf(id)).toHaveLength(1)
 })
 
-test('a session has one channel and one credential in all processes, and comes back to them', async () => {
+test('a session keeps its channel and credential in all processes, and returns to them', async () => {
   const seenBy = async (session: string) => {
     const seen = new Set<string>()
     for (const of of [bed.tollgate.url, second(), bed.tollgate.url]) {
@@ -242,7 +242,7 @@ test('a session has one channel and one credential in all processes, and comes b
     homes.set(home[0] ?? '', (homes.get(home[0] ?? '') ?? 0) + 1)
     if (home[0]?.startsWith('left ') === true) ofLeft = `session ${i}`
   }
-  // Two channels of two credentials each: that one of them has no session at all happens once in a thousand million.
+  // Two channels with two credentials each. Chance leaves one of them without a session once in 1,000 million runs.
   expect([...homes.keys()].sort()).toEqual(['left left-1', 'left left-2', 'right right-1', 'right right-2'])
   if (ofLeft === undefined) throw new Error('no session of the left channel')
   const [home] = await seenBy(ofLeft)
@@ -258,7 +258,7 @@ test('a session has one channel and one credential in all processes, and comes b
   expect(await seenBy(ofLeft)).toEqual([home])
 }, 60_000)
 
-test('a conversation has its channel without being named', async () => {
+test('a conversation keeps its channel without a session name', async () => {
   const channels = new Set<string | null>()
   const turns: { role: string; content: string }[] = [{ role: 'user', content: 'Who was Ada?' }]
   for (let turn = 0; turn < 6; turn++) {
@@ -289,7 +289,7 @@ test('an earlier answer is continued with the credential that made it', async ()
     })
     const first = bed.upstream.requests.at(-1)
     const held = JSON.parse(text).id
-    // Also by a process that has not seen it, whatever the session says.
+    // So does a process that has not seen the answer, whatever the session says.
     const inPostgres = () => bed.database.sql`SELECT 1 FROM held_answers WHERE answer_id = ${held}`
     await expect.poll(inPostgres).toHaveLength(1)
     for (const of of [bed.tollgate.url, second()]) {
@@ -305,7 +305,7 @@ test('an earlier answer is continued with the credential that made it', async ()
   }
 })
 
-test('a stream that breaks after its first words is not tried elsewhere, and counts against its channel', async () => {
+test('a stream that breaks after its first content is not tried elsewhere, and counts against its channel', async () => {
   bed.answers.breaks = () => ({
     chunks: [frame({ id: '1', choices: [{ index: 0, delta: { content: 'x' } }] }), { waitMs: 20 }],
     ending: 'cut',

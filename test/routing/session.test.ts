@@ -20,7 +20,7 @@ function find(
 const user = (content: unknown) => ({ role: 'user', content })
 const chat = (...turns: unknown[]) => ({ model: 'm', messages: turns })
 
-test('a session is the same however its conversation grows, and whatever else changes', () => {
+test('a session stays the same while its conversation grows, and when other members change', () => {
   const first = find(chat({ role: 'system', content: 'Be brief.' }, user('Hi')))
   expect(first).toBeDefined()
   const later = chat(
@@ -44,7 +44,7 @@ test.each([
     (role: string, content: unknown) => ({ id: 'a', content, role, name: 'Ada' }),
   ],
 ])(
-  'a conversation is told by its first turn of a user, in whatever order its members stand: %s',
+  'the first turn of the user identifies a conversation, in any order of its members: %s',
   (_order, turn) => {
     const system = turn('system', 'Say "user" and {"role":"user"} and \\\\ to nobody. '.repeat(9))
     const parts = [
@@ -61,17 +61,17 @@ test.each([
   },
 )
 
-test('of a first turn that goes on behind what is looked at, its beginning tells it', () => {
+test('if the first turn is longer than the read part, its beginning identifies the conversation', () => {
   const long = 'x"'.repeat(20_000)
   const first = find(chat(user(`one ${long}`)))
   expect(first).toBeDefined()
   expect(find(chat(user(`two ${long}`)))).not.toEqual(first)
   expect(find(chat(user(`one ${long}`), { role: 'assistant', content: 'Yes.' }))).toEqual(first)
-  // Whose turn it is stands too far behind.
+  // The role comes too late, behind the read part.
   expect(find(chat(contentFirst(long)))).toBeUndefined()
 })
 
-test('conversations that begin alike and differ in the middle of a long first turn are spread by their length and end', () => {
+test('long first turns that differ only in length or end are different sessions', () => {
   const template = 'Classify the following text. '.repeat(200)
   const one = find(chat(user(`${template}A`)))
   expect(find(chat(user(`${template}B`)))).not.toEqual(one)
@@ -84,7 +84,7 @@ test('the same words of two tenants are two sessions', () => {
   expect(find(chat(user('Hi')), { of: other })).not.toEqual(find(chat(user('Hi'))))
 })
 
-test('who names a session is believed, in this order: our header, the body, an agent’s header, how it begins', () => {
+test("the first of these names the session: our header, the body, an agent's header, the beginning of the conversation", () => {
   const named = { ...chat(user('Hi')), prompt_cache_key: 'cache-1' }
   const all = { 'x-tollgate-session': 'ours', session_id: 'codex' }
   const ours = find(named, { headers: all })
@@ -98,7 +98,7 @@ test('who names a session is believed, in this order: our header, the body, an a
   expect(byAgent).not.toEqual(find(chat(user('Hi'))))
 })
 
-test('each format has its own place for it', () => {
+test('each format has its own member for the session', () => {
   const responses = { model: 'm', input: 'Hi', prompt_cache_key: 'k' }
   expect(find(responses, { as: 'openai-responses' })).toEqual(
     find({ ...responses, input: 'x' }, { as: 'openai-responses' }),
@@ -119,12 +119,12 @@ test('each format has its own place for it', () => {
   expect(find(grown, { as: 'openai-responses' })).toEqual(find(items, { as: 'openai-responses' }))
 })
 
-test('what begins with no user, or with too much before one, has no session', () => {
+test("a conversation without a user's turn, or with a long text before it, has no session", () => {
   expect(find(chat({ role: 'system', content: 'x' }))).toBeUndefined()
   expect(find(chat({ role: 'system', content: 'x'.repeat(40_000) }, user('Hi')))).toBeUndefined()
 })
 
-test('many sessions are spread by weight', () => {
+test('many sessions are spread over the channels by weight', () => {
   const weights = { a: 1, b: 3, c: 6, never: 0 }
   const counts: Record<string, number> = { a: 0, b: 0, c: 0, never: 0 }
   const sessions = 10_000
@@ -136,7 +136,7 @@ test('many sessions are spread by weight', () => {
     )
     counts[best?.[0] ?? ''] = (counts[best?.[0] ?? ''] ?? 0) + 1
   }
-  // Six standard deviations of a binomial distribution, and the hash is the same at every run.
+  // Six standard deviations of a binomial distribution. The hash is the same in every run.
   for (const [name, weight] of Object.entries(weights)) {
     const share = weight / 10
     const bound = 6 * Math.sqrt(sessions * share * (1 - share))
@@ -144,7 +144,7 @@ test('many sessions are spread by weight', () => {
   }
 })
 
-test('a chance is above 0 and below 1, and no name leads another', () => {
+test('a chance is above 0 and below 1, and the chances of two names are independent', () => {
   let sum = 0
   let together = 0
   for (let i = 0; i < 10_000; i++) {

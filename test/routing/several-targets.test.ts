@@ -3,7 +3,7 @@ import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chat, chatStream, frame } from '../support/upstream-plans.ts'
 
-/** A request that some of its channels cannot be asked, and answers that cannot be written. */
+/** Requests that some of their channels cannot express, and answers that the client's format cannot express. */
 
 let bed: Testbed
 beforeAll(async () => {
@@ -40,14 +40,14 @@ async function post(path: string, body: unknown, key = freeKey) {
   return { status: response.status, text, row: await bed.row(response.headers.get('x-request-id')) }
 }
 
-test('what an upstream said of itself stays the answer when the next channel cannot be asked', async () => {
+test("the client gets an upstream's error if the next channel cannot express the request", async () => {
   const { status, text, row } = await post('/v1/chat/completions', toMessages)
   expect(status).toBe(503)
   expect(text).toContain('overloaded')
   expect(row).toMatchObject({ outcome: 'failed', attempt_count: 1 })
 })
 
-test('a credential of one channel is not in the attempts when another one answers', async () => {
+test('a credential of a failed channel is not in the attempts when another channel answers', async () => {
   const body = { model: 'first-down', max_tokens: 9, messages: hello, stream: true }
   const { status, row } = await post('/v1/messages', body)
   expect(status).toBe(200)
@@ -58,7 +58,7 @@ test('a credential of one channel is not in the attempts when another one answer
   expect(JSON.stringify(attempts)).not.toContain('credential-of')
 })
 
-test('a channel of another format is passed over for one that can be asked, whatever it cannot say', async () => {
+test('a channel whose format cannot express a request is passed over for one that can', async () => {
   const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } })
   const unsayable = [{ tools: [tool('a.b'), tool('a_b')] }, { temperature: '0.5' }, { n: 2 }]
   for (const more of unsayable) {
@@ -68,7 +68,7 @@ test('a channel of another format is passed over for one that can be asked, what
       ...more,
     })
     expect(status, JSON.stringify(more)).toBe(200)
-    // One refusal speaks for all channels of its format, and none of them counts as called.
+    // One refusal counts for all channels of its format, and none of them counts as called.
     expect(row).toMatchObject({ channel: 'last', attempt_count: 1 })
     const attempts = await bed.database
       .sql`SELECT channel, passed_over FROM attempts WHERE request_id = ${String(row.id)} ORDER BY ordinal`
@@ -77,7 +77,7 @@ test('a channel of another format is passed over for one that can be asked, what
   expect(bed.upstream.requests).toHaveLength(unsayable.length)
 })
 
-test('a request that no channel can be asked is refused by name', async () => {
+test('a request that no channel can express is refused by name', async () => {
   const { status, text } = await post('/v1/chat/completions', {
     model: 'via-messages',
     messages: hello,
@@ -88,7 +88,7 @@ test('a request that no channel can be asked is refused by name', async () => {
 })
 
 test.each([false, true])(
-  'an answer that cannot be written in the format of its client is an error, stream %s',
+  "an answer that the client's format cannot express is an error, stream %s",
   async (stream) => {
     const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const call = {
@@ -138,7 +138,7 @@ test.each([false, true])(
   },
 )
 
-test('the upstream’s error in a translated stream does not show its credential', async () => {
+test("an upstream's error in a translated stream does not show its credential", async () => {
   bed.upstream.script((seen) => ({
     chunks: [
       frame({ id: '1', choices: [{ index: 0, delta: { content: 'x' } }] }),
@@ -159,8 +159,8 @@ test('the upstream’s error in a translated stream does not show its credential
   expect(String(row.error_message)).not.toContain('credential-of')
 })
 
-test('what is held is bounded by what is sent, however much longer the translation is', async () => {
-  // Each of them becomes a function with a schema and a long name: fourteen times the bytes.
+test('a request reserves money by the bytes that are sent, even if the translation is much longer', async () => {
+  // Each tool becomes a function with a schema and a long name: fourteen times the bytes.
   const tools = Array.from({ length: 400 }, (_, at) => ({ type: 'custom', name: `t${at}` }))
   let held = 0
   bed.upstream.script(async () => {

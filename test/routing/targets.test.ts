@@ -76,7 +76,7 @@ const named = (targets: Targets, result?: TargetResult) => {
   return `${target.channel.name} ${target.credential.secret}${isLastResort ? ', last resort' : ''}`
 }
 
-test('a last resort is asked when all others have failed, and it is the only one', () => {
+test('one target is called as a last resort after all others have failed, and only one', () => {
   const [one, two, three] = ['one', 'two', 'three'].map((name) => channelOf(name))
   if (one === undefined || two === undefined || three === undefined) throw new Error('three channels')
   shut(one)
@@ -87,7 +87,7 @@ test('a last resort is asked when all others have failed, and it is the only one
   expect(named(targets, failed)).toBeUndefined()
 })
 
-test('a last resort is no channel that this request found away, but the next best', () => {
+test('the last resort is not a channel that this request found away, but the next best', () => {
   const both = channelOf('both', ['a', 'b'])
   const other = channelOf('other')
   const [first] = everyCredentialOf(both)
@@ -100,7 +100,7 @@ test('a last resort is no channel that this request found away, but the next bes
   expect(named(targets, failed)).toBeUndefined()
 })
 
-test('a last resort is no target that this request has tried', () => {
+test('the last resort is not a target that this request has tried', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
   let isOpen = true
   vi.spyOn(routing.breakers, 'whyNot').mockImplementation((id) =>
@@ -108,13 +108,13 @@ test('a last resort is no target that this request has tried', () => {
   )
   const targets = start(ofModel([candidateOf(one), candidateOf(two)]), ofModel([candidateOf(one)], 'spare'))
   expect(named(targets)).toBe('two a')
-  // It is closed again while this request waits for the other one.
+  // The breaker closes while this request waits for the other channel.
   isOpen = false
   expect(named(targets, failed)).toBe('one a')
   expect(named(targets, failed)).toBeUndefined()
 })
 
-test('a last resort in whose format the request cannot be said leaves the others', () => {
+test('if the format of the last resort cannot express the request, another target becomes the last resort', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
   shut(one)
   shut(two)
@@ -123,7 +123,7 @@ test('a last resort in whose format the request cannot be said leaves the others
   expect(named(targets, { next: 'untranslatable', reached: true })).toBe('two a, last resort')
 })
 
-test('a channel that is away is passed over for a fallback, with its reason', () => {
+test('a channel that is away is passed over for a fallback, and the reason says so', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
   const targets = start(ofModel([candidateOf(one)]), ofModel([candidateOf(one), candidateOf(two)], 'spare'))
   expect(named(targets)).toBe('one a')

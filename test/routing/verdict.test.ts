@@ -11,27 +11,27 @@ const refusal = (status: number, code: string | null = null, headers: Record<str
   chat.decodeError(status, headers, json({ error: { message: 'No.', type: 'x', param: null, code } }))
 
 test.each([400, 404, 409, 413, 415, 422])(
-  'a %i is the client’s: nobody else is asked, and the channel lives',
+  "a %i is the client's fault: no other channel is called, and it counts as success of the channel",
   (status) => {
     expect(verdictOn(refusal(status))).toEqual({ next: 'nobody', breaker: 'life' })
   },
 )
 
 test.each([408, 500, 501, 502, 503, 504, 520, 529, 302])(
-  'a %i sends the request on and counts against the channel',
+  'after a %i the next channel is called, and it counts as failure of the channel',
   (status) => {
     expect(verdictOn(refusal(status))).toEqual({ next: 'channel', breaker: 'failure' })
   },
 )
 
 test.each([405, 406, 410, 414, 418, 431, 451])(
-  'a %i sends the request on, and the channel that says so lives',
+  'after a %i the next channel is called, and it counts as success of the channel',
   (status) => {
     expect(verdictOn(refusal(status))).toEqual({ next: 'channel', breaker: 'life' })
   },
 )
 
-test('a model that the upstream has not is the client’s to mend only where the client named it', () => {
+test("if the upstream does not have a model, it is the client's fault only if the client named the model", () => {
   const unknown = refusal(404, 'model_not_found')
   expect(verdictOn(unknown, 'client')).toEqual({ next: 'nobody', breaker: 'life' })
   expect(verdictOn(unknown, 'operator')).toEqual({ next: 'channel', breaker: 'life' })
@@ -39,20 +39,20 @@ test('a model that the upstream has not is the client’s to mend only where the
     expect(verdictOn(refusal(status), 'operator')).toEqual({ next: 'nobody', breaker: 'life' })
 })
 
-test('who is forbidden something rests for that model, and the next credential is asked', () => {
+test('a forbidden credential rests for that model, and the next credential is used', () => {
   expect(verdictOn(refusal(403))).toEqual({ next: 'credential', breaker: 'life', cooldown: 'forbidden' })
 })
 
-test('a limit rests the credential, and the next one is asked', () => {
+test('a rate limit rests the credential, and the next one is used', () => {
   expect(verdictOn(refusal(429))).toEqual({ next: 'credential', breaker: 'life', cooldown: 'limited' })
 })
 
 test.each([
   ['401', refusal(401)],
   ['402', refusal(402)],
-  ['an account without quota, told with a 429', refusal(429, 'insufficient_quota')],
+  ['an account without quota, with status 429', refusal(429, 'insufficient_quota')],
   [
-    'an account without money, told with a 400',
+    'an account without money, with status 400',
     messages.decodeError(
       400,
       {},
@@ -63,18 +63,18 @@ test.each([
     ),
   ],
   [
-    'a bad key, told with a 400',
+    'a bad key, with status 400',
     gemini.decodeError(
       400,
       {},
       json({ error: { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' } }),
     ),
   ],
-])('a refused credential rests, and the next one is asked: %s', (_name, error) => {
+])('a refused credential rests, and the next one is used: %s', (_name, error) => {
   expect(verdictOn(error)).toEqual({ next: 'credential', breaker: 'life', cooldown: 'refused' })
 })
 
-test.each([503, 529])('a %i that says for how long closes the channel for as long', (status) => {
+test.each([503, 529])('a %i with retry-after opens the breaker for this time', (status) => {
   expect(verdictOn(refusal(status, null, { 'retry-after': '7' }))).toEqual({
     next: 'channel',
     breaker: 'failure',
@@ -97,17 +97,17 @@ test.each([
   ['this process ends', own('unavailable'), { next: 'nobody', breaker: 'nothing' }],
   ['our own fault', own('internal'), { next: 'nobody', breaker: 'nothing' }],
   [
-    'a context that is too long, told in a stream',
+    'a context that is too long, inside a stream',
     own('invalid_request'),
     { next: 'nobody', breaker: 'life' },
   ],
   [
-    'a filter, told in a stream',
+    'a filter, inside a stream',
     own('content_filtered', { fault: 'upstream' }),
     { next: 'channel', breaker: 'life' },
   ],
   [
-    'a limit, told in a stream',
+    'a limit, inside a stream',
     own('rate_limited', { fault: 'upstream' }),
     { next: 'credential', breaker: 'life', cooldown: 'limited' },
   ],

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 
 /**
- * How many times, or how long, a test does what it is about: a little in `npm test`, as much as a release must stand in
+ * How often a test repeats its action, or how long it runs: a little in `npm test`, as much as a release must endure in
  * `npm run chaos`. The environment variable `name` sets another amount.
  */
 export function amount(name: string, of: { test: number; chaos: number }): number {

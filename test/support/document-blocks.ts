@@ -1,9 +1,9 @@
 /** A fenced block of a Markdown document. */
 export interface Block {
-  /** As written behind the fence, such as `sh`; empty where nothing is. */
+  /** The word behind the fence, such as `sh`; empty without one. */
   language: string
   text: string
-  /** Of its first line of text. */
+  /** The line number of its first line of text. */
   line: number
   /** Why no test runs it: from a comment before it, `<!-- not run: REASON -->`, which readers do not see. */
   notRun: string | undefined
@@ -34,7 +34,7 @@ export function blocksIn(markdown: string): Block[] {
   return blocks
 }
 
-/** What a command prints is shown behind it, laid out for readers: `...` stands for anything, and space does not count. */
+/** Compares a document with what a command printed. In the document `...` stands for any text. Space is ignored. */
 export function matches(shown: string, printed: string): boolean {
   const parts = shown.split('...').map((part) => part.replace(/\s+/g, ''))
   const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*?')

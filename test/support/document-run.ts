@@ -7,15 +7,15 @@ import { type Block, matches } from './document-blocks.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
-/** What a checkout has that the commands of documents need. */
+/** The parts of a checkout that the commands of documents need. */
 const parts = ['package.json', 'runtime.cjs', 'src', 'workers', 'migrations', 'node_modules']
 
-/** `npm start` listens here where a document sets no PORT. */
+/** The port of `npm start` in documents that set no PORT. */
 const usualPort = '8787'
 
 const errorStatus = /HTTP\/1\.1 [45]\d\d/
 
-/** Someone who reads a document and pastes its blocks, one after the other, in a checkout of their own. */
+/** Acts like a reader who pastes the blocks of a document, one after the other, in a checkout of their own. */
 export class DocumentRun {
   readonly #directory = mkdtempSync(join(tmpdir(), 'tollgate-document-'))
   readonly #replaced: ReadonlyMap<string, string>
@@ -24,15 +24,15 @@ export class DocumentRun {
   readonly #codes: AsyncIterator<string>
   #newestKey: string | undefined
   #printed = ''
-  /** What was printed, where it holds an error status that the document has to show next. */
+  /** The printed text if it holds an error status, which the document must show next. */
   #refused: string | undefined
   #count = 0
 
-  /** `replaced`: what stands in for addresses that a test cannot call. */
+  /** `replaced`: replacements for addresses that a test cannot call. */
   constructor(replaced: ReadonlyMap<string, string> = new Map()) {
     this.#replaced = replaced
     for (const part of parts) symlinkSync(join(repository, part), join(this.#directory, part))
-    // An error status is a failure, and nothing hangs.
+    // With this, curl fails on an error status, and never hangs.
     writeFileSync(join(this.#directory, '.curlrc'), 'silent\nshow-error\nfail-with-body\nmax-time = 60\n')
     this.#shell = spawn('bash', ['--norc', '--noprofile'], {
       cwd: this.#directory,
@@ -44,7 +44,7 @@ export class DocumentRun {
     this.#codes = createInterface({ input: this.#shell.stdout })[Symbol.asyncIterator]()
   }
 
-  /** Throws where a block fails, or prints something else than the document shows. */
+  /** Throws if a block fails, or prints something other than the document shows. */
   async follow({ language, text: written }: Pick<Block, 'language' | 'text'>): Promise<void> {
     const text = this.#filledIn(written)
     if (this.#refused !== undefined && !errorStatus.test(text))
@@ -52,7 +52,7 @@ export class DocumentRun {
     this.#refused = undefined
     switch (language) {
       case 'sh':
-        // The packages are there: this test came with them.
+        // The packages are installed already: this test runs with them.
         if (text === 'npm ci') return
         if (startsServer(text)) await this.#start(text)
         else await this.#run(text)
@@ -75,7 +75,7 @@ export class DocumentRun {
     }
   }
 
-  /** By the block that was followed last. */
+  /** The output of the last block. */
   get printed(): string {
     return this.#printed
   }
@@ -86,7 +86,7 @@ export class DocumentRun {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  /** In the terminal of the gateway that had the same port before, if one had. */
+  /** Starts in place of the gateway that had the same port before. */
   async #start(text: string): Promise<void> {
     const port = /\bPORT=(\d+)/.exec(text)?.[1] ?? usualPort
     await this.#servers.get(port)?.stop()
@@ -109,7 +109,7 @@ export class DocumentRun {
     )
     const { value: code } = await this.#codes.next()
     this.#printed = readFileSync(out, 'utf8')
-    // What curl says of an error status.
+    // The exit code of curl for an error status.
     if (code === '22' && errorStatus.test(this.#printed)) this.#refused = this.#printed
     else if (code !== '0')
       throw new Error(`exit code ${code}\n${this.#printed}\n${readFileSync(`${out}.err`, 'utf8')}`)
@@ -122,7 +122,7 @@ export class DocumentRun {
     return `./${name}`
   }
 
-  /** With the addresses and the key that the servers of this run printed. */
+  /** The text with the addresses and the key that the servers of this run printed. */
   #filledIn(text: string): string {
     let filled = text
     for (const [shown, real] of this.#replaced) filled = filled.replaceAll(shown, real)
@@ -140,7 +140,7 @@ export class DocumentRun {
 interface Server {
   origin: string
   printed: string
-  /** Rejects unless it ends well. */
+  /** Rejects if the server does not end properly. */
   stop(): Promise<void>
 }
 
@@ -148,7 +148,7 @@ function startsServer(text: string): boolean {
   return /\bnpm start$/m.test(text)
 }
 
-/** Resolves once it has greeted. */
+/** Resolves once the server has printed its greeting. */
 function startServer(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Server> {
   const child = spawn('bash', ['-c', command], {
     cwd,
@@ -173,18 +173,18 @@ function startServer(command: string, cwd: string, env: NodeJS.ProcessEnv): Prom
     child.stdout.on('data', (data) => {
       printed += data
       const origin = /^base URL: (\S+)\/v1$/m.exec(printed)?.[1]
-      // The last line of the greeting.
+      // That is the last line of the greeting.
       if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed)) done({ origin, printed, stop })
     })
   })
 }
 
-/** A process and all that it started. */
+/** Kills a process and all that it started. */
 function kill({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of them are gone already.
+    // All of them have ended already.
   }
 }

@@ -47,10 +47,10 @@ export async function startOwner(dataDir: string, options: OwnerOptions = {}): P
   const lines = createInterface(child.stdout)
   const { url, startMs } = await new Promise<{ url: string; startMs: number }>((ready, fail) => {
     lines.on('line', (line) => {
-      const said = JSON.parse(line)
-      if (said.log) logs.push(said.log)
-      if (said.failed) fail(new Error(said.failed))
-      if (said.url) ready(said)
+      const message = JSON.parse(line)
+      if (message.log) logs.push(message.log)
+      if (message.failed) fail(new Error(message.failed))
+      if (message.url) ready(message)
     })
     child.on('error', fail)
     child.on('exit', () => fail(new Error('the process ended before Postgres answered')))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
-import { prepareDatabase, waitForDatabase } from '../../src/db/migrate.ts'
+import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
 import { adviceOn, missingExtras } from './machine.ts'
@@ -50,7 +50,7 @@ function startServer(): Promise<Server> {
 }
 
 async function useServer(url: string): Promise<Server> {
-  await waitForDatabase(url, 20_000, consoleLog)
+  await whenReachable(url, 20_000, consoleLog, async () => {})
   return { url, shared: true, stop: async () => {} }
 }
 
@@ -64,7 +64,7 @@ async function startContainer(): Promise<Server> {
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start()
   const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`
-  await waitForDatabase(url, 20_000, consoleLog)
+  await whenReachable(url, 20_000, consoleLog, async () => {})
   return {
     url,
     shared: false,

@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * - `cut` the connection breaks in the middle of the answer; `garbage` the answer holds no image;
  * - `bytes:N` each image has N bytes; `links` it gives links; `fewer`, `over:N` it makes one image less, or N more;
  * - `deadlink:I`, `spoilt:I`, `huge:I` image I, counted from 0, has a link to nothing, is no image, has 200 kB;
- * - in a stream: `breaks:N`, `tells:N` after N images the connection breaks, or an error is told; `previews:N` it sends N
- *   previews, whatever was asked for; `endless` an event of 6 MB has no end;
+ * - in a stream: `breaks:N`, `tells:N` after N images the connection breaks, or an error comes; `previews:N` it sends N
+ *   previews, even if the request asked for another number; `endless` an event of 6 MB has no end;
  * - in a chat: `calls:N` it answers only the first N calls of this prompt.
  */
 export interface ImageUpstream {
@@ -132,7 +132,7 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
   }
 }
 
-/** More than what is looked at before a file is begun. */
+/** More bytes than the sniffer reads before a file is begun. */
 const largeBytes = 32 * 1024
 
 function promptOf(body: Record<string, unknown>): string {

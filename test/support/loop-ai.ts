@@ -23,7 +23,7 @@ import {
   tools,
 } from './loop.ts'
 
-// The SDK warns when a thought has no signature, as those of Gemini: their signatures come by themselves.
+// The SDK warns about thoughts without a signature. Those of Gemini have none: their signatures come separately.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 /** `@ai-sdk/openai` on `chat/completions`. It shows no reasoning and gives none back: the vendor has none here. */
@@ -78,7 +78,7 @@ async function loop(
     },
   ]
   const turns: Turn[] = []
-  /** The SDK runs the tools itself, and goes on with their results until so many answers are there. */
+  /** The SDK runs the tools itself, and continues with their results until it has this number of answers. */
   const ask = async (answers: number) => {
     const params = {
       model,

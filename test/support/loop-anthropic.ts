@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { image, type Loop, question, questionAgain, runTool, type Turn, tools } from './loop.ts'
 
-/** The SDK's `messages`: the content of an answer goes back as it came. */
+/** The SDK's `messages`. The content of an answer goes back unchanged. */
 export const messagesLoop: Loop = async ({ origin, apiKey, model, stream, fetch }) => {
   const client = new Anthropic({ baseURL: origin, apiKey, fetch, maxRetries: 0 })
   const messages: Anthropic.MessageParam[] = [

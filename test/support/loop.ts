@@ -1,11 +1,11 @@
 /**
  * A tool loop of three turns: the user's text and an image name two tools, which the strict vendor calls side by side; the
- * results and another text name them again; the results alone end it in text that shows them.
+ * results and another text name them again; after the results alone, the vendor ends with a text that shows them.
  */
 export type Loop = (options: LoopOptions) => Promise<Turn[]>
 
 export interface LoopOptions {
-  /** Of the gateway, without `/v1`. */
+  /** The gateway's origin, without `/v1`. */
   origin: string
   apiKey: string
   model: string
@@ -13,11 +13,11 @@ export interface LoopOptions {
   fetch: typeof fetch
 }
 
-/** One answer, as the SDK's own types tell it. */
+/** One answer, as the SDK's own types show it. */
 export interface Turn {
   calls: Call[]
   text: string
-  /** What the SDK shows of it; undefined where it shows none at all. */
+  /** The reasoning that the SDK shows; undefined if it shows none at all. */
   reasoning: string | undefined
   /** The SDK's own word for the end. */
   finish: string | null
@@ -28,7 +28,7 @@ export interface Turn {
 export interface Call {
   id: string
   name: string
-  /** Parsed. */
+  /** The arguments, parsed. */
   input: unknown
 }
 
@@ -41,7 +41,7 @@ export const image = {
   base64: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 } as const
 export const imageUrl = `data:${image.mediaType};base64,${image.base64}`
-/** How the strict vendor speaks of it. */
+/** The strict vendor's description of it. */
 export const imageWords = `[image: ${image.mediaType}, ${Buffer.from(image.base64, 'base64').length} bytes]`
 
 export const tools = {
@@ -65,7 +65,7 @@ export const tools = {
   },
 }
 
-/** What the strict vendor gives the tools, in its order. */
+/** The arguments that the strict vendor gives the tools, in its order. */
 export const inputs = { get_weather: { city: 'demo', unit: 'celsius' }, get_time: { zone: 'demo' } }
 
 /** A tool's answer, which shows that its input arrived. */

@@ -9,7 +9,7 @@ export interface Extra {
   isHere: boolean
   /** These files can do nothing without it, and say so in their names. */
   files: RegExp
-  /** Files that load this module do without it what they can. */
+  /** Files that load this module test as much as they can without it. */
   optionalBy?: string
 }
 

@@ -10,7 +10,7 @@ export interface Png {
   colours: string
 }
 
-/** By the standard's rules and no code of the demo's: https://www.w3.org/TR/png-3/ */
+/** Reads a PNG by the rules of the standard, without the demo's code: https://www.w3.org/TR/png-3/ */
 export function decodePng(base64: string | undefined): Png {
   const bytes = Buffer.from(base64 ?? '', 'base64')
   expect(bytes.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
@@ -24,7 +24,7 @@ export function decodePng(base64: string | undefined): Png {
   expect([...chunks.keys()]).toEqual(['IHDR', 'PLTE', 'IDAT', 'IEND'])
   const header = chunks.get('IHDR') ?? Buffer.alloc(13)
   const palette = chunks.get('PLTE') ?? Buffer.alloc(0)
-  // Eight bits each, of a palette, packed and filtered as there is only one way, not interlaced.
+  // Eight bits with a palette, the only compression and filter methods of the standard, not interlaced.
   expect([...header.subarray(8)]).toEqual([8, 3, 0, 0, 0])
   expect(palette).toHaveLength(256 * 3)
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]

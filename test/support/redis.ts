@@ -69,16 +69,16 @@ export async function startRedis(options: { password?: string } = {}): Promise<R
 }
 
 async function answers(child: ChildProcess, url: string): Promise<void> {
-  let said = ''
+  let output = ''
   child.stdout?.on('data', (text) => {
-    said = `${said}${text}`.slice(-2_000)
+    output = `${output}${text}`.slice(-2_000)
   })
   let failed: string | undefined
   child.on('error', (error) => {
     failed = `${error.message}; to get it: apt-get install redis-server`
   })
   await until(async () => {
-    if (failed === undefined && child.exitCode !== null) failed = said
+    if (failed === undefined && child.exitCode !== null) failed = output
     if (failed !== undefined) throw new Error(`redis-server does not run: ${failed}`)
     return await ask(url, (redis) => redis.ping()).then(
       () => true,

@@ -101,8 +101,8 @@ export async function startRoutingBed(options: {
         }),
       })
       const text = await response.text()
-      const { status, headers: told } = response
-      return { status, headers: told, text, id: told.get('x-request-id') }
+      const { status, headers: answerHeaders } = response
+      return { status, headers: answerHeaders, text, id: answerHeaders.get('x-request-id') }
     },
     async attemptsOf(id) {
       await bed.row(id)

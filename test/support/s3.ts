@@ -17,9 +17,9 @@ export interface S3Server {
     accessKeyId: string
     secretAccessKey: string
   }
-  /** In order of arrival. */
+  /** The requests, in order of arrival. */
   requests: { method: string; url: string; headers: IncomingMessage['headers'] }[]
-  /** All that came over its sockets, headers included. */
+  /** The number of bytes that came over its sockets, headers included. */
   bytesArrived(): number
   /** Keys of objects and of unfinished uploads in the bucket, prefix included. */
   objects(): Promise<string[]>
@@ -31,14 +31,14 @@ export interface S3Server {
   close(): Promise<void>
 }
 
-/** `perPage`: of listings; `listsUploads: false` is a service that cannot list unfinished uploads. */
+/** `perPage`: the page size of listings. `listsUploads: false`: a service that cannot list unfinished uploads. */
 export async function startS3({ perPage = 1000, listsUploads = true } = {}): Promise<S3Server> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-s3-'))
   const S3rver: S3rverClass = createRequire(import.meta.url)('@20minutes/s3rver')
   const buckets = [{ name: bucket }]
   const common = { directory, silent: true, vhostBuckets: false, configureBuckets: buckets }
   const s3rver = new S3rver(common)
-  // It forgets the last slash of `/BUCKET/` when it computes signatures, so that of the bucket itself all are taken.
+  // It drops the last slash of `/BUCKET/` in signatures. So requests to the bucket itself pass with any signature.
   const ofBucket = new S3rver({ ...common, allowMismatchedSignatures: true })
   for (const { store } of [s3rver, ofBucket]) deleteOnlyObjects(store)
   await s3rver.configureBuckets()
@@ -103,7 +103,7 @@ export async function startS3({ perPage = 1000, listsUploads = true } = {}): Pro
 
 const bucket = 'images'
 
-/** It also deletes folders that became empty, over which it stumbles when it deletes several objects at once. */
+/** It also deletes empty folders, and fails at that when it deletes several objects at once. */
 function deleteOnlyObjects(store: S3rverStore): void {
   store.deleteObject = async (bucket, key) => {
     const files = ['object', 'object.md5', 'metadata.json'].map((part) =>
@@ -113,7 +113,7 @@ function deleteOnlyObjects(store: S3rverStore): void {
   }
 }
 
-/** Its own listing has one page at most: the cipher that it makes the address of the next with is no more in OpenSSL. */
+/** Its own listing has only one page: it encrypts the next page's marker with a cipher that OpenSSL no longer has. */
 async function listing(store: S3rverStore, perPage: number, query: URLSearchParams): Promise<string> {
   const { objects, commonPrefixes, isTruncated } = await store.listObjects(bucket, {
     prefix: query.get('prefix') ?? '',
@@ -133,7 +133,7 @@ async function listing(store: S3rverStore, perPage: number, query: URLSearchPara
 
 const xml = '<?xml version="1.0" encoding="UTF-8"?>'
 
-/** What the service itself does not know of S3: to list unfinished uploads and to abort them. It keeps each in a folder. */
+/** Lists and aborts unfinished uploads, which the service does not know. It keeps each upload in a folder. */
 class UnfinishedUploads {
   readonly #folder: string
   readonly #perPage: number
@@ -143,7 +143,7 @@ class UnfinishedUploads {
     this.#perPage = perPage
   }
 
-  /** False: this request is something else. */
+  /** False: not a request about uploads. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { searchParams: query } = new URL(request.url ?? '', 'http://s3')
     const id = query.get('uploadId')
@@ -195,7 +195,7 @@ class UnfinishedUploads {
 
 const markOf = ({ key, id }: { key: string; id: string }) => `${key} ${id}`
 
-/** As much of the package, which has no types, as is used here. */
+/** The used part of the package, which has no types. */
 type S3rverClass = new (
   options: object,
 ) => {

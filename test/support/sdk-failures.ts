@@ -2,10 +2,10 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { Json } from '../../src/canonical/json.ts'
 
-/** A format whose vendor's SDK asks in a way that fails, and tells how. */
+/** A format whose vendor's SDK sends a failing request and reports the failure. */
 export interface FailingClient {
   protocol: 'openai-chat' | 'openai-responses' | 'anthropic-messages'
-  /** Its endpoint. */
+  /** The path of the format's endpoint. */
   path: string
   /** Rejects when the SDK saw no error. */
   ask(at: Place, asked: Asked): Promise<Failure>
@@ -23,18 +23,18 @@ interface Asked {
   /** More members of the body. */
   more?: Json
   headers?: Record<string, string>
-  /** Behind the endpoint's own path. */
+  /** Text after the endpoint's own path. */
   pathSuffix?: string
 }
 
-/** What the SDK made of it. */
+/** The failure as the SDK shows it. */
 export interface Failure {
-  /** The class that it raised, or the event that its stream gave out. */
+  /** The class that the SDK raised, or the event of its stream. */
   name: string
   status: number | undefined
   message: string
   requestId: string | null | undefined
-  /** What came before it. */
+  /** The text that came before the failure. */
   text: string
 }
 

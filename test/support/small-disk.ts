@@ -31,7 +31,7 @@ export function smallDisk(megabytes: number): SmallDisk {
 function writeUntilFull(path: string): void {
   const file = openSync(path, 'a')
   try {
-    // The next write asks for half as much, until the last byte is taken.
+    // Writes of half the size follow when one fails, until the last byte is taken.
     for (let bytes = 1024 * 1024; bytes >= 1; ) {
       try {
         writeSync(file, Buffer.alloc(bytes))

@@ -13,9 +13,9 @@ export interface TollgateProcess {
   port: number
   pid: number
   child: ChildProcess
-  /** Pids of the processes that serve, where PROCESSES asked for several. */
+  /** Pids of the serving processes, if PROCESSES asks for several. */
   members(): number[]
-  /** The next start with the same directory goes on with its journal. Removed when the test process exits, if made here. */
+  /** The next start with this directory continues with its journal. A directory made here is removed in the end. */
   dataDir: string
   stdout(): string
   stderr(): string
@@ -28,21 +28,21 @@ export interface TollgateProcess {
 }
 
 export interface TollgateOptions {
-  /** Absent: Tollgate starts its embedded Postgres below `dataDir`. */
+  /** Undefined: Tollgate starts its embedded Postgres below `dataDir`. */
   databaseUrl?: string
   gatewayYaml: string
   /** Of the test's own environment the process gets only PATH, HOME and TMPDIR. */
   env?: Record<string, string>
   /** Default: a new temporary directory. */
   dataDir?: string
-  /** Arguments for Node. Default: `serverArgs`, which spare the server its second start. */
+  /** Arguments for Node. Default: `serverArgs`, with which the server need not start itself again. */
   nodeArgs?: string[]
 }
 
 /** `src/server.ts` starts itself again with these arguments, and with NODE_COMPILE_CACHE, unless it has them. */
 export const serverArgs = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
-/** Wait until the process is ready, by `GET /readyz` or by what it prints. Rejects with its output when it exits, and after 60 s. */
+/** Wait until the process is ready, by `GET /readyz` or its output. Rejects when it exits, and after 60 s. */
 export async function startTollgate(options: TollgateOptions): Promise<TollgateProcess> {
   const home = temporaryDirectory()
   const dataDir = options.dataDir ?? join(home, 'data')

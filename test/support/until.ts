@@ -6,7 +6,7 @@ const intervalMs = 10
 type NotYet = undefined | false
 
 /**
- * Wait until `isSo` answers anything but undefined or false, and answer that. Throws after `withinMs`, which is long
+ * Waits until `isSo` returns anything but undefined or false, and returns that. Throws after `withinMs`, which is long
  * because only a test that fails waits for it.
  */
 export async function until<T>(isSo: () => T | Promise<T>, withinMs = 30_000): Promise<Exclude<T, NotYet>> {
@@ -23,7 +23,7 @@ function isThere<T>(answer: T): answer is Exclude<T, NotYet> {
   return answer !== undefined && answer !== false
 }
 
-/** Wait until `read` has answered the same for `forMs`, and answer that. Throws after 30 s. */
+/** Waits until `read` has returned the same for `forMs`, and returns that. Throws after 30 s. */
 export async function untilSteady<T>(read: () => T, forMs: number): Promise<T> {
   let last = read()
   let sinceMs = performance.now()
@@ -45,7 +45,7 @@ export async function holdsFor(ms: number, check: () => unknown): Promise<void> 
   } while (performance.now() < endMs)
 }
 
-/** Wait for a random time of at most `mostMs`, so that the next step comes at any moment of what runs meanwhile. */
+/** Waits for a random time of at most `mostMs`, so that the next step comes at any moment of the running work. */
 export async function anyMoment(random: Random, mostMs: number): Promise<void> {
   await sleep(random.upTo(mostMs))
 }

@@ -25,7 +25,7 @@ test('every request is kept with its bytes and its marker', async () => {
 })
 
 test.each(['cut', 'reset'])(
-  'a stream that ends by %s fails at the caller and is not held against it',
+  'a stream that ends by %s fails at the caller, and does not count as closed by it',
   async (model) => {
     await withUpstream(async (upstream) => {
       const response = await call(upstream, { model, stream: true })
@@ -46,7 +46,7 @@ test('a caller that leaves a stalled answer closed early', async () => {
   })
 })
 
-test('a caller that does not read holds the stream back', async () => {
+test('a caller that does not read delays the stream', async () => {
   await withUpstream(async (upstream) => {
     upstream.script((request) => ({ ...chatStream(request), chunks: endless() }))
     const leave = new AbortController()

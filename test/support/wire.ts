@@ -7,9 +7,9 @@ export interface Wire {
   url: string
   /** Let everything pass again. Held bytes come first. New connections are accepted. */
   mend(): Promise<void>
-  /** Let nothing pass, and tell neither end: as with a stopped server, or a network that drops packets. */
+  /** Lets nothing pass, and neither end notices: like a stopped server, or a network that drops packets. */
   freeze(): void
-  /** Let nothing pass on the present connections any more, and tell neither end; new ones work: as with a router that forgot them. */
+  /** The same for the present connections only, and new ones work: like a router that forgot its connections. */
   forget(): void
   /** Break all connections; new ones work: as after a restart of the server. */
   drop(): void
@@ -118,7 +118,7 @@ function join(client: Socket, port: number, host: string, delayMs: () => number)
     from.on('data', (bytes) => later(() => to.write(bytes)))
     from.on('end', () => later(() => to.end()))
     from.on('error', () => {
-      // While nothing passes, the other end is not told of a reset either.
+      // While nothing passes, the other end does not learn of a reset either.
       if (!paused) to.destroy()
     })
   }

@@ -7,7 +7,7 @@ import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { redirect } from '../support/upstream-plans.ts'
 
-/** Hosts that lead to this machine, in every spelling that a URL takes. */
+/** Hosts that lead to this machine, in every spelling that a URL accepts. */
 const waysHome = [
   '127.0.0.1',
   '127.0.0.2',
@@ -43,7 +43,7 @@ const waysHome = [
   '[2606:4700::5efe:7f00:1]',
 ] as const
 
-/** Where clouds keep the credentials of their machines, and addresses of nobody and everybody. */
+/** The addresses of cloud metadata services, and special addresses that belong to no host. */
 const nobody = [
   '169.254.169.254',
   '2852039166',
@@ -161,7 +161,7 @@ test.each([
 })
 
 test.each(['169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:ec2::254]', '0.0.0.0'])(
-  'a webhook to %s is given up at once, also where webhooks may go to private addresses',
+  'a webhook to %s fails at once, even if webhooks may go to private addresses',
   async (host) => {
     bed.upstream.script(() => ({ body: JSON.stringify({ created: 1, data: [{ b64_json: pixel }] }) }))
     const headers = { authorization: `Bearer ${freeKey}`, prefer: 'respond-async' }
@@ -183,24 +183,24 @@ test.each(['169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:e
   },
 )
 
-test('the start says which channels name an address that will never be called', () => {
-  const told = bed.tollgate.stderr()
-  expect(told).toContain('channel c-nobody-0, openai-chat: upstream address refused: 169.254.169.254')
-  expect(told).not.toContain('channel allowed,')
+test('the start names channels whose address is never allowed', () => {
+  const log = bed.tollgate.stderr()
+  expect(log).toContain('channel c-nobody-0, openai-chat: upstream address refused: 169.254.169.254')
+  expect(log).not.toContain('channel allowed,')
 })
 
 describe('a name', () => {
   const bounds = readConfig({ UPSTREAM_CONNECT_MS: '2000' }).bounds
   let here: Awaited<ReturnType<typeof startElsewhere>>
   beforeAll(async () => {
-    // On the same port as the one that may be called.
+    // On the port of the allowed server.
     here = await startElsewhere('127.0.0.1', elsewhere.port)
   })
   afterAll(() => {
     here.server.close()
   })
 
-  test('is connected to where it led when it was checked, once for each connection', async () => {
+  test('is connected at the address that was checked, which is resolved once for each connection', async () => {
     const lookups: string[] = []
     const upstreams = new Upstreams(bounds, new Map(), answering(lookups, [['127.0.0.2'], ['127.0.0.1']]))
     expect(await call(upstreams, ['127.0.0.2/32'])).toBe(200)
@@ -209,7 +209,7 @@ describe('a name', () => {
     await upstreams.close()
   })
 
-  test('that leads elsewhere at the next connection is refused there', async () => {
+  test('that leads elsewhere at the next connection is refused then', async () => {
     const lookups: string[] = []
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], ['127.0.0.2']]
     const upstreams = new Upstreams(bounds, new Map(), answering(lookups, answers))
@@ -223,7 +223,7 @@ describe('a name', () => {
     await upstreams.destroy()
   })
 
-  test('with addresses of both kinds is called at those that are allowed only', async () => {
+  test('with allowed and forbidden addresses is called only at the allowed ones', async () => {
     const both = [['127.0.0.1', '127.0.0.2', '169.254.169.254']]
     const upstreams = new Upstreams(bounds, new Map(), answering([], both))
     expect(await call(upstreams, ['127.0.0.2/32'])).toBe(200)
@@ -231,7 +231,7 @@ describe('a name', () => {
     await upstreams.destroy()
   })
 
-  test('is resolved anew for each policy, so that no connection passes from one to the other', async () => {
+  test('is resolved again for each policy, so that no connection passes from one to another', async () => {
     const lookups: string[] = []
     const upstreams = new Upstreams(bounds, new Map(), answering(lookups, [['127.0.0.2']]))
     expect(await call(upstreams, true)).toBe(200)
@@ -287,7 +287,7 @@ test.each<[string, string]>([
   expect(refusalOf(address, true)).toBeUndefined()
 })
 
-test('an address that stands for another is allowed only where both are', () => {
+test('an address that stands for another is allowed only if both are', () => {
   const tunnel = '2002:a00:1::1'
   expect(refusalOf(tunnel, ['10.0.0.0/8'])).toContain('outside')
   expect(refusalOf(tunnel, ['2002::/16'])).toContain('outside')
@@ -302,11 +302,11 @@ test.each([
   '64:ff9b::1.1.1.1',
   '2606:4700::1111',
   '2a00::1',
-])('%s is public, and is called by everybody', (address) => {
+])('%s is public, and every channel may call it', (address) => {
   for (const allowed of [false, [], true]) expect(refusalOf(address, allowed)).toBeUndefined()
 })
 
-/** Answers 502 with one row that says so, at once, and nothing has been called. */
+/** Expects a 502 at once, one row that says so, and no call. */
 async function isRefused(model: string): Promise<void> {
   const answer = await bed.chat({ model, messages })
   expect(await answer.json()).toMatchObject({ error: { code: 'upstream_error' } })
@@ -349,7 +349,7 @@ tenants:
 `
 }
 
-/** A server that notes the hosts it is called by. */
+/** A server that notes the host names of its calls. */
 async function startElsewhere(address: string, port = 0) {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -360,7 +360,7 @@ async function startElsewhere(address: string, port = 0) {
   return { server, port: (server.address() as AddressInfo).port, requests }
 }
 
-/** A resolver that gives each of the answers once, then the last for ever. */
+/** A resolver that gives each answer once, and then the last one forever. */
 function answering(lookups: string[], answers: string[][]): Lookup {
   return (hostname, _options, done) => {
     const answer = answers[Math.min(lookups.length, answers.length - 1)] ?? []

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../src/canonical/error.ts'
 import { type Listener, type UpstreamCall, Upstreams } from '../../src/upstream/upstreams.ts'
 import { answerBytes, type RawRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 
-/** Calls as their listeners hear them, on real sockets. */
+/** Calls and their listeners, on real sockets. */
 
 const bounds = {
   upstreamConnectMs: 2_000,
@@ -29,7 +29,7 @@ beforeEach(() => {
   actOnHead = () => {}
 })
 
-test('a client that left while the name was looked up: the connection is made, and nothing is sent', async () => {
+test('if a client leaves during the look-up of the name, the connection is made and nothing is sent', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   let isWanted = true
   const heard = listen({ isWanted: () => isWanted })
@@ -43,7 +43,7 @@ test('a client that left while the name was looked up: the connection is made, a
   await upstreams.destroy()
 })
 
-test('a call that waits for its connection ends at once when it is aborted, and nothing is sent later', async () => {
+test('an aborted call that waits for its connection ends at once, and nothing is sent later', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   const heard = listen()
   const call = ask(upstreams, heard.listener)
@@ -58,7 +58,7 @@ test('a call that waits for its connection ends at once when it is aborted, and 
   await upstreams.destroy()
 })
 
-test('a request that is answered before it is read keeps its memory, and its connection takes no other', async () => {
+test('a request that is answered before it was read keeps its memory, and its connection takes no other request', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   answerLookup()
   actOnHead = (request) => {
@@ -78,7 +78,7 @@ test('a request that is answered before it is read keeps its memory, and its con
   await upstreams.destroy()
 })
 
-test('interim answers are passed over wherever their bytes are split', async () => {
+test('interim answers are skipped wherever their bytes are split', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   answerLookup()
   const interim = Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
@@ -97,7 +97,7 @@ test('interim answers are passed over wherever their bytes are split', async () 
   await upstreams.destroy()
 })
 
-test('a call that is over has no say about the connection, which another call has', async () => {
+test('a call that has ended cannot affect the connection, which another call has', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   answerLookup()
   let first: UpstreamCall | undefined
@@ -108,7 +108,7 @@ test('a call that is over has no say about the connection, which another call ha
   })
   ask(upstreams, before.listener)
   await before.over
-  // The connection is free once its call has been told of its end.
+  // The connection is free after the call has reported its end.
   await new Promise((free) => setImmediate(free))
   act = (request) => {
     request.socket.write(answerBytes(request.turn === 2 ? 'x'.repeat(1_000_000) : '{}'))
@@ -124,7 +124,7 @@ test('a call that is over has no say about the connection, which another call ha
   const second = await paused.promise
   first?.pause()
   first?.resume()
-  // Whole calls on other connections: time enough for what would come.
+  // Three calls on other connections take longer than a wrong event would.
   for (let i = 0; i < 3; i++) {
     const other = listen()
     ask(upstreams, other.listener)
@@ -189,7 +189,7 @@ function listen(more: Partial<Listener> = {}) {
     over: over.promise,
     starts,
     text: () => Buffer.concat(chunks).toString(),
-    /** Whether the request had gone out whole when its answer ended. */
+    /** Whether the whole request had been sent when its answer ended. */
     atEnd: () => hadRequest,
   }
 }

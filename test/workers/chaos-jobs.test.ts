@@ -9,7 +9,7 @@ import { type ImageTestbed, imagesYaml, paidKey, startImageTestbed } from '../su
 import { allEnded } from '../support/image-truth.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
 
-test('of two workers that claim a job at once exactly one gets it, fifty times', async () => {
+test('when two workers claim a job at once, exactly one gets it, fifty times', async () => {
   const bed = await startJobBed(100)
   onTestFinished(bed.close)
   for (let i = 0; i < 50; i++) {
@@ -20,7 +20,7 @@ test('of two workers that claim a job at once exactly one gets it, fifty times',
   }
 })
 
-describe('what becomes of a job whose client was told that it failed, because the database took it too late', () => {
+describe('a job that Postgres accepted after its client had got an error', () => {
   let bed: ImageTestbed
   let worker: TollgateProcess
   let holder: Database
@@ -34,7 +34,7 @@ describe('what becomes of a job whose client was told that it failed, because th
     await bed?.close()
   })
 
-  test('with its row written first it is never run', async () => {
+  test('never runs if its row was written first', async () => {
     const id = await whileHeld(async (tx) => {
       const id = await submitInVain(tx)
       await untilRow(id)
@@ -46,11 +46,11 @@ describe('what becomes of a job whose client was told that it failed, because th
     await expectDisowned(id)
   })
 
-  test('with its row written while its images are made it is given up', async () => {
+  test('is given up if its row is written while its images are made', async () => {
     bed.upstream.hold()
     onTestFinished(bed.upstream.release)
     const id = await whileHeld(async (tx) => {
-      // Where whoever brings rows to the log notes how far it is: none is written.
+      // A shipper notes its position in this table together with the rows, so the lock keeps all rows away.
       await tx`LOCK TABLE journal_positions IN EXCLUSIVE MODE`
       const id = await whileHeld(submitInVain)
       await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(1)
@@ -62,7 +62,7 @@ describe('what becomes of a job whose client was told that it failed, because th
     await expectDisowned(id)
   })
 
-  test('with its row written behind its end it has been made, and the log keeps the one row', async () => {
+  test('ends normally if its row is written after its end, and the log keeps one row', async () => {
     const id = await whileHeld(async (tx) => {
       await tx`LOCK TABLE journal_positions IN EXCLUSIVE MODE`
       const id = await whileHeld(submitInVain)
@@ -70,7 +70,7 @@ describe('what becomes of a job whose client was told that it failed, because th
       await allEnded(bed, [id])
       return id
     })
-    // Behind it in the journal: when this one is there, the other one's has been tried.
+    // This request comes later in the journal. When its row is there, the earlier row was tried.
     const next = await bed.call('/v1/images/generations', { body: { model: 'nowhere', prompt: 'x' } })
     await untilRow(next.headers.get('x-request-id') ?? '')
     const rows = await bed.database.sql`SELECT outcome, cost_nano FROM requests WHERE id = ${id}`
@@ -78,11 +78,11 @@ describe('what becomes of a job whose client was told that it failed, because th
     await expectNothingHeld()
   })
 
-  test('its worker has nothing left to do', async () => {
+  test('leaves no work to its worker', async () => {
     expect(await worker.stop()).toBe(0)
   })
 
-  /** The id of a request whose acceptance waits for a lock until it is too late, and is done when the lock is gone. */
+  /** The id of a request whose acceptance waits for a lock until the client has an error, and succeeds afterwards. */
   async function submitInVain(tx: TransactionSql): Promise<string> {
     await tx`SELECT pg_advisory_xact_lock(hashtextextended(id::text, 7023913)) FROM tenants WHERE name = 'paid'`
     const body = { model: 'draw', prompt: 'too late held' }
@@ -124,14 +124,14 @@ describe('what becomes of a job whose client was told that it failed, because th
   }
 })
 
-describe('a job fails clearly, once, and its money is free again', () => {
+describe('a job fails once with a clear error, and its money is free again', () => {
   let bed: ImageTestbed
   beforeAll(async () => {
     bed = await startImageTestbed({ backend: 'postgres', env: { IMAGE_LEASE_MS: '1000' } })
   })
   afterAll(() => bed?.close())
 
-  test('when no image can be kept where the worker is: its log says where and why', async () => {
+  test('when the worker cannot store images: its log says where and why', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-full-'))
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
     const worker = await bed.startWorker({ DATA_DIR: dataDir })
@@ -143,14 +143,14 @@ describe('a job fails clearly, once, and its money is free again', () => {
     await worker.stop()
     expect(job).toMatchObject({ status: 'failed', result: null, error: { kind: 'unavailable' } })
     expect(JSON.stringify(job)).not.toContain(dataDir)
-    // Whoever pays the upstream is not made to pay it again for a full disk.
+    // A full disk does not make the operator pay the upstream again.
     expect(bed.upstream.count('no place')).toBe(1)
-    expect(saidOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
-    expect(saidOf(worker, id)).toContain(`cannot be kept in ${images}`)
+    expect(logLineOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
+    expect(logLineOf(worker, id)).toContain(`cannot be kept in ${images}`)
     await expectFailure(id)
   })
 
-  test('when its request cannot be opened, as after a change of SECRET_KEY', async () => {
+  test('when its request cannot be decrypted, as after a change of SECRET_KEY', async () => {
     const id = await bed.submit({ prompt: 'sealed elsewhere' }, paidKey)
     await bed.database.sql`UPDATE image_jobs SET request = ${Buffer.alloc(64)} WHERE id = ${id}`
     const worker = await bed.startWorker()
@@ -161,11 +161,11 @@ describe('a job fails clearly, once, and its money is free again', () => {
     })
     await worker.stop()
     expect(bed.upstream.count('sealed elsewhere')).toBe(0)
-    expect(saidOf(worker, id)).toContain('sealed with another SECRET_KEY')
+    expect(logLineOf(worker, id)).toContain('sealed with another SECRET_KEY')
     await expectFailure(id)
   })
 
-  test('when its model, or its channel, has gone from the catalog while it waited', async () => {
+  test('when its model or channel left the catalog while it waited', async () => {
     const gone = {
       model: await bed.submit({ model: 'chat-draw', prompt: 'model gone' }, paidKey),
       channel: await bed.submit({ prompt: 'channel gone' }, paidKey),
@@ -191,13 +191,13 @@ describe('a job fails clearly, once, and its money is free again', () => {
     await worker.stop()
     expect(bed.upstream.calls.length).toBe(calls)
     for (const id of Object.values(gone)) {
-      expect(saidOf(worker, id)).toContain('model_not_found')
+      expect(logLineOf(worker, id)).toContain('model_not_found')
       await expectFailure(id)
     }
   })
 
-  /** The line of a worker's log that tells of a job. */
-  function saidOf(worker: TollgateProcess, id: string): string {
+  /** The line about a job in a worker's log. */
+  function logLineOf(worker: TollgateProcess, id: string): string {
     return (
       worker
         .stderr()
@@ -206,7 +206,7 @@ describe('a job fails clearly, once, and its money is free again', () => {
     )
   }
 
-  /** One row that says so, no charge, nothing held. */
+  /** Expects one row that says so, no charge, and no held money. */
   async function expectFailure(id: string): Promise<void> {
     const { sql } = bed.database
     const rows = await sql`SELECT outcome, images FROM requests WHERE id = ${id}`

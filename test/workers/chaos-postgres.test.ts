@@ -4,7 +4,7 @@ import { freeKey, imagesYaml, paidKey, startImageTestbed } from '../support/imag
 import { allEnded, expectTruth } from '../support/image-truth.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 
-/** In OpenAI's envelope. */
+/** In the format of OpenAI's errors. */
 const away = {
   type: 'server_error',
   code: 'unavailable',
@@ -12,7 +12,7 @@ const away = {
 }
 
 describe.each(queueBackends())('with the queue on %s', (backend) => {
-  test('Postgres dies and comes back: jobs that ran and jobs that waited end once, and nobody is promised anything meanwhile', {
+  test('Postgres dies and comes back: running and waiting jobs end once, and no job is accepted meanwhile', {
     timeout: 120_000,
   }, async () => {
     const postgres = await breakableBackend('postgres')
@@ -44,7 +44,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       bed.call(path),
       bed.call(`${path}/${id}`, { method: 'DELETE' }),
     ])
-    const told = refused.map(async (answer) => {
+    const checks = refused.map(async (answer) => {
       const { error } = (await answer.json()) as { error: object }
       return { status: answer.status, retryAfter: answer.headers.get('retry-after'), error }
     })
@@ -53,8 +53,8 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       retryAfter: expect.stringMatching(/^\d+$/),
       error: expect.objectContaining(away),
     }
-    expect(await Promise.all(told)).toEqual(refused.map(() => expected))
-    // The upstream answers while there is nobody to tell.
+    expect(await Promise.all(checks)).toEqual(refused.map(() => expected))
+    // The upstream answers while Postgres is away.
     bed.upstream.release()
     await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(0)
     await postgres.restart()

@@ -19,10 +19,10 @@ import { anyMoment } from '../support/until.ts'
 
 const workerKills = amount('WORKER_KILLS', { test: 2, chaos: 100 })
 
-/** Leases are short, so that what a dead worker held is free soon; and no job is given up for its workers' deaths. */
+/** Short leases, so that the jobs of a dead worker are soon free. No job is given up because its workers died. */
 const env = { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '100', IMAGE_CONCURRENCY: '4', IMAGE_QUEUE_WINDOW: '8' }
 
-/** The tenant whose money is limited has enough for all of them. */
+/** The limited tenant has enough money for all jobs. */
 const yaml = (url: string) => imagesYaml(url).replace('balance_usd: "0.10"', 'balance_usd: "1000"')
 
 describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (backend) => {
@@ -40,7 +40,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     await bed?.close()
   })
 
-  test('a queue that lost everything gets the jobs again that waited', async () => {
+  test('a queue that lost everything gets the waiting jobs again', async () => {
     await noWorker()
     const wanted = await submitAll(6, 'waits')
     await untilQueued({ waiting: 6, active: 0 })
@@ -51,7 +51,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     expect(bed.upstream.calls.filter(({ body }) => String(body.prompt).startsWith('waits')).length).toBe(6)
   })
 
-  test('a queue that lost everything disturbs no job that runs, and gets those that wait behind it', async () => {
+  test('a queue that lost everything disturbs no running job, and gets the jobs that wait behind them', async () => {
     await theWorker()
     holdUpstream()
     const wanted = await submitAll(8, 'runs held')
@@ -64,13 +64,13 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
   })
 
   if (backend === 'redis') {
-    test('a Redis that dies and comes back is no end of any job', async () => {
+    test('the death of Redis ends no job', async () => {
       await theWorker()
       holdUpstream()
       const wanted = await submitAll(6, 'redis held')
       await untilRunning(4)
       await bed.redis?.kill9()
-      // Accepted all the same: the sweep brings them to the queue.
+      // The jobs are accepted all the same. The sweep queues them.
       for (const [id, n] of await submitAll(2, 'without redis')) wanted.set(id, n)
       bed.upstream.release()
       await bed.redis?.restart()
@@ -79,7 +79,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     })
   }
 
-  test('kill -9 of the API that a client waits at: the job is made, and a repeat elsewhere gets it', async () => {
+  test('after kill -9 of the API process that a client waits for, the job is made, and a repeat elsewhere gets it', async () => {
     await theWorker()
     const other = await bed.startApi()
     holdUpstream()
@@ -116,7 +116,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
   })
 
   test.each(['while the other still works on it', 'when the other has ended it'])(
-    'a worker that was away for longer than its lease, with its answer there, comes back %s: it changes nothing',
+    'a worker that was away for longer than its lease comes back %s, has an answer, and changes nothing',
     async (when) => {
       const prompt = `frozen ${when} held drip:5`
       const frozen = await theWorker()
@@ -136,7 +136,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
         await allEnded(bed, [...wanted.keys()])
       }
       frozen.child.kill('SIGCONT')
-      // It ends when what it ran has come to its end.
+      // It stops when its jobs have ended.
       expect(await frozen.stop()).toBe(0)
       const [job] = await bed.database
         .sql`SELECT state, fence FROM image_jobs WHERE id = ${[...wanted.keys()][0] ?? ''}`
@@ -161,9 +161,9 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
       holdUpstream()
       const prompt = () => `kill ${kill} held delay:${random.upTo(60)} drip:${random.upTo(60)}`
       for (const [id, n] of await submitAll(8, prompt, random)) wanted.set(id, n)
-      // One alone runs no more than four: both are in the middle of something.
+      // One worker runs at most four, so both are in the middle of jobs.
       await untilRunning(8)
-      // Half of the deaths come while the upstream works, the others at any moment until behind the end.
+      // Half of the kills come while the upstream works, the others at any moment until after the end.
       if (kill % 2 === 1) {
         bed.upstream.release()
         await anyMoment(random, 300)
@@ -187,7 +187,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     )
   })
 
-  /** The one that serves test after test: a start costs more than all else here. */
+  /** One worker for all tests, because its start takes more time than anything else here. */
   async function theWorker(): Promise<TollgateProcess> {
     worker ??= await bed.startWorker()
     return worker
@@ -211,7 +211,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     await expect.poll(() => queues.images.counts(), { timeout: 30_000 }).toEqual({ ...counts, delayed: 0 })
   }
 
-  /** As many jobs of both tenants, by id with the number of their images. */
+  /** Submits as many jobs of both tenants. Returns the number of images by id. */
   async function submitAll(count: number, prompt: string | (() => string), random = new Random(1)) {
     const orders = Array.from({ length: count }, (_, i) => ({
       n: 1 + random.upTo(2),
@@ -223,8 +223,8 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
   }
 
   /**
-   * As an operator who empties it, or a backend that lost its disk; what BullMQ needs to go on stays. A sweep may have
-   * brought jobs again when this resolves.
+   * Like an operator who empties the queue, or a backend that lost its disk. Keeps the rows that BullMQ needs to
+   * continue. A sweep may have queued jobs again when this resolves.
    */
   async function loseQueue(): Promise<void> {
     if (bed.redis !== undefined) await bed.redis.flush()

@@ -15,11 +15,11 @@ interface Received {
   method: string
   headers: IncomingHttpHeaders
   body: string
-  /** Milliseconds since the epoch when its connection was closed by the other side. */
+  /** Resolves when the other side has closed the connection. */
   closed: Promise<void>
 }
 
-/** A client's server. What it answers stands in the path, as statuses in order, the last for ever: `/500,200/name`. */
+/** A client's server. The path lists its answers in order, the last one forever: `/500,200/name`. */
 async function startReceiver() {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
@@ -44,7 +44,7 @@ async function startReceiver() {
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
-    /** Deliveries whose path ends so. */
+    /** The deliveries whose path ends with the name. */
     of: (name: string) => received.filter((one) => one.path.endsWith(name)),
     close: () =>
       new Promise<void>((resolve) => {
@@ -81,7 +81,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     if (answer.status !== 202) throw new Error(JSON.stringify(job))
     return job.id
   }
-  /** The job's webhook, once it has come to an end. */
+  /** The job's webhook, after its end. */
   const settled = (id: string) =>
     vi.waitFor(async () => {
       const job = (await (await bed.call(`${path}/${id}`)).json()) as Job
@@ -102,7 +102,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     ['an address', () => receiver.origin],
     ['a name', () => `http://localhost:${receiver.port}`],
   ])(
-    'a private one, given as %s, is not called unless that is allowed; the log says so without the URL',
+    'a private address, given as %s, is called only if that is allowed; the log says so without the URL',
     async (_, origin) => {
       const id = await submit(`${origin()}/200/refused?token=planted-in-the-url`, 'refused')
       expect(await settled(id)).toEqual({ status: 'failed', tries: 1 })
@@ -113,7 +113,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     },
   )
 
-  test('where private addresses are allowed, one POST brings the job, signed with the tenant’s own secret', async () => {
+  test("one POST delivers the job, signed with the tenant's own secret, also to an allowed private address", async () => {
     expect(await worker.stop()).toBe(0)
     worker = await bed.startWorker()
     const id = await submit(`${receiver.origin}/200/told?a=1`, 'told')
@@ -133,7 +133,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     expect(Buffer.from(await image.arrayBuffer())).toEqual(png('told 0'))
   })
 
-  test('each tenant has a secret of its own, and failed and cancelled jobs are told too', async () => {
+  test('each tenant has its own secret, and failed and cancelled jobs are delivered too', async () => {
     const failed = await submit(`${receiver.origin}/200/failed`, 'fail:400')
     const cancelled = await submit(`${receiver.origin}/200/cancelled`, 'hang to be cancelled', paidKey)
     await vi.waitFor(() => expect(bed.upstream.count('hang to be cancelled')).toBe(1), patient)
@@ -157,7 +157,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     await expect(verify(toldCancelled)).rejects.toThrow()
   })
 
-  test('what is not taken is sent again, as the same message', async () => {
+  test('a delivery that the receiver does not accept is repeated as the same message', async () => {
     const id = await submit(`${receiver.origin}/500,429,204/again`, 'again')
     expect(await settled(id)).toEqual({ status: 'delivered', tries: 3 })
     const deliveries = receiver.of('/again')
@@ -170,7 +170,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     ['says that it is gone', '410', 1],
     ['sends it elsewhere', '302', 3],
     ['does not answer', 'silent', 3],
-  ])('a receiver that %s is given up, and the job says so', async (_, plan, tries) => {
+  ])('a worker gives up a receiver that %s, and the job says so', async (_, plan, tries) => {
     const id = await submit(`${receiver.origin}/${plan}/given-up`, `given up ${plan}`)
     expect(await settled(id)).toEqual({ status: 'failed', tries })
     const deliveries = receiver.of(`/${plan}/given-up`)
@@ -180,13 +180,13 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('a receiver whose answer never ends has taken it, and is hung up on', async () => {
+  test('an answer that never ends counts as accepted, and the worker closes its connection', async () => {
     const id = await submit(`${receiver.origin}/endless/one`, 'endless')
     expect(await settled(id)).toEqual({ status: 'delivered', tries: 1 })
     await receiver.of('/endless/one')[0]?.closed
   })
 
-  test('a receiver that is not there is tried as often, and then given up', async () => {
+  test('a receiver that cannot be reached is tried as often, and then given up', async () => {
     const id = await submit('http://127.0.0.1:1/nobody', 'nobody')
     expect(await settled(id)).toEqual({ status: 'failed', tries: 3 })
   })
@@ -206,7 +206,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     expect(bed.upstream.count('refused at once')).toBe(0)
   })
 
-  test('the URL of a webhook stands in no table as it is', async () => {
+  test('no table holds the URL of a webhook in plain text', async () => {
     const tables = await bed.database.sql<{ name: string }[]>`
       SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`

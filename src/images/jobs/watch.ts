@@ -5,7 +5,7 @@ import type { ImageJob } from './job.ts'
 import type { ImageJobs } from './jobs.ts'
 
 /**
- * Watches the jobs for which somebody waits. Postgres's notifications make it fast. A regular read of these jobs makes it
+ * Watches the jobs for which clients wait. Postgres's notifications make it fast. A regular read of these jobs makes it
  * certain, because an outage loses notifications.
  */
 export class JobWatch {

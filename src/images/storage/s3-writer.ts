@@ -5,7 +5,7 @@ import type { ImageWriter } from './storage.ts'
 
 /**
  * Writes an image to an object of a bucket, part by part. A write waits while a part is under way: memory holds at most
- * about three parts, whatever the size of the image.
+ * about three parts, for an image of any size.
  */
 export class S3Writer implements ImageWriter {
   readonly key: string

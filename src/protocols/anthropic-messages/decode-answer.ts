@@ -114,7 +114,7 @@ interface OpenBlock {
   startInput: string
 }
 
-/** Turns the parts of a message into events that obey the grammar, in whatever order the parts come. */
+/** Turns the parts of a message into events that obey the grammar. The parts may come in any order. */
 class MessageDecoder {
   readonly events = new EventWriter()
   readonly #context: DecodeAnswerContext

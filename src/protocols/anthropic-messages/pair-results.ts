@@ -36,7 +36,7 @@ interface OpenCall {
   path: string
 }
 
-/** Ids must be unique in a request. Vendors that count anew in every answer repeat them. */
+/** Ids must be unique in a request. Vendors that start to count again in every answer repeat them. */
 function nameCalls(pieces: readonly Piece[], ids: CallIds): OpenCall[] {
   const calls: OpenCall[] = []
   for (const piece of pieces) {

@@ -10,7 +10,7 @@ import type { NameRules, ToolNames } from '../tool-names.ts'
  */
 export const nameRules: NameRules = { illegal: /^[^a-zA-Z_]|[^a-zA-Z0-9_.-]/, charactersMax: 64 }
 
-/** What the encoders of a conversation need. */
+/** The input that the encoders of a conversation share. */
 export interface ContentsContext {
   upstreamModel: string
   tools: ToolNames

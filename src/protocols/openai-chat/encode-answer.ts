@@ -5,7 +5,7 @@ import { legalCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { callIdRules } from './wire.ts'
 
-// What whole and streamed answers share.
+// Parts that whole and streamed answers share.
 
 /** Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls. */
 export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {

@@ -5,7 +5,7 @@ import type { RequestFacts } from '../protocol.ts'
 import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 import { readStreamOptions } from './request.ts'
 
-/** What the gateway must know of an endpoint whose requests and answers it only passes on. */
+/** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
 export interface PlainFormat {
   /** The member that holds what the model is given: a string or an array. It is required. */
   input: 'input' | 'prompt'

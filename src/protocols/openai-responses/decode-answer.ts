@@ -48,7 +48,7 @@ class ResponsesDecoder implements EventDecoder {
       // over yet.
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
     } else if (this.#error !== undefined && terminalStatus.has(type) && !hasError(event)) {
-      // An answer with an error is not whole, whatever its last event says.
+      // An answer with an error is not whole, even if its last event is a good end.
       return this.end()
     } else readEvent(type, event, this.#reader)
     return this.#reader.events.take()

@@ -77,11 +77,11 @@ test('a watcher that has left gets no more calls, and without watchers there are
   const leave = seen.map((mine) => watch.watch(id, (job) => mine.push(job.state)))
   await vi.waitFor(() => expect(seen.every((mine) => mine.length > 2)).toBe(true), patient)
   leave[0]?.()
-  const told = seen[0]?.length
+  const readsBefore = seen[0]?.length
   const [first, second] = seen
   const before = second?.length ?? 0
   await vi.waitFor(() => expect(second?.length).toBeGreaterThan(before + 2), patient)
-  expect(first?.length).toBe(told)
+  expect(first?.length).toBe(readsBefore)
   leave[1]?.()
   leave[1]?.()
   await untilSteady(() => state.reads, twentySweepsMs)

@@ -181,15 +181,15 @@ describe.each([
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    let said = ''
+    let output = ''
     for await (const text of child.stdout.setEncoding('utf8')) {
-      said += text
-      if (said.split('\n').length === 6) break
+      output += text
+      if (output.split('\n').length === 6) break
     }
     const exited = once(child, 'exit')
     child.kill('SIGKILL')
     await exited
-    const keys = said.trim().split('\n')
+    const keys = output.trim().split('\n')
     for (const key of keys) expect(await storage.open(key)).toBeUndefined()
     expect(await place.everything()).toHaveLength(5)
     expect(await storage.removeBefore(dayAfter(keys.at(-1)))).toBe(5)

@@ -24,7 +24,7 @@ const weather = tool('get_weather', {
 })
 
 describe('the strict vendor, called by the official SDK', () => {
-  it('answers as a plainly labelled demo, the same way each time', async () => {
+  it('labels its answers as a demo, and repeats them for the same request', async () => {
     const ask = () => client.chat.completions.create({ model, messages: user('hello') })
     const [first, second] = [await ask(), await ask()]
     expect(first.choices[0]?.message.content).toBe(
@@ -161,7 +161,7 @@ describe('the strict vendor, called by the official SDK', () => {
     expect(stopped.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'This is the ' } })
   })
 
-  it('refuses what it does not know in the format of the API', async () => {
+  it('refuses unknown members in the format of the API', async () => {
     await expect(client.chat.completions.create({ model, messages: [] })).rejects.toThrow(/400 messages/)
     await expect(client.models.list()).rejects.toThrow(/404 The strict vendor has only POST/)
   })
@@ -201,7 +201,7 @@ describe('the strict vendor, called by the official SDK', () => {
     }
   })
 
-  it('thinks when asked to, and knows its thought again', async () => {
+  it('thinks on request, and recognises its own thoughts', async () => {
     const messages = user('get_weather')
     const settings = { model, tools: [weather], reasoning_effort: 'low' as const }
     const first = await client.chat.completions.create({ ...settings, messages })
@@ -222,7 +222,7 @@ describe('the strict vendor, called by the official SDK', () => {
     expect(second.choices[0]?.message.content).toMatch(/sunny It knows 1 of its thoughts again/)
   })
 
-  it('survives a client that goes away in the middle', async () => {
+  it('stays up when a client leaves in the middle', async () => {
     const stream = await client.chat.completions.create({
       model,
       messages: user('x '.repeat(200)),

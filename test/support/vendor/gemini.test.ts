@@ -28,7 +28,7 @@ const declare = (...names: string[]) => [
 const messageOf = (answer: Json) => (isRecord(answer.error) ? answer.error.message : undefined)
 
 describe('the strict vendor’s generateContent', () => {
-  it('is labelled, signed and counted', async () => {
+  it('labels, signs and counts its answers', async () => {
     const answer = await generate({ contents: [hello] })
     expect(answer).toMatchObject({
       candidates: [

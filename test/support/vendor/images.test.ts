@@ -16,16 +16,16 @@ const model = 'demo-image'
 const cat = { model, prompt: 'a cat on a mat', size: '256x256' } as const
 
 describe('the strict vendor’s images, called by the official SDK', () => {
-  it('are PNGs of the size that was asked for, and of 1024x1024 where none was', async () => {
+  it('are PNGs of the requested size, or of 1024x1024 without one', async () => {
     const sizes = ['256x256', '512x512', '1536x1024', '2048x2048', '768x256', 'auto', undefined]
     for (const size of sizes) {
       const answer = await client.images.generate({ model, prompt: 'a cat', ...(size && { size }) })
       const { width, height, rows } = decodePng(answer.data?.[0]?.b64_json)
-      const told = size === undefined || size === 'auto' ? '1024x1024' : size
-      expect(`${width}x${height}`).toBe(told)
+      const expectedSize = size === undefined || size === 'auto' ? '1024x1024' : size
+      expect(`${width}x${height}`).toBe(expectedSize)
       expect(rows).toHaveLength((width + 1) * height)
       expect(answer).toMatchObject({
-        size: told,
+        size: expectedSize,
         quality: 'medium',
         background: 'opaque',
         output_format: 'png',
@@ -53,7 +53,7 @@ describe('the strict vendor’s images, called by the official SDK', () => {
     expect((await usageOf({ prompt: 'a cat '.repeat(100) })).input).toBeGreaterThan(one.input + 100)
   })
 
-  it('stream each picture behind its previews, and end without a word', async () => {
+  it('stream each picture after its previews, and end without a marker', async () => {
     const stream = await client.images.generate({ ...cat, n: 2, stream: true, partial_images: 3 })
     const events: OpenAI.Images.ImageGenStreamEvent[] = []
     for await (const event of stream) events.push(event)
@@ -127,7 +127,7 @@ describe('the strict vendor’s images, called by the official SDK', () => {
     }
   })
 
-  it('take every member that has nothing to say here', async () => {
+  it('accept every member without an effect here', async () => {
     const answer = await client.images.generate({
       ...cat,
       n: 10,
@@ -148,7 +148,7 @@ describe('the strict vendor’s images, called by the official SDK', () => {
     for (const image of answer.data ?? []) expect(decodePng(image.b64_json).width).toBe(256)
   })
 
-  it('leave the strict vendor whole when their reader goes away in the middle', async () => {
+  it('do no harm to the strict vendor when the reader leaves in the middle', async () => {
     const stream = await client.images.generate({ ...cat, n: 10, stream: true, partial_images: 3 })
     for await (const _ of stream) break
     expect((await client.images.generate(cat)).data).toHaveLength(1)

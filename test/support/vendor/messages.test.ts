@@ -37,7 +37,7 @@ describe('the strict vendor’s Messages, called by the official SDK', () => {
     expect(counted.input_tokens).toBe(whole.usage.input_tokens)
   })
 
-  it('end for the reason that ended them', async () => {
+  it('name the reason for their end', async () => {
     const messages = [{ role: 'user' as const, content: 'hi' }]
     expect(await client().messages.create({ model, max_tokens: 4, messages })).toMatchObject({
       stop_reason: 'max_tokens',
@@ -48,7 +48,7 @@ describe('the strict vendor’s Messages, called by the official SDK', () => {
     ).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'no model' })
   })
 
-  it('think, call tools side by side, and know their thoughts again by their signature', async () => {
+  it('think, call tools in parallel, and recognise their thoughts by the signature', async () => {
     const ask = {
       model,
       max_tokens: 4000,
@@ -112,7 +112,7 @@ describe('the strict vendor’s Messages, called by the official SDK', () => {
     expect(JSON.stringify(answer.content)).toContain('[image: image/png, 8 bytes] What is it?')
   })
 
-  it('take turns of the system between others', async () => {
+  it('accept system turns between others', async () => {
     const messages = [
       { role: 'user', content: 'hi' },
       { role: 'system', content: 'Be kind.' },

@@ -58,7 +58,7 @@ describe('the strict vendor’s Responses, called by the official SDK', () => {
     expect(cut).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
   })
 
-  it('call tools side by side, think, and know the thought again when it comes back sealed', async () => {
+  it('call tools in parallel, think, and recognise a thought that comes back sealed', async () => {
     const ask = {
       model,
       store: false,
@@ -109,7 +109,7 @@ describe('the strict vendor’s Responses, called by the official SDK', () => {
     expect(streamed.output).toMatchObject([{ arguments: '{"city":"demo"}' }, { input }])
   })
 
-  it('can be gone on from, fetched and deleted while they are held', async () => {
+  it('can be continued, fetched and deleted while the vendor holds them', async () => {
     const first = await client.responses.create({ model, input: 'get_time', tools: [time] })
     const call = first.output[0]
     const call_id = call?.type === 'function_call' ? call.call_id : ''

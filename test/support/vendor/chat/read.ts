@@ -235,10 +235,10 @@ function readFormat(format: unknown): Question['format'] {
   const type = expectOneOf(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
   if (type === 'json_object') return { type: 'object' }
   if (type !== 'json_schema') return { type: 'text' }
-  const told = expectObject(format.json_schema, 'response_format.json_schema')
-  checkName(told.name, 'response_format.json_schema.name')
-  if (told.strict === true) checkStrictSchema(told.schema, 'response_format.json_schema.schema')
-  return { type: 'schema', schema: told.schema ?? {} }
+  const declared = expectObject(format.json_schema, 'response_format.json_schema')
+  checkName(declared.name, 'response_format.json_schema.name')
+  if (declared.strict === true) checkStrictSchema(declared.schema, 'response_format.json_schema.schema')
+  return { type: 'schema', schema: declared.schema ?? {} }
 }
 
 function readStop(stop: unknown): string[] {

@@ -34,8 +34,8 @@ export function resultsOf(content: Json | undefined): string[] {
   if (parts.some((part) => textOf(part.text) !== undefined)) return []
   const results = objectsAt(parts, 'functionResponse').map(({ response, parts: media }) => {
     const { output, error, ...rest } = isRecord(response) ? response : {}
-    const told = error === undefined ? (output ?? rest) : `error: ${wordOf(error)}`
-    return [wordOf(told), wordsOf(media)].filter((words) => words !== '').join(' ')
+    const outcome = error === undefined ? (output ?? rest) : `error: ${wordOf(error)}`
+    return [wordOf(outcome), wordsOf(media)].filter((words) => words !== '').join(' ')
   })
   const beside = wordsOf(parts)
   return beside === '' || results.length === 0 ? results : [...results, beside]

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { Folding } from '../../src/ledger/folding.ts'
 import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
+import { RefusalAggregator } from '../../src/ledger/refusal-aggregator.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
 const refused = aClose({
@@ -10,44 +10,44 @@ const refused = aClose({
   attempts: [],
 })
 
-function startFolding(options: { rowsPerMinute: number; mayWrite?: boolean }) {
+function startAggregator(options: { rowsPerMinute: number; mayWrite?: boolean }) {
   const written: { open: OpenRecord; close: CloseRecord }[] = []
-  const folding = new Folding({
+  const aggregator = new RefusalAggregator({
     rowsPerMinute: options.rowsPerMinute,
     mayWrite: () => options.mayWrite ?? true,
     write: async (open, close) => void written.push({ open, close }),
   })
-  return { folding, written, counted: () => written.reduce((sum, { close }) => sum + close.folded, 0) }
+  return { aggregator, written, counted: () => written.reduce((sum, { close }) => sum + close.folded, 0) }
 }
 
-test('the first rows of a caller are written one by one, and all others are counted', async () => {
-  const { folding, written, counted } = startFolding({ rowsPerMinute: 3 })
-  for (let i = 0; i < 100; i++) await folding.add(anOpen(), refused)
+test('the first rows of a caller are written one by one, and one row counts all others', async () => {
+  const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 3 })
+  for (let i = 0; i < 100; i++) await aggregator.add(anOpen(), refused)
   expect(written).toHaveLength(3)
-  await folding.end()
+  await aggregator.end()
   expect(written).toHaveLength(4)
   expect(counted()).toBe(100)
 })
 
-test('while nothing may be written, rows of known callers wait as one counted row for each key, without bodies', async () => {
-  const { folding, written, counted } = startFolding({ rowsPerMinute: 60, mayWrite: false })
+test('while no row may be written, the rows of known callers become one counted row for each key, without bodies', async () => {
+  const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 60, mayWrite: false })
   const keys = [randomUUIDv7(), randomUUIDv7()]
   for (let i = 0; i < 100; i++)
-    await folding.add(anOpen({ keyId: keys[i % 2] ?? null, tenantId: keys[i % 2] ?? null }), refused)
+    await aggregator.add(anOpen({ keyId: keys[i % 2] ?? null, tenantId: keys[i % 2] ?? null }), refused)
   expect(written).toHaveLength(0)
-  await folding.end()
+  await aggregator.end()
   expect(written.map(({ open }) => open.tenantId).sort()).toEqual([...keys].sort())
   expect(written.map(({ open }) => open.body)).toEqual([null, null])
   expect(counted()).toBe(100)
 })
 
-test('more callers than can be watched share a row that is of nobody in particular', async () => {
-  const { folding, written, counted } = startFolding({ rowsPerMinute: 0 })
+test('callers that cannot be counted one by one share one row without a key', async () => {
+  const { aggregator, written, counted } = startAggregator({ rowsPerMinute: 0 })
   for (let i = 0; i < 10_050; i++) {
     const id = randomUUIDv7()
-    await folding.add(anOpen({ keyId: id, tenantId: id, groupId: id }), refused)
+    await aggregator.add(anOpen({ keyId: id, tenantId: id, groupId: id }), refused)
   }
-  await folding.end()
+  await aggregator.end()
   const shared = written.filter(({ open }) => open.keyId === null)
   expect(shared).toMatchObject([{ open: { tenantId: null, groupId: null }, close: { folded: 50 } }])
   expect(counted()).toBe(10_050)

@@ -73,6 +73,21 @@ export const unlimitedLease: Lease = Object.freeze({
   tokens: undefined,
 })
 
+/** A lease of which only the first settling counts. */
+export function lease({ requests, tokens }: Standing, settle: Lease['settle']): Lease {
+  let settled = false
+  return {
+    granted: true,
+    requests,
+    tokens,
+    settle(actualTokens) {
+      if (settled) return
+      settled = true
+      settle(actualTokens)
+    },
+  }
+}
+
 export function isLimited({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): boolean {
   return requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrency !== undefined
 }

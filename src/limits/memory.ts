@@ -5,6 +5,7 @@ import {
   type Lease,
   type LimitName,
   type Limits,
+  lease,
   type Scope,
   unlimitedLease,
 } from './limits.ts'
@@ -72,16 +73,7 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
         return { granted: false, ...denial, ...standingOf(scopes, held.map(stateOfHold), refused) }
       }
       charge(held)
-      let settled = false
-      return {
-        granted: true,
-        settle(actualTokens) {
-          if (settled) return
-          settled = true
-          settle(held, actualTokens)
-        },
-        ...standingOf(scopes, held.map(stateOfHold)),
-      }
+      return lease(standingOf(scopes, held.map(stateOfHold)), (actualTokens) => settle(held, actualTokens))
     },
     note(scopes, tokensEstimate) {
       const held = holdsOf(scopes, tokensEstimate)

@@ -3,14 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inTime, LateError } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
-import {
-  type Decision,
-  type Lease,
-  type Limits,
-  type LimitsState,
-  type Scope,
-  unlimitedLease,
-} from './limits.ts'
+import { type Decision, type Limits, type LimitsState, lease, type Scope, unlimitedLease } from './limits.ts'
 import { type MemoryLimits, memoryLimits } from './memory.ts'
 import { connectMs, RedisStore, type Taken } from './redis-store.ts'
 
@@ -287,18 +280,4 @@ function refusal(
   const allowed = { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency }[limit] ?? 0
   const standing = standingOf(scopes, levels, refused)
   return { granted: false, scope: scope.kind, limit, allowed, retryAfterMs, ...standing }
-}
-
-function lease({ requests, tokens }: Pick<Lease, 'requests' | 'tokens'>, settle: Lease['settle']): Lease {
-  let settled = false
-  return {
-    granted: true,
-    requests,
-    tokens,
-    settle(actualTokens) {
-      if (settled) return
-      settled = true
-      settle(actualTokens)
-    },
-  }
 }

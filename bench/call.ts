@@ -8,6 +8,13 @@ export interface Expected {
   terminal: string | undefined
 }
 
+/** What came while the measured window was open. */
+export interface Window {
+  events: number
+  calls: number
+  delaysUs: number[]
+}
+
 /** One call of the load driver. Counts the bytes and events of the answer, and finds its fault. */
 export class Call implements Dispatcher.DispatchHandler {
   /** Undefined when the answer was right to the byte. */
@@ -23,7 +30,7 @@ export class Call implements Dispatcher.DispatchHandler {
   #last: Buffer = Buffer.alloc(0)
 
   // One window for all calls: a check per chunk is cheaper than a list of chunks per call.
-  static #window: { events: number; calls: number; delaysUs: number[] } | undefined
+  static #window: Window | undefined
 
   static make(expected: Expected, intendedUs: number): Call {
     return new Call(expected, intendedUs, Promise.withResolvers<Call>())
@@ -33,7 +40,7 @@ export class Call implements Dispatcher.DispatchHandler {
     Call.#window = { events: 0, calls: 0, delaysUs: [] }
   }
 
-  static closeWindow(): { events: number; calls: number; delaysUs: number[] } {
+  static closeWindow(): Window {
     const closed = Call.#window ?? { events: 0, calls: 0, delaysUs: [] }
     Call.#window = undefined
     return closed

@@ -1,7 +1,8 @@
 import type { ImageCpu } from './image-rig.ts'
 import type { ImageSample, Spread } from './image-sample.ts'
+import { tableOf } from './table.ts'
 
-export const sampleHead = [
+const sampleHead = [
   'queue on',
   'window',
   'round',
@@ -35,17 +36,8 @@ export function idleCells(cpu: ImageCpu): string[] {
 }
 
 /** The first four columns are names, the rest figures. */
-export function tableOf(rows: readonly (readonly string[])[]): string {
-  const all = [sampleHead, ...rows]
-  const widths = sampleHead.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
-  const write = (row: readonly string[]) =>
-    row
-      .map((cell, column) =>
-        column < 4 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd()
-  return all.map(write).join('\n')
+export function tableOfSamples(rows: readonly (readonly string[])[]): string {
+  return tableOf([sampleHead, ...rows], (column) => column >= 4)
 }
 
 function cpuCells({ api, workers, postgres, redis }: ImageCpu): string[] {

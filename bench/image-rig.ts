@@ -1,13 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import postgres from 'postgres'
-import { startEmbedded } from '../src/db/embedded.ts'
-import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
-import { type Peer, startPeer } from './peer.ts'
+import { startServer } from './peer.ts'
 import { processCpuUs } from './process-cpu.ts'
+import { startTemporary } from './temporary-postgres.ts'
 import { openUsageLog } from './usage-log.ts'
 
 export interface ImageRigOptions {
@@ -50,11 +46,10 @@ export async function startImageRig(options: ImageRigOptions): Promise<ImageRig>
     const usageLog = await openDatabase(options, ends)
     const redis = options.backend === 'redis' ? await startRedis() : undefined
     if (redis !== undefined) ends.push(() => redis.stop())
-    const upstream = startPeer<{ port: number } | { requests: number }>('image-upstream.ts')
+    const upstream = await startServer('image-upstream.ts')
     ends.push(() => upstream.stop())
-    const reply = await upstream.receive()
     const keys = Array.from({ length: options.tenants }, (_, index) => `bench-key-of-tenant-${index + 1}`)
-    const gatewayYaml = gatewayFile('port' in reply ? reply.port : 0, keys)
+    const gatewayYaml = gatewayFile(upstream.port, keys)
     const env = {
       NODE_ENV: 'production',
       IMAGE_CONCURRENCY: String(imageConcurrency),
@@ -89,7 +84,7 @@ export async function startImageRig(options: ImageRigOptions): Promise<ImageRig>
         postgres: usageLog.cpuUs(),
         redis: redis === undefined ? Number.NaN : processCpuUs(redis.pid),
       }),
-      upstreamCalls: () => callsOf(upstream),
+      upstreamCalls: () => upstream.requests(),
       stop,
     }
   } catch (error) {
@@ -99,13 +94,7 @@ export async function startImageRig(options: ImageRigOptions): Promise<ImageRig>
 }
 
 async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => Promise<unknown>)[]) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
-  ends.push(async () => rmSync(dataDir, { recursive: true, force: true }))
-  // Postgres never runs as root: its own user must be able to enter this directory.
-  chmodSync(dataDir, 0o755)
-  const embedded = await startEmbedded({
-    dataDir,
-    log: silentLog,
+  const temporary = await startTemporary({
     settings: countStatements
       ? {
           shared_preload_libraries: 'pg_stat_statements',
@@ -114,19 +103,13 @@ async function openDatabase({ countStatements }: ImageRigOptions, ends: (() => P
         }
       : {},
   })
-  ends.push(() => embedded.stop())
-  const usageLog = await openUsageLog(embedded.url)
+  ends.push(() => temporary.stop())
+  const usageLog = await openUsageLog(temporary.url)
   ends.push(() => usageLog.close())
   const sql = postgres(usageLog.url, { max: 1, onnotice: () => {} })
   ends.push(() => sql.end())
   if (countStatements) await sql`CREATE EXTENSION pg_stat_statements`
   return { ...usageLog, sql }
-}
-
-async function callsOf(upstream: Peer<{ port: number } | { requests: number }>): Promise<number> {
-  upstream.send('count')
-  const reply = await upstream.receive()
-  return 'requests' in reply ? reply.requests : Number.NaN
 }
 
 /** The models `draw-0` and `draw-200`, named for the upstream's delay in ms. Tollgate holds and charges their price. */

@@ -1,8 +1,6 @@
 // The upstream of the image bench, in a process of its own: openai-images, one picture of 100 KB as base64, the same each
-// time and made beforehand. The model's name has the delay in ms, such as `draw-200`. Sends its port to its parent, and
-// answers the message 'count' with the number of requests since the last one.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+// time and made beforehand. The model's name has the delay in ms, such as `draw-200`.
+import { serveBodies } from './serve-bodies.ts'
 
 const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 /** Bytes that cannot be compressed, and are the same in every run. */
@@ -21,27 +19,13 @@ const answer = Buffer.from(
     output_format: 'png',
   }),
 )
-let requests = 0
 
-const server = createServer((request, response) => {
-  requests++
-  const parts: Buffer[] = []
-  request.on('data', (part: Buffer) => parts.push(part))
-  request.on('end', () => {
-    const delayMs = Number(/"model":"draw-(\d+)"/.exec(Buffer.concat(parts).toString('latin1'))?.[1])
-    const send = () => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
-      response.end(answer)
-    }
-    if (delayMs > 0) setTimeout(send, delayMs)
-    else send()
-  })
+serveBodies((body, response) => {
+  const delayMs = Number(/"model":"draw-(\d+)"/.exec(body.toString('latin1'))?.[1])
+  const send = () => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
+    response.end(answer)
+  }
+  if (delayMs > 0) setTimeout(send, delayMs)
+  else send()
 })
-server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: (server.address() as AddressInfo).port }))
-
-process.on('message', () => {
-  process.send?.({ requests })
-  requests = 0
-})
-process.on('disconnect', () => process.exit(0))

@@ -2,15 +2,17 @@
 //   [--window 4,8,16,32] [--tenants 1] [--statements]
 // Measures image jobs from their request to their end, on each backend of the queue. Exit code 1: the figures are void.
 // --window: IMAGE_QUEUE_WINDOW, one rig for each. --statements: also the cost of each statement; counting it costs too.
+
 import { spawnSync } from 'node:child_process'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { connections, type ImageDrive } from './image-load.ts'
-import { idleCells, sampleCells, tableOf } from './image-report.ts'
+import { idleCells, sampleCells, tableOfSamples } from './image-report.ts'
 import { type ImageRig, type ImageRigOptions, imageConcurrency, startImageRig } from './image-rig.ts'
 import { type ImageSample, sampleIdle, sampleImages } from './image-sample.ts'
 import { resetStatements, topStatements } from './image-statements.ts'
+import { chosenOf } from './table.ts'
 
 const { values: options, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -41,7 +43,7 @@ const scenarios: readonly { name: string; model: string; drive: ImageDrive }[] =
 /** Warms up the first queries, the queue, and V8's compiled code. */
 const warmUp = { kind: 'burst', jobs: 100 } as const
 
-const chosen = chosenScenarios()
+const chosen = chosenOf(scenarios, positionals)
 const backends = chosenBackends(options.backend)
 const windows = options.window === '' ? [undefined] : options.window.split(',').map(Number)
 const rows: string[][] = []
@@ -54,7 +56,7 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     }
   }
 }
-console.log(`\n${tableOf(rows)}\n`)
+console.log(`\n${tableOfSamples(rows)}\n`)
 console.log(
   faults.length === 0
     ? 'No errors, every job ran once and asked the upstream once, rows = jobs, the ledger adds up.'
@@ -112,18 +114,6 @@ async function faultsOfLedger({ sql }: ImageRig, accepted: number): Promise<stri
       .filter(({ differences }) => differences > 0)
       .map(({ rule, differences, samples }) => `not so, ${differences} times: ${rule}: ${samples}`),
   ]
-}
-
-function chosenScenarios() {
-  for (const name of positionals) {
-    if (scenarios.some((scenario) => scenario.name === name)) continue
-    throw new Error(
-      `There is no scenario "${name}". Choose from: ${scenarios.map((one) => one.name).join(', ')}.`,
-    )
-  }
-  return positionals.length === 0
-    ? scenarios
-    : scenarios.filter((scenario) => positionals.includes(scenario.name))
 }
 
 function chosenBackends(name: string): readonly Backend[] {

@@ -1,9 +1,10 @@
 // The load driver, in a process of its own. For each Task from its parent it sends 'start' when the measured window opens,
 // 'end' when it closes, and then the LoadResult. It checks every answer: status, bytes, events, terminal. If it cannot know
 // the bytes beforehand, it fully checks one answer before the window, and the others must have as many bytes.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import { type Answer, answerFor, nowUs } from './answers.ts'
-import { Call, type Expected } from './call.ts'
+import { Call, type Expected, type Window } from './call.ts'
 import { type ClientProtocol, clients, requestBody } from './clients.ts'
 import { messagesFault } from './messages-answer.ts'
 import { percentile } from './percentile.ts'
@@ -106,12 +107,6 @@ function connections(drive: Drive): number {
   return drive.kind === 'hold' ? drive.streams : 256
 }
 
-interface Window {
-  events: number
-  calls: number
-  delaysUs: number[]
-}
-
 async function drive(drive: Drive, open: (intendedUs: number) => Promise<Call>): Promise<Window> {
   if (drive.kind === 'hold') return await hold(drive, open)
   Call.openWindow()
@@ -151,7 +146,7 @@ async function openLoop(
 /** Timers are exact to a millisecond only. The rest of the wait polls, so that we do not cause a late start. */
 async function until(us: number): Promise<void> {
   const sleepMs = (us - nowUs()) / 1000 - 1.5
-  if (sleepMs > 0) await new Promise((resolve) => setTimeout(resolve, sleepMs))
+  if (sleepMs > 0) await sleep(sleepMs)
   while (nowUs() < us) await new Promise((resolve) => setImmediate(resolve))
 }
 
@@ -163,18 +158,14 @@ async function hold(drive: Extract<Drive, { kind: 'hold' }>, open: (intendedUs: 
     if (intendedUs > nowUs()) await until(intendedUs)
     all.push(open(intendedUs))
   }
-  await pause(500)
+  await sleep(500)
   Call.openWindow()
   process.send?.('start')
-  await pause(drive.windowMs)
+  await sleep(drive.windowMs)
   process.send?.('end')
   const inWindow = Call.closeWindow()
   await Promise.all(all)
   return inWindow
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function summarize(calls: Call[], eventsEach: number, inWindow: Window): LoadResult {

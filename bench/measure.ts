@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClientProtocol } from './clients.ts'
 import type { LoadResult, Task } from './load.ts'
-import { type Peer, startPeer } from './peer.ts'
+import { type Peer, type ServerPeer, startPeer, startServer } from './peer.ts'
 import { peakResidentMb, processCpuUs } from './process-cpu.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Subject } from './subjects.ts'
@@ -9,21 +9,18 @@ import type { UsageLog } from './usage-log.ts'
 
 /** The processes around the subjects. */
 export interface Rig {
-  upstream: Peer<{ port: number } | { requests: number }>
-  upstreamPort: number
+  upstream: ServerPeer
   load: Peer<unknown>
   usageLog: UsageLog
   stop(): Promise<void>
 }
 
 export async function startRig(usageLog: UsageLog): Promise<Rig> {
-  const upstream: Rig['upstream'] = startPeer('mock-upstream.ts')
   const load: Rig['load'] = startPeer('load.ts')
-  const reply = await upstream.receive()
+  const upstream = await startServer('mock-upstream.ts')
   await load.receive()
   return {
     upstream,
-    upstreamPort: 'port' in reply ? reply.port : 0,
     load,
     usageLog,
     async stop() {
@@ -92,7 +89,7 @@ export async function sampleSubject(
 }
 
 async function sampleDirect(rig: Rig, scenario: Scenario): Promise<Sample> {
-  const origin = `http://127.0.0.1:${rig.upstreamPort}`
+  const origin = `http://127.0.0.1:${rig.upstream.port}`
   const at = { origin, key: 'none', protocol: 'openai-chat' as const }
   return await sample(rig, scenario, at, () => processCpuUs(rig.upstream.pid))
 }
@@ -113,12 +110,10 @@ async function sample(
   if (scenario.settleMs > 0) await delay(scenario.settleMs)
   const after = read()
   const load = (await rig.load.receive()) as LoadResult
-  rig.upstream.send('count')
-  const seen = await rig.upstream.receive()
   return {
     cpuUs: after.cpuUs - before.cpuUs,
     postgresCpuUs: after.postgresCpuUs - before.postgresCpuUs,
     load,
-    missing: load.sent - ('requests' in seen ? seen.requests : 0),
+    missing: load.sent - (await rig.upstream.requests()),
   }
 }

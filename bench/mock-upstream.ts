@@ -1,7 +1,5 @@
-// The upstream of the bench, in a process of its own: raw and cheap, so that the subjects get the machine's time. Sends its
-// port to its parent, and answers the message 'count' with the number of requests since the last one.
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+// The upstream of the bench, in a process of its own: raw and cheap, so that the subjects get the machine's time.
+import type { ServerResponse } from 'node:http'
 import {
   type Answer,
   answerFor,
@@ -13,38 +11,23 @@ import {
   nowUs,
   usageFrame,
 } from './answers.ts'
+import { serveBodies } from './serve-bodies.ts'
 
 /** The end of a stream, as real upstreams send it. */
 const tailWithUsage = Buffer.concat([finishFrame, usageFrame, done])
 const tailWithoutUsage = Buffer.concat([finishFrame, done])
-let requests = 0
 const answers = new Map<string, Answer>()
 
-const server = createServer((request, response) => {
-  requests++
-  const parts: Buffer[] = []
-  request.on('data', (part: Buffer) => parts.push(part))
-  request.on('end', () => {
-    const [first] = parts
-    const body = parts.length === 1 && first ? first : Buffer.concat(parts)
-    const model = modelOf(body)
-    const answer = answers.get(model) ?? answerFor(model)
-    answers.set(model, answer)
-    if (answer.kind === 'json') return sendJson(response, answer.delayMs)
-    const tail = body.includes('"include_usage":true') ? tailWithUsage : tailWithoutUsage
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    if (answer.kind === 'paced') sendPaced(response, answer, tail)
-    else sendBurst(response, answer.events, tail)
-  })
+serveBodies((body, response) => {
+  const model = modelOf(body)
+  const answer = answers.get(model) ?? answerFor(model)
+  answers.set(model, answer)
+  if (answer.kind === 'json') return sendJson(response, answer.delayMs)
+  const tail = body.includes('"include_usage":true') ? tailWithUsage : tailWithoutUsage
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (answer.kind === 'paced') sendPaced(response, answer, tail)
+  else sendBurst(response, answer.events, tail)
 })
-server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: (server.address() as AddressInfo).port }))
-
-process.on('message', () => {
-  process.send?.({ requests })
-  requests = 0
-})
-process.on('disconnect', () => process.exit(0))
 
 /** The bench's bodies name the model first, and gateways change at most its value. */
 function modelOf(body: Buffer): string {

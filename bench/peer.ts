@@ -10,6 +10,28 @@ export interface Peer<Reply> {
   stop(): Promise<void>
 }
 
+/** A peer that serves requests with `serveBodies`. */
+export interface ServerPeer extends Pick<Peer<unknown>, 'pid' | 'stop'> {
+  port: number
+  /** Requests since the last call of this function. */
+  requests(): Promise<number>
+}
+
+export async function startServer(file: string, args: string[] = []): Promise<ServerPeer> {
+  const peer = startPeer<{ port: number } | { requests: number }>(file, args)
+  const reply = await peer.receive()
+  return {
+    pid: peer.pid,
+    port: 'port' in reply ? reply.port : 0,
+    async requests() {
+      peer.send('count')
+      const counted = await peer.receive()
+      return 'requests' in counted ? counted.requests : Number.NaN
+    },
+    stop: peer.stop,
+  }
+}
+
 /** Start a file of this folder. */
 export function startPeer<Reply>(file: string, args: string[] = []): Peer<Reply> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args)

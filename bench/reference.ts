@@ -1,9 +1,9 @@
 // R, the yardstick: the least that any gateway on Node must do. Bare node:http, the body collected and parsed, a
 // cached key looked up, a token bucket, undici's dispatch, raw bytes forwarded. No routing, no usage log, no budget.
 // Arguments: origin of the upstream, the one valid key.
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'
+import { serveBodies } from './serve-bodies.ts'
 
 const [, , upstreamOrigin = '', key = ''] = process.argv
 const pool = new Pool(upstreamOrigin, { pipelining: 1, headersTimeout: 600_000, bodyTimeout: 120_000 })
@@ -15,26 +15,17 @@ interface Bucket {
 const buckets = new Map<string, Bucket>([[`Bearer ${key}`, { tokens: 1e6, filledAt: performance.now() }]])
 const upstreamHeaders = ['content-type', 'application/json', 'authorization', 'Bearer upstream-secret']
 
-const server = createServer((request, response) => {
-  const parts: Buffer[] = []
-  request.on('data', (part: Buffer) => parts.push(part))
-  request.on('end', () => {
-    const bucket = buckets.get(request.headers.authorization ?? '')
-    if (!bucket) return refuse(response, 401)
-    if (!take(bucket)) return refuse(response, 429)
-    const [first] = parts
-    const body = parts.length === 1 && first ? first : Buffer.concat(parts)
-    const chat = JSON.parse(body.toString())
-    if (typeof chat.model !== 'string') return refuse(response, 400)
-    pool.dispatch(
-      { path: '/v1/chat/completions', method: 'POST', headers: upstreamHeaders, body },
-      new Relay(response),
-    )
-  })
+serveBodies((body, response, request) => {
+  const bucket = buckets.get(request.headers.authorization ?? '')
+  if (!bucket) return refuse(response, 401)
+  if (!take(bucket)) return refuse(response, 429)
+  const chat = JSON.parse(body.toString())
+  if (typeof chat.model !== 'string') return refuse(response, 400)
+  pool.dispatch(
+    { path: '/v1/chat/completions', method: 'POST', headers: upstreamHeaders, body },
+    new Relay(response),
+  )
 })
-server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: (server.address() as AddressInfo).port }))
-process.on('disconnect', () => process.exit(0))
 
 function take(bucket: Bucket): boolean {
   const now = performance.now()

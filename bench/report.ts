@@ -1,6 +1,7 @@
 import type { Measurement, Sample } from './measure.ts'
 import { median } from './percentile.ts'
 import type { Scenario } from './scenarios.ts'
+import { tableOf } from './table.ts'
 
 /** One line of the table. Numbers are medians over the rounds. */
 export interface Line {
@@ -109,7 +110,7 @@ export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
   return faults
 }
 
-export function tableOf(lines: readonly Line[]): string {
+export function tableOfLines(lines: readonly Line[]): string {
   const head = ['scenario', 'figure', 'against', 'Tollgate', 'ratio', 'goal', '']
   const rows = lines.map((line) => [
     line.scenario,
@@ -120,17 +121,7 @@ export function tableOf(lines: readonly Line[]): string {
     line.goal,
     line.goal === '' ? '' : line.missed ? 'MISSED' : 'ok',
   ])
-  const widths = head.map((_, column) =>
-    Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),
-  )
-  const write = (row: string[]) =>
-    row
-      .map((cell, column) =>
-        column >= 2 && column <= 4 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd()
-  return [head, ...rows].map(write).join('\n')
+  return tableOf([head, ...rows], (column) => column >= 2 && column <= 4)
 }
 
 function figure(value: number): string {

@@ -3,14 +3,16 @@
 // missed a goal, or the figures are void.
 // --profile: print Tollgate's top functions under small-c16, or under the named scenarios, and measure nothing.
 // --null: measure each yardstick against a second one of its kind, to see how much of a ratio is noise.
+
 import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measure, type Rig, startRig } from './measure.ts'
 import { profile } from './profile.ts'
-import { faultsOf, type Line, linesOf, tableOf } from './report.ts'
+import { faultsOf, type Line, linesOf, tableOfLines } from './report.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { type Subject, startGateway, startReference } from './subjects.ts'
+import { chosenOf } from './table.ts'
 import { openUsageLog } from './usage-log.ts'
 
 const { values: options, positionals } = parseArgs({
@@ -26,7 +28,7 @@ const rounds = Number(options.rounds)
 const rig = await startRig(await openUsageLog(process.env.DATABASE_URL))
 try {
   console.log(describeRun(rig))
-  const list = chosen(options.profile && positionals.length === 0 ? ['small-c16'] : positionals)
+  const list = chosenOf(scenarios, options.profile && positionals.length === 0 ? ['small-c16'] : positionals)
   if (options.profile)
     for (const scenario of list) console.log(`\n${scenario.name}\n${await profile(rig, scenario, rounds)}`)
   else process.exitCode = await runAll(options.null ? list.map(asNull) : list)
@@ -57,7 +59,7 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
     await yardstick.stop()
     await tollgate.stop()
   }
-  console.log(`\n${tableOf(lines)}\n`)
+  console.log(`\n${tableOfLines(lines)}\n`)
   console.log(
     faults.length === 0
       ? 'No errors, no event lost, every call reached the upstream once, rows = requests.'
@@ -67,18 +69,8 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
 }
 
 async function start(what: Scenario['yardstick'] | 'Tollgate'): Promise<Subject> {
-  if (what === 'R') return await startReference(rig.upstreamPort)
-  return await startGateway(rig.upstreamPort, rig.usageLog.url)
-}
-
-function chosen(names: readonly string[]): readonly Scenario[] {
-  for (const name of names) {
-    if (scenarios.some((scenario) => scenario.name === name)) continue
-    throw new Error(
-      `There is no scenario "${name}". Choose from: ${scenarios.map((one) => one.name).join(', ')}.`,
-    )
-  }
-  return names.length === 0 ? scenarios : scenarios.filter((scenario) => names.includes(scenario.name))
+  if (what === 'R') return await startReference(rig.upstream.port)
+  return await startGateway(rig.upstream.port, rig.usageLog.url)
 }
 
 function asNull(scenario: Scenario): Scenario {

@@ -1,5 +1,5 @@
 import { startTollgate } from '../test/support/tollgate.ts'
-import { startPeer } from './peer.ts'
+import { startServer } from './peer.ts'
 import { scenarios } from './scenarios.ts'
 
 /** A measured gateway, in a process of its own. */
@@ -15,12 +15,11 @@ export interface Subject {
 
 export async function startReference(upstreamPort: number): Promise<Subject> {
   const key = 'bench-key-of-the-reference'
-  const peer = startPeer<{ port: number }>('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key])
-  const { port } = await peer.receive()
+  const peer = await startServer('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key])
   return {
     isLogging: false,
     pid: peer.pid,
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://127.0.0.1:${peer.port}`,
     keys: { unlimited: key, budgeted: key },
     stop: peer.stop,
   }

@@ -1,11 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
-import { startEmbedded } from '../src/db/embedded.ts'
-import { silentLog } from '../src/telemetry/relay-log.ts'
 import { parentPid, postgresCpuUs } from './process-cpu.ts'
+import { startTemporary } from './temporary-postgres.ts'
 
 /** The database of Tollgate's usage log, as the bench reads it. */
 export interface UsageLog {
@@ -47,18 +43,6 @@ export async function openUsageLog(serverUrl: string | undefined): Promise<Usage
       await admin.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
       await admin.end()
       await server.stop()
-    },
-  }
-}
-
-async function startTemporary(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
-  const embedded = await startEmbedded({ dataDir, log: silentLog })
-  return {
-    url: embedded.url,
-    async stop() {
-      await embedded.stop()
-      rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }

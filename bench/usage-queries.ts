@@ -1,9 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import postgres from 'postgres'
 import { clientSettings } from '../src/db/connections.ts'
-import { startEmbedded } from '../src/db/embedded.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import {
   findRequest,
@@ -15,6 +11,7 @@ import {
 } from '../src/ledger/queries.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
 import { percentile } from './percentile.ts'
+import { startTemporary } from './temporary-postgres.ts'
 
 /**
  * Measures queries of the usage log: `node runtime.cjs bench/usage-queries.ts [rows] [--plans]`. Fills a fresh database with
@@ -23,17 +20,12 @@ import { percentile } from './percentile.ts'
  */
 async function main(): Promise<void> {
   const rows = Number(process.argv[2] ?? 1_000_000)
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-usage-'))
-  // Postgres never runs as root: its own user must be able to enter this directory.
-  chmodSync(dataDir, 0o755)
-  const embedded = await startEmbedded({
-    dataDir,
-    log: relayLog((_level, _fields, message) => console.log(message)),
-  })
+  const log = relayLog((_level, _fields, message) => console.log(message))
+  const temporary = await startTemporary({ log })
   try {
-    await prepareDatabase(embedded.url)
+    await prepareDatabase(temporary.url)
     const onnotice = ({ message }: postgres.Notice) => console.log(message)
-    const sql = postgres(embedded.url, { ...clientSettings({ max: 1 }), onnotice })
+    const sql = postgres(temporary.url, { ...clientSettings({ max: 1 }), onnotice })
     await fill(sql, rows)
     const slow = await measureAll(sql, rows)
     await sql.end()
@@ -42,8 +34,7 @@ async function main(): Promise<void> {
       slow.length === 0 ? 'All lists below 50 ms at p95.' : `50 ms or more at p95: ${slow.join(', ')}`,
     )
   } finally {
-    await embedded.stop()
-    rmSync(dataDir, { recursive: true, force: true })
+    await temporary.stop()
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
 import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
-import type { Transaction } from '../catalog/queries.ts'
+import { readTenants, type Transaction } from '../catalog/queries.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKey,
@@ -14,7 +14,6 @@ import {
   type KeyRow,
   openBalance,
   readKeys,
-  readTenants,
   setLimited,
 } from './queries.ts'
 

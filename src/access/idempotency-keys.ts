@@ -87,7 +87,7 @@ export class IdempotencyKeys {
       row = await database.answers.ask(({ sql }) => {
         claiming = claimKey(sql, this.#options, request)
         return claiming
-      }, noAnswer)
+      })
     } catch (cause) {
       // Postgres may have made the claim, or may still make it.
       void claiming?.catch(() => {}).then(() => this.release(request))
@@ -155,11 +155,6 @@ export class IdempotencyKeys {
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-
-const noAnswer = {
-  unavailable:
-    'A request with an Idempotency-Key cannot run just now: the database does not answer, so nothing ensures that it runs only once. Try again shortly.',
-}
 
 function readAnswer(
   { request_id: requestId, status, headers, answer }: ClaimRow,

@@ -70,22 +70,6 @@ function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex')
 }
 
-export function readTenants(tx: Transaction) {
-  return tx
-    .select({
-      id: tenants.id,
-      name: tenants.name,
-      disabledAt: tenants.disabledAt,
-      managedBy: tenants.managedBy,
-      requestsPerMinute: tenants.requestsPerMinute,
-      tokensPerMinute: tenants.tokensPerMinute,
-      concurrency: tenants.concurrency,
-      limited: accounts.limited,
-    })
-    .from(tenants)
-    .innerJoin(accounts, eq(accounts.id, tenants.id))
-}
-
 /** All keys of the file, all keys of these tenants, and all keys with one of these secrets. */
 export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[]) {
   return tx

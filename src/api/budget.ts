@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Database } from '../db/database.ts'
 import { type BudgetState, resetOf } from '../ledger/budgets.ts'
 import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
+import type { UsageContext } from './usage.ts'
 
 const usdText = z.string().describe('USD, an exact decimal.')
 const nanoText = z.string().describe('Nano-USD in decimal digits.')
@@ -42,16 +42,8 @@ const budgetAnswer = z
   })
   .meta({ id: 'Budget' })
 
-export interface BudgetContext {
-  database: Pick<Database, 'reads'>
-  /** Ship the requests that have ended, so that the budgets have their costs. It has a bound, and never rejects. */
-  shipNow(): Promise<unknown>
-  /** Milliseconds since the epoch. */
-  now?(): number
-}
-
 /** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
-export function budgetEndpoint({ database, shipNow, now = Date.now }: BudgetContext): OwnEndpoint {
+export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',

@@ -9,12 +9,12 @@ import type { ImageGateway } from '../images/image-gateway.ts'
 import { jobWithPosition, linkerFor } from '../images/job-answer.ts'
 import { type ImageJob, jobStates } from '../images/jobs/job.ts'
 import { imageJob, jobJson } from '../images/jobs/job-json.ts'
-import type { JobScope } from '../images/jobs/jobs.ts'
 import { webhookSecret } from '../images/jobs/webhook-secret.ts'
 import type { Received } from '../stages/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { id, isId, oneOf, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
+import { scopeOf } from './usage.ts'
 
 const jobQuery = z.strictObject({
   cursor: id('next_cursor of the page before').optional().describe('`next_cursor` of the page before.'),
@@ -174,8 +174,4 @@ async function follow(gateway: ImageGateway, received: Received, job: ImageJob):
 async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)
-}
-
-function scopeOf({ usageScope, tenantId, keyId }: Identity): JobScope {
-  return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }

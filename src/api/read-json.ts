@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { checkText, scanMembers } from '../protocols/json-scan.ts'
+import { scanBody } from '../protocols/scan-facts.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
 import { readWhole } from '../stages/read.ts'
@@ -13,10 +13,7 @@ import { readWhole } from '../stages/read.ts'
 export async function readJson(gateway: Gateway, stage: Identified): Promise<Json> {
   const body = stage.row.body ?? (await readWhole(gateway, stage))
   if (body === undefined) throw notWhole()
-  checkText(body)
-  const whole = { start: 0, end: body.length }
-  const { jsonDepthMax, jsonValuesMax } = gateway.bounds
-  scanMembers(body, whole, [], { depthMax: jsonDepthMax, valuesMax: jsonValuesMax })
+  scanBody(body, [], gateway.bounds)
   return parseJson(body)
 }
 

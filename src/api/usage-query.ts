@@ -67,18 +67,9 @@ export const summaryQuery = z
 
 /** The filter of a list. */
 export function filterOf(query: z.output<typeof requestQuery>): RequestFilter {
-  const filter: RequestFilter = {}
-  if (query.from !== undefined) filter.from = query.from
-  if (query.to !== undefined) filter.to = query.to
-  if (query.model !== undefined) filter.model = query.model
-  if (query.status !== undefined) filter.statusRange = query.status
-  if (query.outcome !== undefined) filter.outcome = query.outcome
-  if (query.endpoint !== undefined) filter.endpoint = query.endpoint
-  if (query.request_id !== undefined) filter.requestId = query.request_id
-  if (query.end_user !== undefined) filter.endUser = query.end_user
-  if (query.session !== undefined) filter.session = query.session
-  if (query.tag !== undefined) filter.tags = query.tag
-  return filter
+  const { status: statusRange, request_id: requestId, end_user: endUser, tag: tags } = query
+  const { from, to, model, outcome, endpoint, session } = query
+  return { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags }
 }
 
 const summaryDays = 30

@@ -12,7 +12,10 @@ import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'reads'>
-  /** Ship the newest rows, so that the caller finds its own last requests. It has a bound, and never rejects. */
+  /**
+   * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
+   * and never rejects.
+   */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
   now?(): number
@@ -79,9 +82,9 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       query: summaryQuery,
       answer: usageSummary,
       async handle({ stage, query }) {
-        const { model } = query
         const span = spanOf(query, now())
         await shipNow()
+        const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }
         const scope = scopeOf(stage.identity)
         const rows = await readFor(stage, (terms) =>
@@ -95,7 +98,8 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
   ]
 }
 
-function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
+/** Whose requests and jobs the caller may see. */
+export function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 

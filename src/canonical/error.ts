@@ -22,18 +22,19 @@ export const errorKinds = [
 
 export type ErrorKind = (typeof errorKinds)[number]
 
+/** An option that is undefined counts as absent. */
 export interface GatewayErrorOptions {
   cause?: unknown
   /** Path of the bad field in the client's body, such as `messages[2].content`. */
-  field?: string
+  field?: string | undefined
   /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
-  retryAfterSeconds?: number
+  retryAfterSeconds?: number | undefined
   /** The side that has to act. It decides the log level. The default follows from the kind. */
   fault?: 'client' | 'upstream' | 'gateway'
   /** The upstream's HTTP status, if it answered. */
-  upstreamStatus?: number
+  upstreamStatus?: number | undefined
   /** A code that the client's software acts on, such as `context_length_exceeded`. It is finer than the kind. */
-  code?: string
+  code?: string | undefined
 }
 
 const clientKinds: ReadonlySet<ErrorKind> = new Set([

@@ -12,6 +12,16 @@ export interface Usage {
   reasoning: number
 }
 
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+  }
+}
+
 /** Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere. */
 export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none'
 

@@ -50,19 +50,24 @@ async function readRows(db: TypedQueries) {
     credentials: await db.select().from(channelCredentials).orderBy(asc(channelCredentials.ordinal)),
     offers: await db.select().from(offers),
     groups: await db.select().from(groups),
-    tenants: await db
-      .select({
-        id: tenants.id,
-        name: tenants.name,
-        disabledAt: tenants.disabledAt,
-        requestsPerMinute: tenants.requestsPerMinute,
-        tokensPerMinute: tenants.tokensPerMinute,
-        concurrency: tenants.concurrency,
-        limited: accounts.limited,
-      })
-      .from(tenants)
-      .innerJoin(accounts, eq(accounts.id, tenants.id)),
+    tenants: await readTenants(db),
   }
+}
+
+export function readTenants(db: TypedQueries | Transaction) {
+  return db
+    .select({
+      id: tenants.id,
+      name: tenants.name,
+      disabledAt: tenants.disabledAt,
+      managedBy: tenants.managedBy,
+      requestsPerMinute: tenants.requestsPerMinute,
+      tokensPerMinute: tenants.tokensPerMinute,
+      concurrency: tenants.concurrency,
+      limited: accounts.limited,
+    })
+    .from(tenants)
+    .innerJoin(accounts, eq(accounts.id, tenants.id))
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ImageTraits } from '../canonical/image.ts'
 import {
   bigint,
   boolean,
@@ -104,18 +105,6 @@ export const revision = pgTable('revision', {
   catalog: bigint('catalog', { mode: 'number' }).notNull().default(0),
   keys: bigint('keys', { mode: 'number' }).notNull().default(0),
 })
-
-/** The form of `models.images` (canonical/image.ts). */
-interface ImageTraits {
-  sizes?: readonly string[]
-  qualities?: readonly string[]
-  styles?: readonly string[]
-  backgrounds?: readonly string[]
-  outputFormats?: readonly string[]
-  imagesMax?: number
-  partialImagesMax?: number
-  promptCharactersMax?: number
-}
 
 /** The form of `prices.image_rates`: nano-USD as decimal digits. */
 export interface ImageRateRow {

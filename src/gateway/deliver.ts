@@ -120,8 +120,8 @@ function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure
     fault: 'upstream',
     retryAfterSeconds,
     cause,
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-    ...(code === undefined ? {} : { code }),
+    upstreamStatus,
+    code,
   })
   return { ...last, error }
 }

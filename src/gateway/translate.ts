@@ -41,7 +41,7 @@ export function translate(
 export function readOtherKind(
   wanted: Translatable,
   target: Pick<Target, 'protocol' | 'upstreamModel'>,
-  keepsAnswer: boolean,
+  keepsAnswer: boolean | undefined,
 ): AnswerReader | undefined {
   try {
     const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/error.ts'
-import type { Usage } from '../canonical/usage.ts'
+import { addUsage } from '../canonical/usage.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -47,7 +47,8 @@ export async function callTarget(
       }
       const { images, answer: facts, error, gaveLinks } = answer.value
       made.error ??= error
-      made.usage = made.answer === undefined ? facts.usage : sumOf(made.usage, facts.usage)
+      if (made.answer === undefined) made.usage = facts.usage
+      else made.usage = made.usage && facts.usage && addUsage(made.usage, facts.usage)
       made.target = target
       made.answer = facts
       made.gaveLinks = gaveLinks
@@ -55,17 +56,6 @@ export async function callTarget(
     }
     // One call should make all images. If it makes fewer, the client gets these.
     if (side.imagesPerCall === undefined) return
-  }
-}
-
-function sumOf(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
-  if (one === undefined || other === undefined) return undefined
-  return {
-    input: one.input + other.input,
-    cacheRead: one.cacheRead + other.cacheRead,
-    cacheWrite: one.cacheWrite + other.cacheWrite,
-    output: one.output + other.output,
-    reasoning: one.reasoning + other.reasoning,
   }
 }
 

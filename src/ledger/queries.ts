@@ -14,20 +14,20 @@ export interface Scope {
 
 export interface RequestFilter {
   /** Inclusive. */
-  from?: Date
+  from?: Date | undefined
   /** Exclusive. */
-  to?: Date
+  to?: Date | undefined
   /** The requested or the served model. */
-  model?: string
+  model?: string | undefined
   /** Inclusive. For one status, both are the same. */
-  statusRange?: { least: number; most: number }
-  outcome?: string
-  endpoint?: string
-  requestId?: string
-  endUser?: string
-  session?: string
+  statusRange?: { least: number; most: number } | undefined
+  outcome?: string | undefined
+  endpoint?: string | undefined
+  requestId?: string | undefined
+  endUser?: string | undefined
+  session?: string | undefined
   /** A row must have all of these tags. */
-  tags?: readonly string[]
+  tags?: readonly string[] | undefined
 }
 
 /** The last row of the previous page. */

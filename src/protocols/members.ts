@@ -149,11 +149,6 @@ export class Members {
     this.#read.push(...names)
   }
 
-  /** Count all members as read. */
-  ignoreRest(): void {
-    this.ignore(Object.keys(this.#value))
-  }
-
   /**
    * Report every unread member as dropped, with its reason in `reasons` if it has one. Null says nothing, nor
    * does `[]` below the top level: clients send messages of earlier answers with all their empty members.

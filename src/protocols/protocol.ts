@@ -104,10 +104,10 @@ export interface RequestFacts {
   wantsUsageFrame: boolean
   /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */
   heldId: string | undefined
-  /** True if the upstream keeps the answer, so that the client can come back to its id. */
-  keepsAnswer: boolean
+  /** True if the upstream keeps the answer, so that the client can come back to its id. Default false. */
+  keepsAnswer?: boolean
   /** The member that makes the upstream work on after its answer, so that we never see the cost. */
-  hidesCost: string | undefined
+  hidesCost?: string | undefined
   /** Span of the JSON string in which the client names its session or its user, if it does. */
   session: Span | undefined
   /** Span of the user that the client names, as a JSON string. */

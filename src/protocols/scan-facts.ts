@@ -1,11 +1,32 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import {
+  checkText,
+  type JsonBounds,
+  kindAt,
+  parseSpan,
+  type Span,
+  scanMembers,
+  skipSpace,
+} from './json-scan.ts'
+import type { Watch } from './json-words.ts'
 
 /**
  * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot path: they
  * look at the bytes of a few members and parse nothing else.
  */
+
+/** The named members of a body, found in one scan that checks its grammar and bounds. Throws as `scanMembers` does. */
+export function scanBody<Name extends string>(
+  raw: Buffer,
+  names: readonly Name[],
+  { jsonDepthMax, jsonValuesMax }: JsonBounds,
+  watch?: Watch<Name>,
+): Partial<Record<Name, Span>> {
+  checkText(raw)
+  const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax }
+  return scanMembers(raw, { start: 0, end: raw.length }, names, watch ? { ...bounds, watch } : bounds)
+}
 
 const modelCharactersMax = 256
 
@@ -25,17 +46,12 @@ export function readModel(raw: Buffer, span: Span | undefined): string {
   return model
 }
 
-/** Throws GatewayError `invalid_request` unless the value is an array with elements. `what` names the elements. */
-export function checkFilledArray(
-  raw: Buffer,
-  span: Span | undefined,
-  path: string,
-  what: string,
-): asserts span is Span {
-  if (!span) throw invalid(path, `required: a non-empty array of ${what}`)
-  if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, path, 'a non-empty array')
+/** Throws GatewayError `invalid_request` unless `messages` is an array with elements. */
+export function checkMessages(raw: Buffer, span: Span | undefined): asserts span is Span {
+  if (!span) throw invalid('messages', 'required: a non-empty array of messages')
+  if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, 'messages', 'a non-empty array')
   if (skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
-    throw invalid(path, 'expected a non-empty array, got an empty one')
+    throw invalid('messages', 'expected a non-empty array, got an empty one')
   }
 }
 

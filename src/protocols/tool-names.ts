@@ -8,6 +8,10 @@ export interface ClientTool {
   kind: 'function' | 'custom'
 }
 
+/** What has the name of a tool: its definition, or a call of it. */
+type Named = Pick<ClientTool, 'name' | 'namespace'> &
+  (Pick<ClientTool, 'kind'> | { type: ClientTool['kind'] })
+
 export interface NameRules {
   /** Characters that a name may not have. */
   illegal: RegExp
@@ -31,7 +35,8 @@ export class ToolNames {
    * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` with `path` if two tools would
    * get the same name.
    */
-  wireName(tool: ClientTool, path: string): string {
+  wireName(named: Named, path: string): string {
+    const tool = clientToolOf(named)
     const full = tool.namespace === undefined ? tool.name : `${tool.namespace}__${tool.name}`
     const wireName = this.#legal(full)
     const known = this.#byWireName.get(wireName)
@@ -58,6 +63,12 @@ export class ToolNames {
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
     return `${clean.slice(0, charactersMax - hash.length - 1)}_${hash}`
   }
+}
+
+function clientToolOf(named: Named): ClientTool {
+  const { name, namespace } = named
+  const kind = 'kind' in named ? named.kind : named.type
+  return { name, kind, ...(namespace === undefined ? {} : { namespace }) }
 }
 
 function nameIn({ name, namespace }: ClientTool): string {

@@ -65,7 +65,8 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       const rules = table.refusals.filter((rule) => rule.status?.includes(status) ?? true)
       const means = firstFit(rules, error)?.means ?? meaningOfStatus[status] ?? 'upstream_error'
       const reason = error ? cut(error.message, shortCharactersMax) : describe(headers, body)
-      const upstream = optionsOf(readRetryAfter(headers) ?? error?.retryAfterSeconds, status)
+      const retryAfterSeconds = readRetryAfter(headers) ?? error?.retryAfterSeconds
+      const upstream = { fault: 'upstream', upstreamStatus: status, retryAfterSeconds } as const
       switch (means) {
         case 'credential_refused':
           return credentialRefused(upstream)
@@ -101,7 +102,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       const error = readError(value, table)
       const rule = firstFit(table.failures, error)
       const means = rule?.means ?? 'upstream_error'
-      const upstream = optionsOf(error?.retryAfterSeconds)
+      const upstream = { fault: 'upstream', retryAfterSeconds: error?.retryAfterSeconds } as const
       if (means === 'credential_refused') return credentialRefused(upstream)
       if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
       const reason = error ? cut(error.message, shortCharactersMax) : 'it gave no reason'
@@ -176,14 +177,6 @@ function firstFit<R extends ErrorRule>(rules: readonly R[], error: VendorError |
   return rules.find((rule) => (rule.words?.test(words) ?? true) && (rule.message?.test(message) ?? true))
 }
 
-function optionsOf(retryAfterSeconds: number | undefined, upstreamStatus?: number): GatewayErrorOptions {
-  return {
-    fault: 'upstream',
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  }
-}
-
 function credentialRefused(options: GatewayErrorOptions): GatewayError {
   const status = options.upstreamStatus === undefined ? '' : ` (status ${options.upstreamStatus})`
   return new GatewayError(
@@ -200,11 +193,10 @@ function inOwnWords(
   options: GatewayErrorOptions,
 ): GatewayError {
   const isTooLong = contextTooLong?.test(message.slice(0, matchedCharactersMax)) === true
-  const clientCode = code ?? (isTooLong ? 'context_length_exceeded' : undefined)
   return new GatewayError(kind, cut(message, verbatimCharactersMax), {
     ...options,
-    ...(field === undefined ? {} : { field }),
-    ...(clientCode === undefined ? {} : { code: clientCode }),
+    field,
+    code: code ?? (isTooLong ? 'context_length_exceeded' : undefined),
   })
 }
 

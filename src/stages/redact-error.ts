@@ -18,10 +18,10 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
   return new GatewayError(error.kind, message, {
     cause,
     fault,
-    ...(code === undefined ? {} : { code: redactText(code, secrets) }),
-    ...(field === undefined ? {} : { field: redactText(field, secrets) }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    code: code && redactText(code, secrets),
+    field: field && redactText(field, secrets),
+    retryAfterSeconds,
+    upstreamStatus,
   })
 }
 

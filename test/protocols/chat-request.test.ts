@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { readConfig } from '../../src/config.ts'
-import { patchRequest, readRequest } from '../../src/protocols/openai-chat/request.ts'
+import { readRequest } from '../../src/protocols/openai-chat/request.ts'
+import { patchRequest } from '../../src/protocols/patch-request.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { escapeRandomly, joinRandomly, randomJson, randomMember, randomString } from './random-json.ts'
 

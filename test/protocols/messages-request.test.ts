@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { checkHeaders, patchRequest, readRequest } from '../../src/protocols/anthropic-messages/request.ts'
+import { checkHeaders, readRequest } from '../../src/protocols/anthropic-messages/request.ts'
+import { patchRequest } from '../../src/protocols/patch-request.ts'
 import { seeded } from '../support/random.ts'
 import { randomJson } from './random-json.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { patchRequest, readRequest } from '../../src/protocols/openai-responses/request.ts'
+import { readRequest } from '../../src/protocols/openai-responses/request.ts'
+import { patchRequest } from '../../src/protocols/patch-request.ts'
 import { seeded } from '../support/random.ts'
 import { escapeRandomly, joinRandomly, randomJson, randomMember } from './random-json.ts'
 

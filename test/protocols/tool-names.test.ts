@@ -24,6 +24,19 @@ test('a tool in a namespace has one combined name upstream, and gets both names 
   expect(tools.clientTool('files__read')).toEqual(tool)
 })
 
+test('a call gives its tool, and nothing else of the call', () => {
+  const tools = names()
+  const call = {
+    type: 'tool-call',
+    id: 'call_1',
+    ...plain('read'),
+    input: '{}',
+    path: 'messages[1]',
+  } as const
+  tools.wireName(call, call.path)
+  expect(tools.clientTool('read')).toEqual(plain('read'))
+})
+
 test('two tools that would get the same name upstream are refused by name', () => {
   const tools = names()
   tools.wireName(plain('files.read'), 'tools[0].name')

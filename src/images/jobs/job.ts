@@ -81,9 +81,3 @@ export interface Lease {
   id: string
   fence: number
 }
-
-/** The owner of jobs. `keyId` null: all keys of the tenant. */
-export interface JobScope {
-  tenantId: string
-  keyId: string | null
-}

@@ -3,9 +3,10 @@ import type { z } from 'zod'
 import type { Channel } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import type { Terms } from '../../db/pool.ts'
+import type { Scope } from '../../ledger/queries.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
-import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobScope, JobState, Lease } from './job.ts'
+import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobState, Lease } from './job.ts'
 import { keptWebhook, quoteText, readKept } from './kept-json.ts'
 import {
   countBefore,
@@ -22,7 +23,7 @@ import {
 } from './queries.ts'
 import { jobOf } from './rows.ts'
 
-export type { JobScope, Lease }
+export type { Lease }
 
 /** Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose. */
 export interface JobCipher {
@@ -233,7 +234,7 @@ export class ImageJobs {
 
   /** A tenant's jobs, or one key's, newest first, before the given id. */
   async list(
-    scope: JobScope,
+    scope: Scope,
     before: string | undefined,
     state: JobState | undefined,
     limit: number,

@@ -15,7 +15,8 @@ import {
   sql,
 } from '../../db/drizzle.cjs'
 import { imageJobs } from '../../db/schema.ts'
-import type { ImageJob, JobScope, JobState, Lease } from './job.ts'
+import type { Scope } from '../../ledger/queries.ts'
+import type { ImageJob, JobState, Lease } from './job.ts'
 
 /** A row of `image_jobs`, without its encrypted parts. */
 export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
@@ -52,7 +53,7 @@ export async function readJobToRun(
 /** A tenant's jobs, or one key's, newest first, before the given id. */
 export async function listJobs(
   db: TypedQueries,
-  { tenantId, keyId }: JobScope,
+  { tenantId, keyId }: Scope,
   { before, state, limit }: { before: string | undefined; state: JobState | undefined; limit: number },
 ): Promise<JobRow[]> {
   // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the tenant.

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { FileWriter, type OpenFile } from './file-writer.ts'
 import { dayOf, isDay, isKey, newKey } from './key.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
@@ -57,9 +56,10 @@ async function removeDay(path: string): Promise<number> {
 }
 
 async function check(directory: string, openFile: OpenFile): Promise<void> {
-  const probe = join(directory, `.check-${randomBytes(8).toString('hex')}`)
+  // An image that was begun: retention deletes it if this process is killed before it does so itself.
+  const probe = join(directory, `${newKey(new Date())}.part`)
   try {
-    await fs.mkdir(directory, { recursive: true, mode: 0o700 })
+    await fs.mkdir(dirname(probe), { recursive: true, mode: 0o700 })
     const file = await openFile(probe, 'wx', 0o600)
     try {
       await file.writeFile('x')

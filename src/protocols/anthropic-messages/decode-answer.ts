@@ -1,8 +1,9 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
-import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
+import { EventWriter } from '../event-writer.ts'
 import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
@@ -22,7 +23,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   })
   decoder.takeEnd(body, body.usage)
   decoder.finish()
-  return decoder.take()
+  return decoder.events.take()
 }
 
 /**
@@ -35,11 +36,11 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return {
     push(data) {
       readEvent(decoder, data)
-      return decoder.take()
+      return decoder.events.take()
     },
     end() {
       decoder.cut()
-      return decoder.take()
+      return decoder.events.take()
     },
   }
 }
@@ -115,11 +116,10 @@ interface OpenBlock {
 
 /** Turns the parts of a message into events that obey the grammar. The parts may come in any order. */
 class MessageDecoder {
+  readonly events = new EventWriter()
   readonly #context: DecodeAnswerContext
   /** Open blocks by the wire's index. `skipped` are blocks of tools that the vendor runs. */
   readonly #open = new Map<number, OpenBlock | 'skipped'>()
-  #events: ChatEvent[] = []
-  #blocks = 0
   #hasCalls = false
   #isStarted = false
   #isOver = false
@@ -138,20 +138,13 @@ class MessageDecoder {
     return this.#isOver
   }
 
-  /** The events since the last `take`. */
-  take(): ChatEvent[] {
-    const events = this.#events
-    this.#events = []
-    return events
-  }
-
   /** Some gateways send a second start. Only its counts matter. */
   begin(message: Json): void {
     this.#counts = mergeCounts(this.#counts, message.usage)
     if (this.#isStarted) return
     this.#isStarted = true
     const usage = usageOf(this.#counts)
-    this.#events.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), usage })
+    this.events.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), usage })
   }
 
   openBlock(at: number, block: Json): void {
@@ -213,7 +206,7 @@ class MessageDecoder {
     if (open.type === 'tool-call') this.#endInput(open)
     if (open.redacted !== '') this.#addSignature(open, 'encrypted', open.redacted)
     else if (open.signature !== '') this.#addSignature(open, 'signature', open.signature)
-    this.#events.push({ type: 'block-end', index: open.index })
+    this.events.end(open.index)
   }
 
   /** Take the stop reason and the cumulative counts. */
@@ -237,7 +230,7 @@ class MessageDecoder {
       this.closeBlock(0)
     }
     this.#isOver = true
-    this.#events.push({
+    this.events.push({
       type: 'finish',
       reason,
       upstreamReason: this.#stopReason,
@@ -250,7 +243,7 @@ class MessageDecoder {
     if (this.#isOver) return
     this.#ensureStart()
     this.#isOver = true
-    this.#events.push({ type: 'error', error })
+    this.events.push({ type: 'error', error })
   }
 
   /** The stream ended. The answer is whole if there was a stop reason. */
@@ -262,7 +255,7 @@ class MessageDecoder {
   #start(at: number, block: AnswerBlock): OpenBlock {
     this.#ensureStart()
     const open: OpenBlock = {
-      index: this.#blocks++,
+      index: this.events.start(block),
       type: block.type,
       signature: '',
       redacted: '',
@@ -271,7 +264,6 @@ class MessageDecoder {
       startInput: '',
     }
     this.#open.set(at, open)
-    this.#events.push({ type: 'block-start', index: open.index, block })
     return open
   }
 
@@ -281,7 +273,7 @@ class MessageDecoder {
       kind: 'function' as const,
     }
     this.#hasCalls = true
-    const id = textOf(block.id) ?? `call_${this.#blocks}`
+    const id = textOf(block.id) ?? `call_${this.events.blocks}`
     const open = this.#start(at, { type: 'tool-call', id, ...tool })
     if (tool.kind === 'custom') open.held = []
     if (isRecord(block.input) && Object.keys(block.input).length > 0)
@@ -306,31 +298,29 @@ class MessageDecoder {
     if (open === undefined || typeof value !== 'string' || value === '') return
     open.hasText = true
     if (open.held) open.held.push(value)
-    else this.#addPiece(open, { type: 'text', text: value })
+    else this.events.text(open.index, value)
   }
 
   #addSignature(open: OpenBlock, kind: ReasoningSignature['kind'], value: string): void {
     const model = this.#context.upstreamModel
-    this.#addPiece(open, { type: 'signature', signature: { protocol: protocolName, model, kind, value } })
+    this.events.delta(open.index, {
+      type: 'signature',
+      signature: { protocol: protocolName, model, kind, value },
+    })
   }
 
   /** Only sources with a URL: a document that the client sent has none. */
   #addCitation(open: OpenBlock, citation: Json): void {
     const url = textOf(citation.url) ?? textOf(citation.source)
     if (url === undefined || !/^https?:\/\//.test(url)) return
-    this.#addPiece(open, { type: 'citation', url, title: textOf(citation.title) })
-  }
-
-  #addPiece({ index }: OpenBlock, delta: Delta): void {
-    this.#events.push({ type: 'block-delta', index, delta })
+    this.events.delta(open.index, { type: 'citation', url, title: textOf(citation.title) })
   }
 
   #endInput(open: OpenBlock): void {
     if (!open.hasText && open.startInput !== '') this.#addText(open, open.startInput)
     if (open.held) {
-      const text = unwrapCustomInput(open.held.join(''))
-      if (text !== '') this.#addPiece(open, { type: 'text', text })
-    } else if (!open.hasText) this.#addPiece(open, { type: 'text', text: '{}' })
+      this.events.text(open.index, unwrapCustomInput(open.held.join('')))
+    } else if (!open.hasText) this.events.text(open.index, '{}')
   }
 
   #ensureStart(): void {

@@ -21,7 +21,7 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
       notes.add('dropped', tool.path, `only its own vendor has the tool "${tool.name.slice(0, 60)}"`)
       continue
     }
-    const name = context.tools.wireName(clientToolOf(tool), `${tool.path}.name`)
+    const name = context.tools.wireName(tool, `${tool.path}.name`)
     if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
     else encoded.set(name, { name, ...encodeTool(tool, context) })
   }
@@ -116,7 +116,7 @@ function encodeChoice(request: ChatRequest, { tools, notes }: ToolContext): Json
       if (chosen === undefined || chosen.type === 'hosted') {
         throw refused(path, `no tool of the list has the name "${name.slice(0, 60)}"`)
       }
-      return { tool_choice: { type: 'tool', name: tools.wireName(clientToolOf(chosen), path), ...serial } }
+      return { tool_choice: { type: 'tool', name: tools.wireName(chosen, path), ...serial } }
     }
   }
 }
@@ -126,7 +126,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   const names = new Set<string>()
   for (const turn of request.turns) {
     for (const block of turn.blocks) {
-      if (block.type === 'tool-call') names.add(tools.wireName(clientToolOf(block), `${block.path}.name`))
+      if (block.type === 'tool-call') names.add(tools.wireName(block, `${block.path}.name`))
     }
   }
   if (names.size === 0) return {}
@@ -139,16 +139,4 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
     tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
     tool_choice: { type: 'none' },
   }
-}
-
-/** The client's tool behind a tool or a call, for `ToolNames`. */
-export function clientToolOf(tool: {
-  name: string
-  namespace?: string
-  type?: string
-  kind?: 'function' | 'custom'
-}): { name: string; namespace?: string; kind: 'function' | 'custom' } {
-  const { name, namespace } = tool
-  const kind = tool.kind ?? (tool.type === 'custom' ? 'custom' : 'function')
-  return namespace === undefined ? { name, kind } : { name, namespace, kind }
 }

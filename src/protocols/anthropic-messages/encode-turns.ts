@@ -2,8 +2,9 @@ import type { Block, ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from '..
 import { type Json, parseObject } from '../../canonical/json.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { refused } from '../notes.ts'
+import { isSignedBy } from '../signed-by.ts'
 import { encodePart, encodeResult } from './encode-media.ts'
-import { clientToolOf, type ToolContext } from './encode-tools.ts'
+import type { ToolContext } from './encode-tools.ts'
 import { type Message, type Piece, pairResults } from './pair-results.ts'
 import { protocolName } from './wire.ts'
 
@@ -125,18 +126,14 @@ function encodeBlock(block: Block, isAssistant: boolean, context: TurnContext): 
 }
 
 function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: string): Json | undefined {
-  if (
-    signature?.protocol !== protocolName ||
-    (signature.model !== undefined && signature.model !== upstreamModel)
-  )
-    return undefined
+  if (!isSignedBy(signature, protocolName, upstreamModel)) return undefined
   return signature.kind === 'encrypted'
     ? { type: 'redacted_thinking', data: signature.value }
     : { type: 'thinking', thinking: text, signature: signature.value }
 }
 
 function encodeCall(call: ToolCallBlock, { notes, tools, marks }: TurnContext): Json {
-  const name = tools.wireName(clientToolOf(call), `${call.path}.name`)
+  const name = tools.wireName(call, `${call.path}.name`)
   const input = call.kind === 'custom' ? wrapCustomInput(call.input) : parseObject(call.input)
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''

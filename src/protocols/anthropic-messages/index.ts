@@ -1,3 +1,4 @@
+import { patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
@@ -6,7 +7,7 @@ import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError, encodeStreamError } from './errors.ts'
-import { checkHeaders, patchRequest, readRequest } from './request.ts'
+import { checkHeaders, readRequest } from './request.ts'
 
 /**
  * Messages: `POST /v1/messages`.

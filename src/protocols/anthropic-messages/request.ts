@@ -1,18 +1,10 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { type Headers, headerText } from '../../canonical/headers.ts'
-import {
-  checkText,
-  type JsonBounds,
-  kindAt,
-  parseSpan,
-  type Span,
-  scanFirstElement,
-  scanMembers,
-} from '../json-scan.ts'
+import { type JsonBounds, kindAt, parseSpan, type Span, scanFirstElement, scanMembers } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
-import type { RequestFacts, RequestPatch } from '../protocol.ts'
-import { checkFilledArray, readBoolean, readInteger, readModel, stringAt } from '../scan-facts.ts'
-import { splice } from '../splice.ts'
+import { BodySpans } from '../patch-request.ts'
+import type { RequestFacts } from '../protocol.ts'
+import { checkMessages, readBoolean, readInteger, readModel, scanBody, stringAt } from '../scan-facts.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
@@ -21,14 +13,11 @@ import { leadingSystemAdvice } from './wire.ts'
  * for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  checkText(raw)
-  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
-  const whole = { start: 0, end: raw.length }
+  const depthMax = bounds.jsonDepthMax
   const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
-
+  const members = scanBody(raw, memberNames, bounds, media)
   const model = readModel(raw, members.model)
-  checkFilledArray(raw, members.messages, 'messages', 'messages')
+  checkMessages(raw, members.messages)
   checkFirstMessage(raw, members.messages, depthMax)
   const maxOutputTokens = readInteger(raw, members.max_tokens, 'max_tokens', 0)
   if (maxOutputTokens === undefined) {
@@ -43,22 +32,11 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     hasMedia: media.found || members.mcp_servers !== undefined || readsPages(raw, members.tools),
     wantsUsageFrame: true,
     heldId: undefined,
-    keepsAnswer: false,
-    hidesCost: undefined,
     session: user,
     endUser: user,
     conversation: members.messages,
-    spans: new MessagesSpans(members.model ?? whole),
+    spans: new BodySpans(members.model),
   }
-}
-
-/** The client's bytes with the upstream's model name. Returns the same buffer if the name is the same. */
-export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
-  if (!(facts.spans instanceof MessagesSpans))
-    throw new Error('patchRequest got the facts of another protocol')
-  if (patch.model === facts.model) return raw
-  const edit = { ...facts.spans.model, bytes: Buffer.from(JSON.stringify(patch.model)) }
-  return splice(raw, [edit], patch.allocate ?? Buffer.allocUnsafe)
 }
 
 /**
@@ -82,15 +60,6 @@ const memberNames = ['model', 'messages', 'max_tokens', 'stream', 'tools', 'mcp_
 
 /** Strings that mark a block which may have more tokens than bytes in the body. */
 const mediaWords = wordSet('image', 'document', 'file', 'search_result', 'container_upload')
-
-/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
-class MessagesSpans {
-  readonly model: Span
-
-  constructor(model: Span) {
-    this.model = model
-  }
-}
 
 function checkFirstMessage(raw: Buffer, messages: Span, depthMax: number): void {
   const first = scanFirstElement(raw, messages, { depthMax })

@@ -1,10 +1,11 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
-import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
+import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
@@ -55,11 +56,10 @@ function parse(text: string): Json {
 class AnswerDecoder {
   readonly #context: DecodeAnswerContext
   readonly #callIds = new Set<string>()
-  #events: ChatEvent[] = []
+  readonly #events = new EventWriter()
   #isStarted = false
   #isOver = false
   #answerId: string | undefined
-  #blocks = 0
   #open: { index: number; type: 'text' | 'reasoning' } | undefined
   #calls = 0
   #texts = 0
@@ -78,7 +78,6 @@ class AnswerDecoder {
 
   take(response: Json): ChatEvent[] {
     if (this.#isOver) return []
-    this.#events = []
     if (response.error !== undefined && response.error !== null)
       return this.#fail(decodeStreamError(response.error))
     const usage = readUsage(response.usageMetadata)
@@ -98,13 +97,12 @@ class AnswerDecoder {
       if (error instanceof GatewayError) return this.#fail(error)
       throw error
     }
-    return this.#events
+    return this.#events.take()
   }
 
   /** `reasonDefault` is the reason of an end without one. */
   end(reasonDefault: string | undefined): ChatEvent[] {
     if (this.#isOver) return []
-    this.#events = []
     const reason = this.#endReason ?? (this.#isStarted && this.#hasContent() ? reasonDefault : undefined)
     if (reason === undefined) {
       const message =
@@ -121,26 +119,25 @@ class AnswerDecoder {
       hasContent: this.#hasContent(),
     })
     if (end instanceof GatewayError) return this.#fail(end)
-    const finish: Finish = {
+    this.#events.push({
       type: 'finish',
       reason: end,
       upstreamReason: reason,
       stopSequence: undefined,
       usage: this.#usage,
-    }
-    this.#events.push(finish)
+    })
     this.#isOver = true
-    return this.#events
+    return this.#events.take()
   }
 
   #fail(error: GatewayError): ChatEvent[] {
     this.#isOver = true
     this.#events.push({ type: 'error', error })
-    return this.#events
+    return this.#events.take()
   }
 
   #hasContent(): boolean {
-    return this.#blocks > 0
+    return this.#events.blocks > 0
   }
 
   #start(response: Json, usage: Usage | undefined): void {
@@ -169,9 +166,9 @@ class AnswerDecoder {
     if (part.thought === true) {
       if (text === undefined && signature === undefined) return
       const index = this.#ensure('reasoning')
-      if (text !== undefined) this.#delta(index, { type: 'text', text })
+      if (text !== undefined) this.#events.text(index, text)
       if (signature === undefined) return
-      this.#delta(index, { type: 'signature', signature: this.#sign('signature', signature) })
+      this.#events.delta(index, { type: 'signature', signature: this.#sign('signature', signature) })
       this.#close()
       return
     }
@@ -191,9 +188,9 @@ class AnswerDecoder {
     // The signature gets the call's id, so that it can be matched when it comes back.
     if (signature !== undefined) this.#addSignature({ ...this.#sign('encrypted', signature), id })
     this.#close()
-    const index = this.#begin({ type: 'tool-call', id, ...tool })
-    if (input !== '') this.#delta(index, { type: 'text', text: input })
-    this.#events.push({ type: 'block-end', index })
+    const index = this.#events.start({ type: 'tool-call', id, ...tool })
+    this.#events.text(index, input)
+    this.#events.end(index)
     this.#calls++
   }
 
@@ -214,36 +211,26 @@ class AnswerDecoder {
 
   #addSignature(signature: ReasoningSignature): void {
     this.#close()
-    const index = this.#begin({ type: 'reasoning', summary: true })
-    this.#delta(index, { type: 'signature', signature })
-    this.#events.push({ type: 'block-end', index })
+    const index = this.#events.start({ type: 'reasoning', summary: true })
+    this.#events.delta(index, { type: 'signature', signature })
+    this.#events.end(index)
   }
 
   #addText(text: string): void {
     const index = this.#ensure('text')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about ASCII.
     if (this.#isAscii && !/^[\x00-\x7f]*$/.test(text)) this.#isAscii = false
-    this.#delta(index, { type: 'text', text })
+    this.#events.text(index, text)
   }
 
   /** The index of the open block if it has this type, else of a new block. */
   #ensure(type: 'text' | 'reasoning'): number {
     if (this.#open?.type === type) return this.#open.index
     this.#close()
-    const index = this.#begin(type === 'text' ? { type } : { type, summary: true })
+    const index = this.#events.start(type === 'text' ? { type } : { type, summary: true })
     if (type === 'text') this.#texts++
     this.#open = { index, type }
     return index
-  }
-
-  #begin(block: AnswerBlock): number {
-    const index = this.#blocks++
-    this.#events.push({ type: 'block-start', index, block })
-    return index
-  }
-
-  #delta(index: number, delta: Delta): void {
-    this.#events.push({ type: 'block-delta', index, delta })
   }
 
   #close(): void {
@@ -251,7 +238,7 @@ class AnswerDecoder {
     const { index, type } = this.#open
     if (type === 'text') this.#cite(index)
     this.#open = undefined
-    this.#events.push({ type: 'block-end', index })
+    this.#events.end(index)
   }
 
   #cite(index: number): void {
@@ -261,7 +248,7 @@ class AnswerDecoder {
       if (this.#cited.size < citationsMax) this.#cited.add(key)
       // The vendor counts bytes from the start of the answer. They are our units only in ASCII and in the first text.
       const isKnown = this.#isAscii && this.#texts === 1 && start !== undefined && end !== undefined
-      this.#delta(index, { type: 'citation', ...source, ...(isKnown ? { start, end } : {}) })
+      this.#events.delta(index, { type: 'citation', ...source, ...(isKnown ? { start, end } : {}) })
     }
     this.#citations = []
   }

@@ -1,5 +1,5 @@
 import type { Block, TextBlock, ToolCallBlock, Turn } from '../../canonical/chat.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import { type Json, parseObject } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
@@ -209,8 +209,4 @@ function leaveOut(block: Extract<Block, { type: 'foreign' }>, notes: Notes): Jso
 
 function noteCache({ path }: { path: string }, notes: Notes): void {
   notes.add('dropped', path, 'the Gemini format takes no cache hints')
-}
-
-function invalid(path: string, reason: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${reason}`, { field: path })
 }

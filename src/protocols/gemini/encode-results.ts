@@ -1,5 +1,5 @@
 import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { documentPart, imagePart } from './encode-media.ts'
@@ -25,8 +25,7 @@ export function encodeResults(
   for (const call of calls) responses.push(encodeResult(call, left.get(call.id)?.shift(), beside, context))
   for (const [orphan] of left.values()) {
     if (orphan === undefined) continue
-    const message = `${orphan.path}: no tool call with the id "${orphan.callId}" is in the turn before`
-    throw new GatewayError('invalid_request', message, { field: orphan.path })
+    throw invalid(orphan.path, `no tool call with the id "${orphan.callId}" is in the turn before`)
   }
   return [...responses, ...beside]
 }

@@ -14,7 +14,7 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
       return []
     }
     if (tool.cache !== undefined) notes.add('dropped', tool.path, 'the Gemini format takes no cache hints')
-    const name = names.wireName(clientTool(tool), tool.path)
+    const name = names.wireName(tool, tool.path)
     return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
   })
   if (request.parallelToolCalls === false) {
@@ -33,10 +33,6 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
     tools: [{ functionDeclarations: declarations }],
     ...(functionCallingConfig === undefined ? {} : { toolConfig: { functionCallingConfig } }),
   }
-}
-
-function clientTool({ name, namespace, type }: FunctionTool | CustomTool) {
-  return { name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
 }
 
 /** Throws if the request makes no sense without the vendor's own tool. */
@@ -111,5 +107,5 @@ function allowedNameOf(
   if (tool === undefined || tool.type === 'hosted') {
     throw refused(path, `"${wanted.name}" is none of the tools that can be called`)
   }
-  return names.wireName(clientTool(tool), path)
+  return names.wireName(tool, path)
 }

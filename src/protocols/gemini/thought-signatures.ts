@@ -1,6 +1,7 @@
-import type { Block, ReasoningBlock, ReasoningSignature, ToolCallBlock } from '../../canonical/chat.ts'
+import type { Block, ReasoningBlock, ToolCallBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
+import { isSignedBy } from '../signed-by.ts'
 import { isBefore3 } from './wire.ts'
 
 /**
@@ -23,15 +24,15 @@ export class ThoughtSignatures {
     this.#model = context.upstreamModel
     this.#notes = context.notes
     for (const block of blocks) {
-      const signature =
-        block.type === 'reasoning' && this.#isOurs(block.signature) ? block.signature : undefined
-      if (signature?.id !== undefined) this.#byCall.set(signature.id, signature.value)
+      if (block.type !== 'reasoning' || !isSignedBy(block.signature, 'gemini', this.#model)) continue
+      const { id, value } = block.signature
+      if (id !== undefined) this.#byCall.set(id, value)
     }
   }
 
   /** Parts for a thought that is a part of its own. The signature of the next text or call is kept for it. */
   encodeReasoning({ signature, text, path }: ReasoningBlock): Json[] {
-    if (!this.#isOurs(signature)) {
+    if (!isSignedBy(signature, 'gemini', this.#model)) {
       const reason = signature === undefined ? 'it has no signature' : 'its signature is of another model'
       this.#notes.add('dropped', path, `a thought goes back only to the model that thought it: ${reason}`)
       return []
@@ -64,11 +65,5 @@ export class ThoughtSignatures {
     if (!isFirst || isBefore3(this.#model)) return {}
     this.#notes.add('defaulted', call.path, 'told to the upstream as a call that another model made')
     return { thoughtSignature: foreignCallSignature }
-  }
-
-  #isOurs(signature: ReasoningSignature | undefined): signature is ReasoningSignature {
-    return (
-      signature?.protocol === 'gemini' && (signature.model === undefined || signature.model === this.#model)
-    )
   }
 }

@@ -3,9 +3,9 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import type { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
-import type { EventWriter } from './event-writer.ts'
 import {
   readFinishReason,
   reasoningContentSignature,

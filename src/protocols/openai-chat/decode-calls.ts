@@ -2,8 +2,8 @@ import { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
+import type { EventWriter } from '../event-writer.ts'
 import type { ClientTool, ToolNames } from '../tool-names.ts'
-import type { EventWriter } from './event-writer.ts'
 import { callIdRules, jsonOf } from './wire.ts'
 
 /**

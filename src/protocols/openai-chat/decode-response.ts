@@ -1,10 +1,10 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { EventWriter } from '../event-writer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
-import { EventWriter } from './event-writer.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /** The events of a whole answer's first choice. Throws GatewayError if the body is an error or no answer. */

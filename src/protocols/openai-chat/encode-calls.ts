@@ -72,9 +72,8 @@ export class CallBook {
   }
 
   #call({ call, wireId }: Entry): Json {
-    const { name, namespace, kind, input, path } = call
-    const tool = { name, kind, ...(namespace === undefined ? {} : { namespace }) }
-    const wireName = this.#tools.wireName(tool, path)
+    const { kind, input } = call
+    const wireName = this.#tools.wireName(call, call.path)
     if (kind === 'custom') return { id: wireId, type: 'custom', custom: { name: wireName, input } }
     return {
       id: wireId,

@@ -1,6 +1,7 @@
 import type { ReasoningBlock, ReasoningSignature } from '../../canonical/chat.ts'
 import { type Json, parseObject, textOf } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
+import { isSignedBy } from '../signed-by.ts'
 import { reasoningContentSignature, reasoningMemberSignature } from './wire.ts'
 
 /**
@@ -19,7 +20,7 @@ export function encodeReasoning(
   for (const block of blocks) {
     const { text, path } = block
     const signature = isBare(block.signature) ? undefined : block.signature
-    if (signature !== undefined && !isOwn(signature, upstreamModel)) {
+    if (signature !== undefined && !isSignedBy(signature, 'openai-chat', upstreamModel)) {
       notes.add('dropped', path, 'the thought is signed for another model')
     } else if (signature !== undefined && signature.value !== reasoningMemberSignature) {
       const written = writeDetails(block, signature)
@@ -38,13 +39,6 @@ export function encodeReasoning(
 /** True for a thought that came as plain text. It is bound to no model. */
 function isBare(signature: ReasoningSignature | undefined): boolean {
   return signature?.protocol === 'openai-chat' && signature.value === reasoningContentSignature
-}
-
-function isOwn(signature: ReasoningSignature, upstreamModel: string): boolean {
-  return (
-    signature.protocol === 'openai-chat' &&
-    (signature.model === undefined || signature.model === upstreamModel)
-  )
 }
 
 /** The upstream's own element, with its text put back. None if the signature has another form. */

@@ -42,9 +42,8 @@ function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
 }
 
 function encodeTool(tool: OwnTool, names: ToolNames): EncodedTool {
-  const { name, namespace, description, path } = tool
-  const kept = { name, kind: tool.type, ...(namespace === undefined ? {} : { namespace }) }
-  const wireName = names.wireName(kept, path)
+  const { description } = tool
+  const wireName = names.wireName(tool, tool.path)
   const head = { name: wireName, ...(description === undefined ? {} : { description }) }
   return { tool, wireName, wire: { type: tool.type, [tool.type]: { ...head, ...inputOf(tool) } } }
 }

@@ -1,16 +1,9 @@
 import { invalid } from '../../canonical/field-error.ts'
-import {
-  checkText,
-  type JsonBounds,
-  kindAt,
-  type Span,
-  scanElements,
-  scanMembers,
-  skipSpace,
-} from '../json-scan.ts'
+import { type JsonBounds, kindAt, type Span, scanElements, skipSpace } from '../json-scan.ts'
+import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
-import { ChatSpans, readStreamOptions } from './request.ts'
+import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
+import { readStreamOptions } from './request.ts'
 
 /** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
 export interface PlainFormat {
@@ -26,10 +19,8 @@ export interface PlainFormat {
  */
 export function plainReader({ input, writes = false }: PlainFormat) {
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
-    checkText(raw)
-    const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
-    const whole = { start: 0, end: raw.length }
-    const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax })
+    const members = scanBody(raw, memberNames, bounds)
+    const depthMax = bounds.jsonDepthMax
     const model = readModel(raw, members.model)
     const given = members[input]
     if (!given) throw invalid(input, 'required: a string or an array')
@@ -46,12 +37,10 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       hasMedia: kind === 'array' && holdsObjects(raw, given, depthMax),
       wantsUsageFrame: usage?.wanted ?? false,
       heldId: undefined,
-      keepsAnswer: false,
-      hidesCost: undefined,
       session: undefined,
       endUser: stringAt(raw, members.user),
       conversation: undefined,
-      spans: new ChatSpans(members.model ?? whole, usage),
+      spans: new BodySpans(members.model, usage),
     }
   }
 }

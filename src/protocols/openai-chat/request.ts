@@ -1,8 +1,17 @@
-import { checkText, type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
+import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
-import type { RequestFacts, RequestPatch } from '../protocol.ts'
-import { checkFilledArray, readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
-import { type Edit, splice } from '../splice.ts'
+import { BodySpans, type UsageSpans } from '../patch-request.ts'
+import type { RequestFacts } from '../protocol.ts'
+import {
+  checkMessages,
+  readBoolean,
+  readInteger,
+  readModel,
+  scanBody,
+  stringAt,
+  wrongKind,
+} from '../scan-facts.ts'
+import type { Edit } from '../splice.ts'
 
 /**
  * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written
@@ -10,16 +19,12 @@ import { type Edit, splice } from '../splice.ts'
  * `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  checkText(raw)
-  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
-  const whole = { start: 0, end: raw.length }
   const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
-
+  const members = scanBody(raw, memberNames, bounds, media)
   const model = readModel(raw, members.model)
-  checkFilledArray(raw, members.messages, 'messages', 'messages')
+  checkMessages(raw, members.messages)
   const stream = readBoolean(raw, members.stream, 'stream')
-  const usage = stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
+  const usage = stream ? readStreamOptions(raw, members.stream_options, bounds.jsonDepthMax) : undefined
   const completionMax = readInteger(raw, members.max_completion_tokens, 'max_completion_tokens', 0)
   const tokensMax = readInteger(raw, members.max_tokens, 'max_tokens', 0)
   return {
@@ -32,27 +37,12 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     hasMedia: media.found || members.web_search_options !== undefined,
     wantsUsageFrame: usage?.wanted ?? false,
     heldId: undefined,
-    keepsAnswer: false,
-    hidesCost: undefined,
     session: stringAt(raw, members.prompt_cache_key),
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
     conversation: members.messages,
-    spans: new ChatSpans(members.model ?? whole, usage),
+    spans: new BodySpans(members.model, usage),
   }
-}
-
-/**
- * The client's bytes with the upstream's model name, and for a stream with a wish for usage if the client has none. All
- * other bytes are the client's own. Returns the same buffer if nothing changes.
- */
-export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
-  if (!(facts.spans instanceof ChatSpans)) throw new Error('patchRequest got the facts of another protocol')
-  const { model, usage } = facts.spans
-  const edits: Edit[] = []
-  if (patch.model !== facts.model) edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
-  if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
-  return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
 }
 
 const memberNames = [
@@ -88,23 +78,6 @@ const mediaWords = wordSet(
   'input_image',
   'input_file',
 )
-
-interface UsageSpans {
-  wanted: boolean
-  /** The edit that asks for usage. */
-  ask: Edit
-}
-
-/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
-export class ChatSpans {
-  readonly model: Span
-  readonly usage: UsageSpans | undefined
-
-  constructor(model: Span, usage: UsageSpans | undefined) {
-    this.model = model
-    this.usage = usage
-  }
-}
 
 export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }

@@ -1,5 +1,6 @@
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
+import { nothingObserved } from '../observe.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation } from '../protocol.ts'
 import { readUsage } from './wire.ts'
@@ -35,14 +36,7 @@ function readParsed(answer: Json): Observation | undefined {
 }
 
 function readScanned(body: Buffer): Observation {
-  const observation: Observation = {
-    usage: undefined,
-    finishReason: undefined,
-    servedModel: undefined,
-    error: undefined,
-    complete: false,
-    outputTokensEstimate: 0,
-  }
+  const observation = { ...nothingObserved }
   try {
     const members = scanMembers(body, whole(body), ['model', 'choices', 'usage', 'error'], options)
     if (members.usage) observation.usage = readUsage(parseSpan(body, members.usage, 'usage'))

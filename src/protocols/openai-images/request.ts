@@ -3,17 +3,13 @@ import { checked, integer, optional } from '../../canonical/checked.ts'
 import { invalid, quoted } from '../../canonical/field-error.ts'
 import type { ImageRequest, ImageTraits } from '../../canonical/image.ts'
 import { isRecord } from '../../canonical/json.ts'
-import { checkText, type JsonBounds, parseSpan, scanMembers } from '../json-scan.ts'
-import { readModel } from '../scan-facts.ts'
+import { type JsonBounds, parseSpan } from '../json-scan.ts'
+import { readModel, scanBody } from '../scan-facts.ts'
 
 /** As `ImageClient#readRequest`. The scan refuses members that come twice, which a parsed body no longer shows. */
 export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string } {
-  checkText(raw)
-  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
-  const whole = { start: 0, end: raw.length }
-  const spans = scanMembers(raw, whole, memberNames, { depthMax, valuesMax })
-  const model = readModel(raw, spans.model)
-  const body = parseSpan(raw, whole, 'body')
+  const model = readModel(raw, scanBody(raw, memberNames, bounds).model)
+  const body = parseSpan(raw, { start: 0, end: raw.length }, 'body')
   if (!isRecord(body)) throw invalid('body', 'expected a JSON object')
   const read = checked(imageBody, body)
   const stream = read.stream ?? false

@@ -1,5 +1,6 @@
-import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+import type { AnswerBlock, Delta } from '../../canonical/event.ts'
 import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 
@@ -32,9 +33,8 @@ export type ReasoningKind = 'summary' | 'thought'
 export class AnswerReader {
   hasCalls = false
   hasRefusal = false
-  #events: ChatEvent[] = []
+  readonly events = new EventWriter()
   #started = false
-  #nextIndex = 0
   readonly #items = new Map<string, OpenItem>()
   readonly #context: DecodeAnswerContext
 
@@ -46,22 +46,11 @@ export class AnswerReader {
     return this.#items.size > 0
   }
 
-  /** The events since the last `take`. */
-  take(): ChatEvent[] {
-    const events = this.#events
-    this.#events = []
-    return events
-  }
-
   start(response: Json): void {
     if (this.#started) return
     this.#started = true
-    this.#events.push({
-      type: 'start',
-      id: textOf(response.id),
-      model: textOf(response.model),
-      usage: undefined,
-    })
+    const { id, model } = response
+    this.events.push({ type: 'start', id: textOf(id), model: textOf(model), usage: undefined })
   }
 
   /** An item begins. If it is a call, its name is known at once. */
@@ -140,10 +129,6 @@ export class AnswerReader {
     for (const item of this.#items.values()) for (const block of item.blocks.values()) this.#end(block)
   }
 
-  push(event: ChatEvent): void {
-    this.#events.push(event)
-  }
-
   #item(key: string, id?: string): OpenItem {
     const known = this.#items.get(key)
     if (known !== undefined) {
@@ -216,7 +201,7 @@ export class AnswerReader {
     const namespace = textOf(call.namespace) ?? tool.namespace
     return this.#open(item, 'call', {
       type: 'tool-call',
-      id: textOf(call.call_id) ?? textOf(call.id) ?? `call_${this.#nextIndex}`,
+      id: textOf(call.call_id) ?? textOf(call.id) ?? `call_${this.events.blocks}`,
       name: tool.name,
       ...(namespace === undefined ? {} : { namespace }),
       kind: isCustom ? 'custom' : 'function',
@@ -225,14 +210,13 @@ export class AnswerReader {
 
   #open(item: OpenItem, key: string, block: AnswerBlock): OpenBlock {
     const open: OpenBlock = {
-      index: this.#nextIndex++,
+      index: this.events.start(block),
       lengths: new Map(),
       part: undefined,
       citations: 0,
       ended: false,
     }
     item.blocks.set(key, open)
-    this.#events.push({ type: 'block-start', index: open.index, block })
     return open
   }
 
@@ -265,13 +249,13 @@ export class AnswerReader {
   }
 
   #delta(block: OpenBlock, delta: Delta): void {
-    if (!block.ended) this.#events.push({ type: 'block-delta', index: block.index, delta })
+    if (!block.ended) this.events.delta(block.index, delta)
   }
 
   #end(block: OpenBlock | undefined): void {
     if (block === undefined || block.ended) return
     block.ended = true
-    this.#events.push({ type: 'block-end', index: block.index })
+    this.events.end(block.index)
   }
 }
 

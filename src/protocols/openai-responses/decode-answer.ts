@@ -19,8 +19,8 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const reader = new AnswerReader(context)
   reader.start(body)
   for (const [i, item] of recordsOf(body.output).entries()) reader.finishItem(String(i), item)
-  reader.push(endOf(body, undefined, reader))
-  return reader.take()
+  reader.events.push(endOf(body, undefined, reader))
+  return reader.events.take()
 }
 
 /** A streamed answer. The decoder skips events of unknown types. */
@@ -51,7 +51,7 @@ class ResponsesDecoder implements EventDecoder {
       // An answer with an error is not whole, even if its last event is a good end.
       return this.end()
     } else readEvent(type, event, this.#reader)
-    return this.#reader.take()
+    return this.#reader.events.take()
   }
 
   end(): ChatEvent[] {
@@ -59,8 +59,8 @@ class ResponsesDecoder implements EventDecoder {
     const error =
       this.#error ??
       new GatewayError('upstream_error', 'The upstream ended the stream before the answer was complete.')
-    this.#reader.push({ type: 'error', error })
-    return this.#reader.take()
+    this.#reader.events.push({ type: 'error', error })
+    return this.#reader.events.take()
   }
 }
 
@@ -130,7 +130,7 @@ function readTerminal(response: Json, status: string, reader: AnswerReader): voi
   const items = recordsOf(response.output)
   if (!reader.hasItems) for (const [i, item] of items.entries()) reader.finishItem(String(i), item)
   else reader.finishItems(items)
-  reader.push(endOf(response, status, reader))
+  reader.events.push(endOf(response, status, reader))
 }
 
 function endOf(response: Json, eventStatus: string | undefined, reader: AnswerReader): Finish | Failure {

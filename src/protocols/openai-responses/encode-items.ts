@@ -9,6 +9,7 @@ import type {
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { type Notes, refused } from '../notes.ts'
+import { isSignedBy } from '../signed-by.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { callIdRules } from './wire.ts'
 
@@ -93,11 +94,8 @@ export class ItemEncoder {
 
   #encodeReasoning(block: ReasoningBlock): Json | undefined {
     const { signature, text, summary, path } = block
-    if (
-      signature?.protocol !== 'openai-responses' ||
-      signature.kind !== 'encrypted' ||
-      (signature.model !== undefined && signature.model !== this.#upstreamModel)
-    ) {
+    const isOwn = isSignedBy(signature, 'openai-responses', this.#upstreamModel)
+    if (!isOwn || signature.kind !== 'encrypted') {
       this.#notes.add('dropped', path, 'only the model that thought it can take its reasoning back')
       return undefined
     }

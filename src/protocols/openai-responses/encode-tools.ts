@@ -26,7 +26,7 @@ export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames
 
 function encodeTool(tool: Exclude<Tool, HostedTool>, names: ToolNames): Json {
   const { description } = tool
-  const name = names.wireName(clientTool(tool), `${tool.path}.name`)
+  const name = names.wireName(tool, `${tool.path}.name`)
   const described = description === undefined ? {} : { description }
   if (tool.type === 'custom') {
     return {
@@ -80,14 +80,10 @@ function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unk
       const allowed = request.tools.flatMap((tool) =>
         tool.type === 'hosted' || !toolChoice.names.includes(tool.name)
           ? []
-          : [{ type: tool.type, name: names.wireName(clientTool(tool), path) }],
+          : [{ type: tool.type, name: names.wireName(tool, path) }],
       )
       if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
     }
   }
-}
-
-function clientTool({ name, namespace, type }: Exclude<Tool, HostedTool>) {
-  return { name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
 }

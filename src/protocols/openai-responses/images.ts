@@ -1,7 +1,7 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { addUsage, type Usage } from '../../canonical/usage.ts'
 import { sourceOf } from '../base64-extractor.ts'
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
@@ -128,14 +128,7 @@ function usageOf(body: Json): Usage | undefined {
   const drawn = isRecord(tool)
     ? readUsage({ ...tool, input_tokens_details: { cached_tokens: tool.cached_tokens } })
     : undefined
-  if (model === undefined || drawn === undefined) return model ?? drawn
-  return {
-    input: model.input + drawn.input,
-    cacheRead: model.cacheRead + drawn.cacheRead,
-    cacheWrite: model.cacheWrite + drawn.cacheWrite,
-    output: model.output + drawn.output,
-    reasoning: model.reasoning + drawn.reasoning,
-  }
+  return model && drawn ? addUsage(model, drawn) : (model ?? drawn)
 }
 
 /** The model's text, if it made no image. */

@@ -1,5 +1,6 @@
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
+import { patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
@@ -7,7 +8,7 @@ import { decodeRequest } from './decode-request.ts'
 import { encodeResponse, encodeStream } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeStreamError } from './errors.ts'
-import { patchRequest, readRequest } from './request.ts'
+import { readRequest } from './request.ts'
 import { watchResponse } from './watch-response.ts'
 
 /**

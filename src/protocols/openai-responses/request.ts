@@ -1,7 +1,6 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { conversationRefused } from '../conversation.ts'
 import {
-  checkText,
   type JsonBounds,
   kindAt,
   parseSpan,
@@ -11,9 +10,9 @@ import {
   skipSpace,
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
-import type { RequestFacts, RequestPatch } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, stringAt, wrongKind } from '../scan-facts.ts'
-import { splice } from '../splice.ts'
+import { BodySpans } from '../patch-request.ts'
+import type { RequestFacts } from '../protocol.ts'
+import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**
  * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
@@ -21,12 +20,8 @@ import { splice } from '../splice.ts'
  * broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  checkText(raw)
-  const { jsonDepthMax: depthMax, jsonValuesMax: valuesMax } = bounds
-  const whole = { start: 0, end: raw.length }
   const media: Watch<'input'> = { member: 'input', words: mediaWords, found: false }
-  const members = scanMembers(raw, whole, memberNames, { depthMax, valuesMax, watch: media })
-
+  const members = scanBody(raw, memberNames, bounds, media)
   const model = readModel(raw, members.model)
   if (isGiven(raw, members.conversation)) throw conversationRefused()
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
@@ -41,7 +36,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
       media.found ||
       heldId !== undefined ||
       isGiven(raw, members.prompt) ||
-      hasHostedTools(raw, members.tools, depthMax),
+      hasHostedTools(raw, members.tools, bounds.jsonDepthMax),
     wantsUsageFrame: true,
     heldId,
     // The vendor keeps answers unless the client forbids it.
@@ -51,18 +46,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
     conversation: members.input,
-    spans: new ResponsesSpans(members.model ?? whole),
+    spans: new BodySpans(members.model),
   }
-}
-
-/** The client's bytes with the upstream's model name. Returns the same buffer if the name is the same. */
-export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
-  if (!(facts.spans instanceof ResponsesSpans)) {
-    throw new Error('patchRequest got the facts of another protocol')
-  }
-  if (patch.model === facts.model) return raw
-  const model = { ...facts.spans.model, bytes: Buffer.from(JSON.stringify(patch.model)) }
-  return splice(raw, [model], patch.allocate ?? Buffer.allocUnsafe)
 }
 
 const memberNames = [
@@ -113,15 +98,6 @@ const mediaWords = wordSet(
 )
 
 const hostedToolWords: ReadonlySet<unknown> = new Set(hostedTools)
-
-/** Places for `patchRequest`. It is a class so that `instanceof` detects the facts of another protocol. */
-class ResponsesSpans {
-  readonly model: Span
-
-  constructor(model: Span) {
-    this.model = model
-  }
-}
 
 /** `hasElsewhere`: an earlier answer or a stored prompt is the input. */
 function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean): void {

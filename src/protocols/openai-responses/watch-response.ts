@@ -1,4 +1,5 @@
 import { isRecord, parseObject, textOf } from '../../canonical/json.ts'
+import { nothingObserved } from '../observe.ts'
 import type { Observation } from '../protocol.ts'
 import { watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse } from './decode-answer.ts'
@@ -19,14 +20,6 @@ function watchPromise(body: Buffer): Observation | undefined {
   const { status } = answer
   const answerId = textOf(answer.id)
   if (answerId === undefined || (status !== 'queued' && status !== 'in_progress')) return undefined
-  return {
-    answerId,
-    usage: undefined,
-    finishReason: status,
-    servedModel: textOf(answer.model),
-    error: undefined,
-    complete: true,
-    goesOn: true,
-    outputTokensEstimate: 0,
-  }
+  const servedModel = textOf(answer.model)
+  return { ...nothingObserved, answerId, finishReason: status, servedModel, complete: true, goesOn: true }
 }

@@ -65,6 +65,22 @@ test('retention works in an empty storage, and deletes the folders of days', asy
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('retention deletes what a process left that was killed in its check', async () => {
+  const made = Promise.withResolvers<void>()
+  const killed = fileStorage({
+    directory,
+    async openFile(...file) {
+      await (await open(...file)).close()
+      made.resolve()
+      return await new Promise<never>(() => {})
+    },
+  })
+  void killed.check()
+  await made.promise
+  expect(await fileStorage({ directory }).removeBefore(new Date(Date.now() + 48 * 3600 * 1000))).toBe(1)
+  expect(readdirSync(directory)).toEqual([])
+})
+
 test('a process that stores images as files never loads the SDK of S3', () => {
   const script = `
     import { registerHooks } from 'node:module'

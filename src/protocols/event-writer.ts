@@ -1,9 +1,14 @@
-import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
 
 /** Numbers the blocks of an answer and holds its events until `take`. */
 export class EventWriter {
   #events: ChatEvent[] = []
   #blocks = 0
+
+  /** Blocks that were started: the index of the next one. */
+  get blocks(): number {
+    return this.#blocks
+  }
 
   push(event: ChatEvent): void {
     this.#events.push(event)

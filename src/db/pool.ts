@@ -108,7 +108,7 @@ export class Pool {
     pending.refuse(reason)
     if (this.#waiting.delete(pending)) clearTimeout(pending.timer)
     else if (this.#running.has(pending))
-      pending.cancelling = cancelStatement(pending.statement, () => this.#running.has(pending))
+      pending.cancelling = cancelStatement(pending.statement, () => pending.statement !== undefined)
   }
 
   /**
@@ -171,6 +171,7 @@ export class Pool {
       else if (isPassing(cause) && this.#running.has(pending)) onSilence?.(begunAt, false)
       pending.refuse(cause)
     }
+    pending.statement = undefined
     if (pending.cancelling !== undefined) await pending.cancelling
     this.#leave(pending)
   }
@@ -249,7 +250,7 @@ interface PendingQuestion {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown): void
   readonly owner: string | undefined
-  /** What the question returned: a statement of postgres.js, or a promise. */
+  /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
   statement: unknown
   /** Set when the caller has left: resolves when the server has been told to end the statement. */
   cancelling: Promise<void> | undefined

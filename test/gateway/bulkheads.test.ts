@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import type { Plan } from '../support/upstream.ts'
@@ -121,6 +121,7 @@ test("a tenant's queries of its usage leave a connection for others, and end on 
     await unlock.promise
   })
   await locked.promise
+  onTestFinished(() => unlock.resolve())
   const asked = Array.from({ length: 6 }, () => summary(keys.asker, leaving.signal))
   const left = Promise.allSettled(asked)
   await until(async () => (await running()) === 2)

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
@@ -63,6 +63,10 @@ describe('two processes on one Redis', () => {
     await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: 10_000 }).toBe('200 shared')
     const client = new Redis(redis.url)
     const monitor = await client.monitor()
+    onTestFinished(() => {
+      monitor.disconnect()
+      client.disconnect()
+    })
     const seen: string[] = []
     monitor.on('monitor', (_time: string, [command = '', ...words]: string[]) => {
       if (/^eval(sha)?$/i.test(command)) seen.push(words.join(' '))
@@ -77,8 +81,6 @@ describe('two processes on one Redis', () => {
     // The third command is the settlement, for which nobody waits.
     await expect.poll(() => asked('messages'), { timeout: 10_000 }).toBe(3)
     expect(asked('repeating')).toBe(1)
-    monitor.disconnect()
-    client.disconnect()
   })
 
   test('while Redis is frozen each process goes on with half of the limit, no request gets a 500 or waits long; later both share it again', async () => {

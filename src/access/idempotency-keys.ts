@@ -6,6 +6,7 @@ import {
   type ClaimRow,
   claimKey,
   deleteKeysOlderThan,
+  isKeyTaken,
   type KeyedRequest,
   keepAnswer,
   leaveToJob,
@@ -104,6 +105,11 @@ export class IdempotencyKeys {
       )
       return { state: 'lost', requestId: row.request_id }
     }
+  }
+
+  /** Whether a request has claimed this key. It may have ended without an answer since, or be too old to count. */
+  isTaken(key: Pick<KeyedRequest, 'keyId' | 'keyHash'>): Promise<boolean> {
+    return this.#options.database.answers.ask(({ db }) => isKeyTaken(db, key))
   }
 
   /** Keep an answer for repeats. Resolves when Postgres has it, or after the first try. */

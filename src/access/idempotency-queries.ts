@@ -33,6 +33,17 @@ export interface ClaimRow {
   answer: Buffer | null
 }
 
+export async function isKeyTaken(
+  db: TypedQueries,
+  { keyId, keyHash }: Pick<KeyedRequest, 'keyId' | 'keyHash'>,
+): Promise<boolean> {
+  const rows = await db
+    .select({ id: idempotencyKeys.requestId })
+    .from(idempotencyKeys)
+    .where(and(eq(idempotencyKeys.keyId, keyId), eq(idempotencyKeys.keyHash, keyHash)))
+  return rows.length > 0
+}
+
 /**
  * Claim the key, or read why it is taken. Undefined: another statement committed or deleted the row meanwhile.
  *

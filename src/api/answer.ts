@@ -3,6 +3,7 @@ import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
 import { formatAt } from '../stages/endpoints.ts'
+import { decideFirst } from '../stages/first-decision.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
 import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
@@ -11,7 +12,6 @@ import { nothingMetered } from '../stages/meter.ts'
 import { readWhole } from '../stages/read.ts'
 import { type Received, receive } from '../stages/received.ts'
 import { refuse } from '../stages/refuse.ts'
-import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 import { notWhole, readJson } from './read-json.ts'
 
@@ -50,12 +50,13 @@ async function handle(
     return await endpoint.handle({ stage: received, params, query, body: undefined })
   }
   const stage = await identify(gateway, received)
-  if (endpoint.limited === true) await takeLimits(gateway, stage)
+  const refusal = endpoint.limited === true ? await decideFirst(gateway, stage) : undefined
   if (endpoint.method === 'POST' && isKeyed(stage)) {
     const bytes = await readWhole(gateway, stage)
     if (bytes === undefined) throw notWhole()
     if (await answeredBefore(gateway, stage, bytes)) return 'answered'
   }
+  if (refusal !== undefined) throw refusal
   const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage)
   return await endpoint.handle({ stage, params, query, body })
 }

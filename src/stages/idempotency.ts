@@ -36,10 +36,9 @@ export async function answeredBefore(
   body: Buffer,
   replayJob: ReplayJob = noJobs,
 ): Promise<boolean> {
-  const { identity, endpoint, id, life } = identified
+  const { endpoint, id, life } = identified
   const keyed = {
-    keyId: identity.keyId,
-    keyHash: createHash('sha256').update(headerOf(identified)).digest(),
+    ...keyOf(identified),
     fingerprint: createHash('sha256').update(`${endpoint.path}\n`).update(body).digest(),
     requestId: id,
   }
@@ -93,6 +92,18 @@ export async function answeredBefore(
  */
 export function answerIsJob({ life }: Received): void {
   life.claim?.keepAsJob()
+}
+
+/** Whether an earlier request had this key: only reads. False while Postgres is away. Rejects `invalid_request`. */
+export async function isTaken(gateway: Gateway, identified: Identified): Promise<boolean> {
+  return await gateway.idempotency.isTaken(keyOf(identified)).catch(() => false)
+}
+
+function keyOf(identified: Identified) {
+  return {
+    keyId: identified.identity.keyId,
+    keyHash: createHash('sha256').update(headerOf(identified)).digest(),
+  }
 }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/

@@ -5,10 +5,10 @@ import type { Model } from '../catalog/snapshot.ts'
 import { readBody } from '../http/body.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
+import { decideFirst } from './first-decision.ts'
 import type { Gateway } from './gateway.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
-import { takeLimits } from './take-limits.ts'
 
 /** The third stage: the body has come whole, and its format is right. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
@@ -36,8 +36,8 @@ export async function read<Facts extends AskedFacts>(
   decode: (body: Buffer) => Facts,
   replayJob?: ReplayJob,
 ): Promise<Asked<Facts> | NotAsked> {
-  const taking = takeLimits(gateway, identified)
-  if (taking !== undefined) await taking
+  const deciding = decideFirst(gateway, identified)
+  const refusal = deciding === undefined ? undefined : await deciding
   const body = await readWhole(gateway, identified)
   if (body === undefined) return 'left'
   const facts = decode(body)
@@ -45,6 +45,8 @@ export async function read<Facts extends AskedFacts>(
   row.requestedModel = facts.model
   row.stream = facts.stream
   if (isKeyed(identified) && (await answeredBefore(gateway, identified, body, replayJob))) return 'answered'
+  // The key of this repeat is free again, so it would run.
+  if (refusal !== undefined) throw refusal
   return Object.assign(identified, { body, facts })
 }
 

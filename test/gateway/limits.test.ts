@@ -174,6 +174,7 @@ describe('one process', () => {
     }
     expect((await ask()).status).toBe(200)
     expect((await ask()).status).toBe(429)
+    expect((await ask(keyed)).headers.get('idempotency-replayed')).toBe('true')
   })
 
   test("OpenAI's SDK raises RateLimitError, reads the time to wait, and its own retry succeeds", async () => {

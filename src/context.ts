@@ -24,6 +24,7 @@ import { fileStorage } from './images/storage/files.ts'
 import { ImageLinks } from './images/storage/links.ts'
 import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
+import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
@@ -95,8 +96,11 @@ export async function openContext(
     if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   }
   const database = openDatabase(url, bounds)
+  const instanceId = randomUUIDv7()
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     await prepareDatabase(url, fillCatalog)
+    // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
+    await registerProcess(database, instanceId)
     return await Catalog.load(database, keeper, log)
   })
   const demo = file === undefined ? await startDemo() : undefined
@@ -109,7 +113,6 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
-  const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,

@@ -26,6 +26,10 @@ export const boundSettings = {
   bodyBytesMax: count(32 * MiB, 1024),
   /** Decoded size of all encoded request bodies of a process together. */
   decodedBytesMax: count(256 * MiB, 1024),
+  /** Size of all request bodies that a process reads or holds, as they came and decoded. */
+  bodiesBytesMax: count(512 * MiB, 1024),
+  /** Of one key. 0: half of `bodiesBytesMax`, or `bodyBytesMax` where that is more. */
+  keyBodiesBytesMax: count(0, 0),
   headerBytesMax: count(64 * 1024, 4096),
   jsonDepthMax: count(128, 8, 2000),
   /** Keys and values in one body: parsing more would block the event loop for too long. */
@@ -71,6 +75,8 @@ export const boundSettings = {
   outputTokensDefault: count(8192, 16),
   drainOnShutdownMs: milliseconds(30 * second, 0),
   keyCacheMax: count(100_000, 1, 10_000_000),
+  /** With more keys, the process does not keep their hashes, and looks up every unknown key in Postgres. */
+  knownKeysMax: count(2_000_000, 0, 50_000_000),
   keyCacheNegativeMs: milliseconds(60 * second),
   revisionPollMs: milliseconds(400, 50, 1000),
   databaseWaitMs: milliseconds(60 * second),

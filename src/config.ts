@@ -91,9 +91,12 @@ const config = shape.superRefine((e, context) => {
   const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
   if (e.tlsCert !== undefined && e.tlsKey === undefined) wrong('tlsKey', 'must be set where TLS_CERT is')
   if (e.tlsKey !== undefined && e.tlsCert === undefined) wrong('tlsCert', 'must be set where TLS_KEY is')
-  const { decodedBytesMax, bodyBytesMax } = e.bounds
-  if (decodedBytesMax < bodyBytesMax)
-    wrong('decodedBytesMax', `must be BODY_BYTES_MAX (${bodyBytesMax}) or more`)
+  const { bodyBytesMax } = e.bounds
+  for (const name of ['decodedBytesMax', 'bodiesBytesMax', 'keyBodiesBytesMax'] as const) {
+    const bytes = e.bounds[name]
+    const isDefault = name === 'keyBodiesBytesMax' && bytes === 0
+    if (bytes < bodyBytesMax && !isDefault) wrong(name, `must be BODY_BYTES_MAX (${bodyBytesMax}) or more`)
+  }
   const isSafe = e.tlsCert !== undefined || e.trustedProxies !== undefined || e.plainHttp === 'allow'
   if (e.role !== 'worker' && !isSafe && !isLoopback(e.host)) {
     wrong(

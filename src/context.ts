@@ -16,6 +16,7 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { startDemo } from './demo/server.ts'
+import { BodyMemory } from './http/body-memory.ts'
 import { RunningRequests } from './http/running-requests.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
@@ -199,6 +200,7 @@ export async function openContext(
     queues,
     requests: new RunningRequests(),
     keyRequests: new RunningCounts(),
+    bodies: new BodyMemory(bounds),
     draining: false,
     generatedKeys,
     async close() {

@@ -57,6 +57,8 @@ test.for([
   ['BODY_BYTES_MAX', '1023', 'must be a whole number of 1024 or more'],
   ['BODY_BYTES_MAX', '1e6', 'must be a whole number of 1024 or more'],
   ['DECODED_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
+  ['BODIES_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
+  ['KEY_BODIES_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
   ['ATTEMPTS_MAX', '2.5', 'must be a whole number from 1 to 20'],
   ['ATTEMPTS_MAX', '-1', 'must be a whole number from 1 to 20'],
   ['ATTEMPTS_MAX', ' ', 'must be a whole number from 1 to 20'],

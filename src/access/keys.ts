@@ -4,25 +4,30 @@ import type { Connections } from '../db/connections.ts'
 import type { Database } from '../db/database.ts'
 import type { Identity } from './identity.ts'
 import { hashKeySecret } from './key-secret.ts'
+import { KnownHashes } from './known-hashes.ts'
 import { readKeyByHash } from './queries.ts'
 
 /**
  * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it changed
- * (revision.ts). Unknown secrets have a cache of their own and expire, so that a flood of guesses pushes no real key
- * out.
+ * (revision.ts). A secret whose hash no key has is refused without a question to Postgres. While we cannot know that, unknown
+ * secrets have a cache and a bound of their own, so that a flood of guesses neither pushes a real key out nor keeps its
+ * look-up waiting.
  */
 export class Keys {
+  /** The hashes of all keys. */
+  readonly hashes: KnownHashes
   readonly #options: KeysOptions
   readonly #known: LRUCache<string, Identity>
   readonly #unknown: LRUCache<string, true>
   /** One read for all concurrent misses of a secret. */
   readonly #reads = new Map<string, Promise<Identity | undefined>>()
-  #unsettledReads = 0
+  readonly #unsettled = { keys: 0, guesses: 0 }
   /** Every eviction raises it: a read that began before may return an old key, which we do not keep. */
   #generation = 0
 
   constructor(options: KeysOptions) {
     this.#options = options
+    this.hashes = new KnownHashes(options.knownKeysMax ?? Number.POSITIVE_INFINITY)
     this.#known = new LRUCache({ max: options.cacheMax })
     this.#unknown = new LRUCache({ max: Math.min(options.cacheMax, unknownMax), ttl: options.negativeMs })
   }
@@ -36,7 +41,11 @@ export class Keys {
     if (known !== undefined) return known
     if (secret.length < secretCharactersMin || secret.length > secretCharactersMax) return undefined
     if (this.#unknown.get(secret) === true) return undefined
-    return this.#reads.get(secret) ?? this.#read(secret)
+    const reading = this.#reads.get(secret)
+    if (reading !== undefined) return reading
+    const hash = hashKeySecret(secret, this.#options.pepper)
+    const found = this.hashes.find(hash)
+    return found === 'none' ? undefined : this.#read(secret, hash, found === 'doubtful' ? 'guesses' : 'keys')
   }
 
   /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */
@@ -54,13 +63,13 @@ export class Keys {
     this.#known.clear()
   }
 
-  #read(secret: string): Promise<Identity | undefined> {
-    if (this.#unsettledReads >= unsettledReadsMax) return Promise.reject(tooMany())
-    const { pool, read: readKey, pepper } = this.#options
+  #read(secret: string, hash: Buffer, kind: keyof typeof unsettledMax): Promise<Identity | undefined> {
+    if (this.#unsettled[kind] >= unsettledMax[kind]) return Promise.reject(tooMany())
+    const { pool, read: readKey } = this.#options
     const generation = this.#generation
-    this.#unsettledReads++
+    this.#unsettled[kind]++
     const read = pool
-      .ask((connections) => readKey(connections, hashKeySecret(secret, pepper)), away)
+      .ask((connections) => readKey(connections, hash), away)
       .then((identity) => {
         if (generation === this.#generation) {
           if (identity === undefined) this.#unknown.set(secret, true)
@@ -69,7 +78,7 @@ export class Keys {
         return identity
       })
       .finally(() => {
-        this.#unsettledReads--
+        this.#unsettled[kind]--
         if (this.#reads.get(secret) === read) this.#reads.delete(secret)
       })
     this.#reads.set(secret, read)
@@ -84,12 +93,14 @@ export interface KeysOptions {
   pepper: Buffer
   cacheMax: number
   negativeMs: number
+  /** With more keys than this, every unknown secret is looked up. Absent: no bound. */
+  knownKeysMax?: number
 }
 
 /** The keys of a database. */
 export function keysOf(
   database: Pick<Database, 'keys'>,
-  options: { pepper: Buffer; keyCacheMax: number; keyCacheNegativeMs: number },
+  options: { pepper: Buffer; keyCacheMax: number; keyCacheNegativeMs: number; knownKeysMax: number },
 ): Keys {
   return new Keys({
     pool: database.keys,
@@ -97,6 +108,7 @@ export function keysOf(
     pepper: options.pepper,
     cacheMax: options.keyCacheMax,
     negativeMs: options.keyCacheNegativeMs,
+    knownKeysMax: options.knownKeysMax,
   })
 }
 
@@ -105,8 +117,8 @@ const secretCharactersMin = 16
 const secretCharactersMax = 512
 
 const unknownMax = 10_000
-/** Look-ups that wait for Postgres. Further callers are refused at once. */
-const unsettledReadsMax = 1000
+/** Look-ups that wait for Postgres. Further callers are refused at once. `guesses`: secrets that no key had a while ago. */
+const unsettledMax = { keys: 1000, guesses: 100 }
 
 const away = {
   unavailable: 'The gateway cannot check API keys at the moment. Try again shortly.',

@@ -5,6 +5,7 @@ import type { TypedQueries } from '../db/connections.ts'
 import { eq, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
+import type { HashPage } from './known-hashes.ts'
 
 export type KeyRow = typeof keys.$inferSelect
 export type NewKey = typeof keys.$inferInsert
@@ -30,14 +31,43 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
   }
 }
 
-/** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen`: all of one moment. */
+/** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
-  const changed = db.select({ id: keys.id }).from(keys).where(gt(keys.revision, keysSeen))
+  const isChanged = gt(keys.revision, keysSeen)
+  const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
+  const hashes = db.select({ start: hashStart }).from(keys).where(isChanged)
   const [row] = await db
-    .select({ catalog: revision.catalog, keys: revision.keys, changed: sql<string[]>`array(${changed})` })
+    .select({
+      catalog: revision.catalog,
+      keys: revision.keys,
+      changed: sql<string[]>`array(${changed})`,
+      hashes: sql<string[]>`array(${hashes})`,
+    })
     .from(revision)
   if (row === undefined) throw new Error('the table revision has no row')
-  return { ...row, changed: new Set(row.changed) }
+  return { ...row, changed: new Set(row.changed), hashes: row.hashes.map(fromHex) }
+}
+
+/** The hashes of keys, in the order of the keys' ids, after this id. */
+export async function readHashes(db: TypedQueries, after: string | undefined): Promise<HashPage> {
+  const rows = await db
+    .select({ id: keys.id, start: hashStart })
+    .from(keys)
+    .where(after === undefined ? undefined : gt(keys.id, after))
+    .orderBy(keys.id)
+    .limit(hashesAtOnce)
+  return {
+    hashes: rows.map(({ start }) => fromHex(start)),
+    next: rows.length < hashesAtOnce ? undefined : rows.at(-1)?.id,
+  }
+}
+
+const hashesAtOnce = 10_000
+/** `KnownHashes` keeps no more of them. */
+const hashStart = sql<string>`encode(substring(${keys.secretHash} from 1 for 8), 'hex')`
+
+function fromHex(text: string): Buffer {
+  return Buffer.from(text, 'hex')
 }
 
 /** All keys of the file, all keys of these tenants, and all keys with one of these secrets. */

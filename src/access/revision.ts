@@ -4,13 +4,13 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Keys } from './keys.ts'
-import { readRevision } from './queries.ts'
+import { readHashes, readRevision } from './queries.ts'
 
 /**
  * Keep the cached keys and the catalog of this process no older than `pollMs` (default 400).
  *
  * The poll alone is enough. Notifications only make it faster: a LISTEN connection may be dead although it looks alive.
- * Resolves after the first look, even if that failed.
+ * Resolves after the first look, even if that failed, and when the hashes of all keys are read, if that does not take long.
  */
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
@@ -18,8 +18,12 @@ export async function followRevisions(
 ): Promise<{ stop(): Promise<void> }> {
   const follower = new Follower(database, options)
   await follower.look()
+  await follower.hashesLoaded(hashesWaitMs)
   return follower
 }
+
+/** A start waits so long for the hashes of all keys. They go on loading afterwards. */
+const hashesWaitMs = 5_000
 
 interface FollowOptions {
   keys: Keys
@@ -39,7 +43,9 @@ class Follower {
   #looking: Promise<void> | undefined
   #lookAgain = false
   #refreshing: Promise<void> | undefined
+  #loadingHashes: Promise<void> | undefined
   #away = false
+  #saidTooMany = false
   #stopped = false
   #timer: NodeJS.Timeout | undefined
   #unlisten: (() => Promise<void>) | undefined
@@ -56,6 +62,11 @@ class Follower {
     this.#lookAgain = true
     this.#looking ??= this.#lookUntilCurrent()
     return this.#looking
+  }
+
+  /** Resolves when the hashes of all keys are loaded, or after `waitMs`. */
+  async hashesLoaded(waitMs: number): Promise<void> {
+    await Promise.race([this.#loadingHashes, sleep(waitMs, undefined, { ref: false })])
   }
 
   async stop(): Promise<void> {
@@ -94,10 +105,13 @@ class Follower {
 
   async #compare() {
     const keysSeen = this.#keysSeen ?? Number.MAX_SAFE_INTEGER
+    const askedAt = performance.now()
     const seen = await this.#database.state.ask(({ db }) => readRevision(db, keysSeen), {
       withinMs: this.#withinMs,
     })
     this.#takeKeys(seen)
+    // The next look has an answer by then. A key that is made after this one is not refused for longer.
+    this.#options.keys.hashes.confirm(askedAt + this.#pollMs + this.#withinMs)
     const { catalog } = this.#options
     if (seen.catalog === catalog.snapshot.revision) return
     this.#refreshing ??= catalog.refresh().finally(() => {
@@ -109,12 +123,32 @@ class Follower {
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 
-  #takeKeys(seen: { keys: number; changed: ReadonlySet<string> }) {
+  #takeKeys(seen: { keys: number; changed: ReadonlySet<string>; hashes: readonly Buffer[] }) {
     const { keys } = this.#options
     // At the first look, and after a restore of the database, any key may have changed.
-    if (this.#keysSeen === undefined || seen.keys < this.#keysSeen) keys.clear()
-    else if (seen.keys > this.#keysSeen) keys.evict(seen.changed)
+    const isAllNew = this.#keysSeen === undefined || seen.keys < this.#keysSeen
+    if (isAllNew) keys.clear()
+    else if (seen.keys > (this.#keysSeen ?? 0)) keys.evict(seen.changed)
+    keys.hashes.add(seen.hashes)
     this.#keysSeen = seen.keys
+    if (isAllNew || (this.#loadingHashes === undefined && !keys.hashes.isLoaded)) this.#loadHashes()
+  }
+
+  /** Changes of keys from now on come with the looks. When it fails, the next look begins anew. */
+  #loadHashes() {
+    const { keys, log } = this.#options
+    const loading = keys.hashes
+      .load((after) => this.#database.state.ask(({ db }) => readHashes(db, after)))
+      .then(() => {
+        if (keys.hashes.isTooMany && !this.#saidTooMany)
+          log.warn({}, 'There are more keys than KNOWN_KEYS_MAX: Postgres is asked about every unknown key')
+        this.#saidTooMany = keys.hashes.isTooMany
+      })
+      .catch(() => {})
+      .finally(() => {
+        if (this.#loadingHashes === loading) this.#loadingHashes = undefined
+      })
+    this.#loadingHashes = loading
   }
 
   #listen() {

@@ -11,6 +11,7 @@ import { nothingMetered } from '../stages/meter.ts'
 import { readWhole } from '../stages/read.ts'
 import { type Received, receive } from '../stages/received.ts'
 import { refuse } from '../stages/refuse.ts'
+import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 import { notWhole, readJson } from './read-json.ts'
 
@@ -49,6 +50,7 @@ async function handle(
     return await endpoint.handle({ stage: received, params, query, body: undefined })
   }
   const stage = await identify(gateway, received)
+  if (endpoint.limited === true) await takeLimits(gateway, stage)
   if (endpoint.method === 'POST' && isKeyed(stage)) {
     const bytes = await readWhole(gateway, stage)
     if (bytes === undefined) throw notWhole()

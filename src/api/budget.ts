@@ -4,6 +4,7 @@ import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
+import { readFor } from './read-for.ts'
 import type { UsageContext } from './usage.ts'
 
 const usdText = z.string().describe('USD, an exact decimal.')
@@ -49,12 +50,15 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageConte
     summary: 'What this key may still spend',
     query: noParameters,
     answer: budgetAnswer,
-    async handle({ stage: { identity } }) {
+    async handle({ stage }) {
+      const { identity } = stage
       await shipNow()
       const moment = new Date(now())
-      const [balance, budgets] = await database.reads.ask(
-        ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
-        { withinMs: 5_000, unavailable: 'Budgets cannot be read just now. Try again.', retryAfterSeconds: 5 },
+      const [balance, budgets] = await readFor(stage, (terms) =>
+        database.reads.ask(
+          ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
+          { ...away, ...terms },
+        ),
       )
       const isShown = identity.usageScope === 'tenant' && balance?.limited === true
       return {
@@ -65,6 +69,12 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageConte
       }
     },
   })
+}
+
+const away = {
+  withinMs: 5_000,
+  unavailable: 'Budgets cannot be read just now. Try again.',
+  retryAfterSeconds: 5,
 }
 
 function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {

@@ -15,7 +15,6 @@ import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
 import { openInJournal } from '../stages/open-record.ts'
 import { requireModel } from '../stages/read.ts'
-import { takeLimits } from '../stages/take-limits.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 const modelRequired = 'required: the id of a model, as GET /v1/models lists them'
@@ -88,6 +87,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
     description:
       'A channel that speaks the format counts them. Where none does, the answer is an estimate, and the header `x-tollgate-estimated: true` says so.',
     logged: true,
+    limited: true,
     body: format.body,
     answer: tokenCount,
     async handle({ stage, body }) {
@@ -99,7 +99,6 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       const heldId = format.heldId(body)
       const targets =
         heldId === undefined ? planned : await holdersOf(gateway, stage.identity, heldId, planned)
-      await takeLimits(gateway, stage, 0)
       const counted = await ask(gateway, stage, targets, format, body)
       if (counted !== undefined) return { body: counted }
       // No upstream counted them: the row names none.

@@ -13,6 +13,7 @@ import { webhookSecret } from '../images/jobs/webhook-secret.ts'
 import type { Received } from '../stages/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { id, isId, oneOf, wholeNumber } from './parameter.ts'
+import { readFor } from './read-for.ts'
 import { scopeOf } from './usage.ts'
 
 const jobQuery = z.strictObject({
@@ -52,7 +53,8 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       query: jobQuery,
       answer: jobPage,
       async handle({ stage, query: { cursor, status, limit } }) {
-        const found = await jobs.list(scopeOf(stage.identity), cursor, status, limit + 1)
+        const scope = scopeOf(stage.identity)
+        const found = await readFor(stage, (terms) => jobs.list(scope, cursor, status, limit + 1, terms))
         const page = found.slice(0, limit)
         const linkTo = linkerFor(gateway, stage.request)
         return {

@@ -33,6 +33,8 @@ export interface Description extends Endpoint {
    * the end. A refused request always has one.
    */
   logged?: boolean
+  /** Whether a request takes from the limits of its key, before its body is read. Default: it does not. */
+  limited?: boolean
   /** The format of a good answer. Default: JSON. */
   media?: 'application/json' | 'text/event-stream' | 'image/*'
   /** Statuses of a good answer, all in the same shape. Default: 200. */

@@ -5,7 +5,6 @@ import { findHolder } from '../gateway/holders.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { openInJournal } from '../stages/open-record.ts'
-import { takeLimits } from '../stages/take-limits.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 /** The channel that holds an answer gives it again, or forgets it. A tenant finds only ids that it got here itself. */
@@ -23,12 +22,12 @@ function heldAnswerEndpoint(gateway: Gateway, method: 'GET' | 'DELETE', summary:
     summary,
     description: 'Of the query, `include` and `starting_after` go upstream; `stream` is refused.',
     logged: true,
+    limited: true,
     params: z.object({ id: z.string() }),
     answer: upstreamAnswer,
     async handle({ stage, params: { id } }) {
       const { identity, group, request } = stage
       const query = forwardedQuery(request.url ?? '')
-      await takeLimits(gateway, stage, 0)
       const { snapshot } = gateway.catalog
       const holder = await findHolder(gateway, identity, id)
       const channel = [...snapshot.channels.values()].find((one) => one.name === holder?.channel)

@@ -4,7 +4,6 @@ import { translate } from '../gateway/translate.ts'
 import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { takeLimits } from '../stages/take-limits.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { translationNote } from './translation-note.ts'
 
@@ -39,10 +38,10 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
     path: '/v1/translate',
     summary: 'What a request would be in another format, and what would become of every field',
     logged: true,
+    limited: true,
     body: translationRequest,
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
-      await takeLimits(gateway, stage, 0)
       const model = textOf(request.model) ?? ''
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
+import { readFor } from './read-for.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
 import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
@@ -22,7 +23,8 @@ export interface UsageContext {
 
 /**
  * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects `unknown_path`
- * for a request that is not there, and `unavailable` while Postgres is away.
+ * for a request that is not there, `unavailable` while Postgres is away, and `rate_limited` while too many queries of the
+ * tenant wait.
  */
 export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
   return [
@@ -35,9 +37,12 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       async handle({ stage, query }) {
         const { cursor, limit } = query
         await shipNow()
-        const rows = await database.reads.ask(
-          ({ sql }) => listRequests(sql, scopeOf(stage.identity), filterOf(query), cursor, limit + 1),
-          away,
+        const scope = scopeOf(stage.identity)
+        const rows = await readFor(stage, (terms) =>
+          database.reads.ask(({ sql }) => listRequests(sql, scope, filterOf(query), cursor, limit + 1), {
+            ...away,
+            ...terms,
+          }),
         )
         const page = rows.slice(0, limit)
         const last = page.at(-1)
@@ -58,14 +63,15 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
       answer: usageDetail,
       async handle({ stage, params }) {
         const id = params.id.toLowerCase()
-        const found = uuid.test(id)
-          ? await shipNow().then(() =>
-              database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), away),
-            )
-          : undefined
-        if (found === undefined) {
-          throw new GatewayError('unknown_path', 'The usage log has no such request for this key.')
-        }
+        if (!uuid.test(id)) throw noSuchRequest()
+        await shipNow()
+        const found = await readFor(stage, (terms) =>
+          database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), {
+            ...away,
+            ...terms,
+          }),
+        )
+        if (found === undefined) throw noSuchRequest()
         return { body: detailJson(found) }
       },
     }),
@@ -80,9 +86,9 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         await shipNow()
         const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }
-        const rows = await database.reads.ask(
-          ({ sql }) => summariseRequests(sql, scopeOf(stage.identity), filter),
-          away,
+        const scope = scopeOf(stage.identity)
+        const rows = await readFor(stage, (terms) =>
+          database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), { ...away, ...terms }),
         )
         return {
           body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
@@ -95,6 +101,10 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
 /** Whose requests and jobs the caller may see. */
 export function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
+}
+
+function noSuchRequest(): GatewayError {
+  return new GatewayError('unknown_path', 'The usage log has no such request for this key.')
 }
 
 const away = {

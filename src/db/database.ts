@@ -29,7 +29,7 @@ export type Purpose =
   | 'state'
   /** Answers kept for an Idempotency-Key, and the channels that hold answers. */
   | 'answers'
-  /** Reads of tenants: usage log, budgets, lists. The server ends a statement that takes too long. */
+  /** Reads of tenants: usage log, budgets, lists. Each has a bound; the server ends a statement that takes too long. */
   | 'reads'
   /** Image jobs. Statements for one tenant wait for each other. */
   | 'jobs'
@@ -76,7 +76,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
     answers: pool('answers', bounds.answersConnections, admitMs, {
       atOnce: bounds.answersConnections * answersPerConnection,
     }),
-    reads: pool('reads', bounds.readsConnections, readsMs, { statementMs: readsMs }),
+    reads: pool('reads', bounds.readsConnections, readsMs, { statementMs: readsMs, perOwner: tenantReads }),
     jobs: pool('jobs', bounds.jobsConnections, admitMs),
     upkeep: pool('upkeep', 1, upkeepMs, { statementMs: upkeepMs }),
   }
@@ -111,6 +111,8 @@ const keysMs = 2_000
 const keysAtOnce = 1_000
 const stateMs = 1_000
 const upkeepMs = 60 * 60_000
+/** Of one tenant, so that its long queries leave connections for those of others. */
+const tenantReads = { atOnce: 2, waitingMax: 20 }
 /** Each statement waits for one commit. A repeat of a request waits for the commit of the first. */
 const answersPerConnection = 20
 /** When Postgres has not answered any question for this time, all pools refuse their questions. */

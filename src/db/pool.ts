@@ -1,9 +1,13 @@
 import { GatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
+import { cancelStatement } from './cancel.ts'
 import type { Connections } from './connections.ts'
 import { isAnswer, isPassing, reasonOf } from './failures.ts'
 
-/** One statement, or a few that belong together. It runs when a connection is free for it, at most once. */
+/**
+ * One statement, or a few that belong together. It runs when a connection is free for it, at most once. `Terms.signal` ends it
+ * on the server if it returns the statement itself.
+ */
 export type Question<T> = (connections: Connections) => PromiseLike<T>
 
 export interface Terms {
@@ -13,6 +17,10 @@ export interface Terms {
   unavailable?: string
   /** Default 2. */
   retryAfterSeconds?: number
+  /** The tenant that asks, where `PoolOptions.perOwner` bounds the questions of each. */
+  owner?: string
+  /** The caller has left. A question that waits is never sent; a running one ends on the server. `ask` rejects its reason. */
+  signal?: AbortSignal
 }
 
 export interface PoolOptions {
@@ -23,6 +31,8 @@ export interface PoolOptions {
   withinMs: number
   /** The server ends a statement after this time. Until then, a late answer does not mean that the connection is dead. */
   statementMs?: number
+  /** Bounds the questions of each owner. Beyond `waitingMax` that wait for their turn, a question is `rate_limited`. */
+  perOwner?: { atOnce: number; waitingMax: number }
   /** Postgres answered, if only with an error. */
   onAnswer?(): void
   /** Postgres did not answer a question that began at `begunAt`, a time of performance.now(). */
@@ -48,22 +58,57 @@ export class Pool {
    * Ask, and wait no longer than the terms allow. A question that still waits for its turn then is never sent. Postgres may
    * still run one that was sent. After a connection that does not answer, later questions get new connections.
    *
-   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now. Rejects with the error of
+   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and `rate_limited` when too
+   * many questions of the owner wait. Rejects with the error of
    * Postgres when the statement itself is wrong, which is a bug of ours.
    */
   ask<T>(question: Question<T>, terms: Terms = {}): Promise<T> {
-    const { withinMs = this.#options.withinMs } = terms
+    const { withinMs = this.#options.withinMs, owner, signal } = terms
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const { perOwner } = this.#options
+    if (owner !== undefined && perOwner !== undefined && this.#waitingOf(owner) >= perOwner.waitingMax)
+      return Promise.reject(tooMany(perOwner))
     return new Promise((resolve, reject) => {
       const pending: PendingQuestion = {
-        run: async (connections) => resolve(await question(connections)),
+        owner,
+        run: async (connections) => {
+          const asked = question(connections)
+          pending.statement = asked
+          resolve(await asked)
+        },
+        statement: undefined,
+        cancelling: undefined,
         refuse: (cause) => reject(isPassing(cause) ? unavailable(cause, terms) : cause),
         begun: undefined,
         // Timers run before sockets are read: one more turn lets an answer that waits there come first.
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
       }
+      signal?.addEventListener('abort', () => this.#abandon(pending, signal.reason), { once: true })
       this.#waiting.add(pending)
       this.#beginNext()
     })
+  }
+
+  #waitingOf(owner: string): number {
+    let count = 0
+    for (const pending of this.#waiting) if (pending.owner === owner) count++
+    return count
+  }
+
+  #runsEnough(owner: string | undefined): boolean {
+    const { perOwner } = this.#options
+    if (owner === undefined || perOwner === undefined) return false
+    let count = 0
+    for (const pending of this.#running) if (pending.owner === owner) count++
+    return count >= perOwner.atOnce
+  }
+
+  /** The caller has left. A running question keeps its place until the server has ended it. */
+  #abandon(pending: PendingQuestion, reason: unknown): void {
+    pending.refuse(reason)
+    if (this.#waiting.delete(pending)) clearTimeout(pending.timer)
+    else if (this.#running.has(pending))
+      pending.cancelling = cancelStatement(pending.statement, () => pending.statement !== undefined)
   }
 
   /**
@@ -102,6 +147,7 @@ export class Pool {
   #beginNext(): void {
     for (const pending of this.#waiting) {
       if (this.#running.size >= this.#options.atOnce) return
+      if (this.#runsEnough(pending.owner)) continue
       this.#waiting.delete(pending)
       void this.#run(pending)
     }
@@ -125,6 +171,8 @@ export class Pool {
       else if (isPassing(cause) && this.#running.has(pending)) onSilence?.(begunAt, false)
       pending.refuse(cause)
     }
+    pending.statement = undefined
+    if (pending.cancelling !== undefined) await pending.cancelling
     this.#leave(pending)
   }
 
@@ -201,6 +249,11 @@ const lateMs = 1_000
 interface PendingQuestion {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown): void
+  readonly owner: string | undefined
+  /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
+  statement: unknown
+  /** Set when the caller has left: resolves when the server has been told to end the statement. */
+  cancelling: Promise<void> | undefined
   /** Undefined while it waits for its turn. */
   begun: { at: number; generation: Generation } | undefined
   timer: NodeJS.Timeout
@@ -215,6 +268,14 @@ interface Generation {
   renewing: boolean
   /** They get no more questions. */
   retired: boolean
+}
+
+function tooMany({ atOnce, waitingMax }: NonNullable<PoolOptions['perOwner']>): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `${atOnce} queries of this tenant run in this gateway process and ${waitingMax} wait, as many as may. Wait for one of them to end.`,
+    { retryAfterSeconds: 1 },
+  )
 }
 
 function unavailable(

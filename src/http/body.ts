@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
+import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 
 /** A larger body goes into a slab that we reuse: a new large buffer costs the garbage collector much. */
@@ -21,17 +22,7 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   return slab.subarray(0, bytes)
 }
 
-/** Bounds the decoded bodies of all requests of a process together: a few encoded kilobytes can become megabytes. */
-export interface DecodedBound {
-  /** Most bytes of decoded bodies that the process holds, those being decoded included. */
-  bytesMax: number
-  /** `readBody` adds a function here. Run it when nothing holds the body any more. */
-  releases: (() => void)[]
-}
-
 const freeSlabs: Buffer[] = []
-/** Bytes of decoded bodies that this process holds now, those being decoded included. */
-let decodedBytes = 0
 const nothingToRelease = () => {}
 
 /** Requests whose client waits for a `100 Continue` before it sends the body, with the response that sends it. */
@@ -52,42 +43,35 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
 /**
  * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left before the end.
  * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
- * length; `invalid_request` for an unknown encoding or a damaged body; `unavailable` when the decoded bodies of all requests
- * exceed `decoded`. Without `decoded`, they are not counted.
+ * length; `invalid_request` for an unknown encoding or a damaged body; and as `share` does, which counts a declared length at
+ * once and other bytes when they arrive. Release `share` when nothing holds the body any more. Without it, nothing is counted.
  */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
-  decoded?: DecodedBound,
+  share: BodyShare = uncounted,
 ): Promise<Body | undefined> {
   const encoding = encodingOf(request.headers['content-encoding'])
-  if (encoding === 'identity') return readBytes(request, bytesMax)
+  if (encoding === 'identity') return readBytes(request, bytesMax, share)
   if (encoding === 'unknown') return Promise.reject(unknownEncoding(request.headers['content-encoding']))
-  return readEncoded(request, encoding, bytesMax, decoded)
+  return readEncoded(request, encoding, bytesMax, share)
 }
+
+const uncounted: BodyShare = { grow() {}, growDecoded() {}, shrink() {}, release() {} }
 
 async function readEncoded(
   request: IncomingMessage,
   encoding: Encoding,
   bytesMax: number,
-  decoded: DecodedBound = { bytesMax: Number.POSITIVE_INFINITY, releases: [] },
+  share: BodyShare,
 ): Promise<Body | undefined> {
-  const body = await readBytes(request, bytesMax)
+  const body = await readBytes(request, bytesMax, share)
   if (body === undefined) return undefined
-  let ownBytes = 0
-  const releaseDecoded = once(() => {
-    decodedBytes -= ownBytes
-  })
   try {
-    const bytes = await decodeWhole(encoding, body.bytes, bytesMax, (more) => {
-      ownBytes += more
-      decodedBytes += more
-      if (decodedBytes > decoded.bytesMax) throw tooManyDecoded(decoded.bytesMax)
-    })
-    decoded.releases.push(releaseDecoded)
+    const bytes = await decodeWhole(encoding, body.bytes, bytesMax, (more) => share.growDecoded(more))
+    share.shrink(body.bytes.length)
     return { bytes, release: nothingToRelease }
   } catch (cause) {
-    releaseDecoded()
     if (cause instanceof GatewayError) throw cause
     throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
   } finally {
@@ -95,30 +79,44 @@ async function readEncoded(
   }
 }
 
-function readBytes(request: IncomingMessage, bytesMax: number): Promise<Body | undefined> {
+async function readBytes(
+  request: IncomingMessage,
+  bytesMax: number,
+  share: BodyShare,
+): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
-  if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax))
+  if (declared > bytesMax) throw tooLarge(bytesMax)
+  const isDeclared = !Number.isNaN(declared)
+  if (isDeclared) share.grow(declared)
   // A destroyed request emits no more events, even when its whole body had arrived.
-  if (request.destroyed) return Promise.resolve(undefined)
+  if (request.destroyed) return undefined
   if (request.headers.expect !== undefined) sendContinue(request)
   const slab = fitsSlab(declared) ? takeSlab() : undefined
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
+    let isRefused = false
     const returnSlab = once(() => {
       if (slab !== undefined) keepSlab(slab)
     })
     request.on('data', (chunk: Buffer) => {
-      if (slab === undefined) chunks.push(chunk)
-      else chunk.copy(slab, length)
-      length += chunk.length
-      if (length <= bytesMax) return
-      request.removeAllListeners('data')
-      request.resume()
-      returnSlab()
-      reject(tooLarge(bytesMax))
+      try {
+        if (length + chunk.length > bytesMax) throw tooLarge(bytesMax)
+        if (!isDeclared) share.grow(chunk.length)
+        if (slab === undefined) chunks.push(chunk)
+        else chunk.copy(slab, length)
+        length += chunk.length
+      } catch (refusal) {
+        isRefused = true
+        request.removeAllListeners('data')
+        request.resume()
+        chunks.length = 0
+        returnSlab()
+        reject(refusal)
+      }
     })
     request.on('end', () => {
+      if (isRefused) return
       if (slab !== undefined) return resolve({ bytes: slab.subarray(0, length), release: returnSlab })
       const only = chunks.length === 1 ? chunks[0] : undefined
       resolve({ bytes: only ?? Buffer.concat(chunks, length), release: nothingToRelease })
@@ -166,14 +164,6 @@ function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError(
     'request_too_large',
     `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
-  )
-}
-
-function tooManyDecoded(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `The decoded bodies of running requests use all ${bytesMax} bytes that they may use. Try again, or send the body unencoded.`,
-    { retryAfterSeconds: 1 },
   )
 }
 

@@ -18,7 +18,7 @@ import { endUserText } from '../stages/labels.ts'
 import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
-import { takeLimits } from '../stages/take-limits.ts'
+import { takeTokens } from '../stages/take-limits.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
@@ -54,7 +54,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
   const webhook = webhookOf(gateway, received)
-  await takeLimits(gateway, asked, estimateTokens(asked.body.length))
+  await takeTokens(asked, estimateTokens(asked.body.length))
   if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
     return await end(gateway, received, leftEnding)
   if (/\brespond-async\b/.test(String(received.request.headers.prefer ?? '')))

@@ -63,9 +63,9 @@ export interface SummaryRow {
 
 /**
  * A page of the usage log, newest first, without bodies. Each filter has an index in this order. So a page with one filter
- * costs the same at any depth, also when few rows match.
+ * costs the same at any depth, also when few rows match. It returns the statement itself, which can be cancelled.
  */
-export async function listRequests(
+export function listRequests(
   sql: postgres.Sql,
   scope: Scope,
   filter: RequestFilter,
@@ -157,9 +157,9 @@ export async function findRequest(
 
 /**
  * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests.
- * Reads every row between `from` and `to`, in about 4 us each.
+ * Reads every row between `from` and `to`, in about 4 us each. It returns the statement itself, which can be cancelled.
  */
-export async function summariseRequests(
+export function summariseRequests(
   sql: postgres.Sql,
   scope: Scope,
   filter: { from: Date; to: Date; model?: string },

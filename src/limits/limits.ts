@@ -3,8 +3,9 @@ import type { RateLimits } from '../catalog/snapshot.ts'
 /** Rate, token and concurrency limits of keys, groups and tenants. */
 export interface Limits {
   /**
-   * One decision over all limits of all scopes: either every limit has room and is charged, or none is charged.
-   * The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds that limit.
+   * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is charged.
+   * The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds that limit. With 0, because
+   * nobody has read the request yet, it refuses only where more tokens than the limit are used.
    * `requestId` must be unique. Answers without a promise when this process can decide alone; never rejects.
    */
   take(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
@@ -23,8 +24,23 @@ export type Decision = Lease | Refusal
 
 export interface Lease extends Standing {
   granted: true
-  /** Give back the place, and replace the estimate by the tokens that were used. Only the first call counts. */
+  /**
+   * The second decision, over the tokens of all scopes at once. The lease then holds these tokens too. A refusal gives back
+   * all that the lease has taken, its request included, and ends it. Call it at most once.
+   * Answers without a promise when this process can decide alone; never rejects.
+   */
+  hold(tokensEstimate: number): Held | Promise<Held>
+  /** Give back the place, and replace the estimate by the tokens that were used. Only the first end of a lease counts. */
   settle(actualTokens: number): void
+  /** Give back all that was taken, the request included, as though it had never come. */
+  giveBack(): void
+}
+
+export type Held = Granted | Refusal
+
+/** The tokens are held. */
+export interface Granted extends Standing {
+  granted: true
 }
 
 export interface Refusal extends Standing, Denial {
@@ -65,28 +81,17 @@ export interface LimitsState {
   localDecisions: number
 }
 
+const unlimited: Granted = { granted: true, requests: undefined, tokens: undefined }
+
 /** The lease of every request without limits. */
 export const unlimitedLease: Lease = Object.freeze({
   granted: true,
+  hold: () => unlimited,
   settle() {},
+  giveBack() {},
   requests: undefined,
   tokens: undefined,
 })
-
-/** A lease of which only the first settling counts. */
-export function lease({ requests, tokens }: Standing, settle: Lease['settle']): Lease {
-  let settled = false
-  return {
-    granted: true,
-    requests,
-    tokens,
-    settle(actualTokens) {
-      if (settled) return
-      settled = true
-      settle(actualTokens)
-    },
-  }
-}
 
 export function isLimited({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): boolean {
   return requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrency !== undefined

@@ -29,6 +29,19 @@ local function read(key, now, requestsPerMinute, tokensPerMinute)
   }
 end
 
+-- The limit that refuses: the number of its scope, its own number, and its wait in ms. 0: none refuses.
+local scope, limit, wait = 0, 0, 0
+
+local function consider(index, name, used, amount, perMinute)
+  local ms = 0
+  if perMinute == 0 then
+    ms = ${minuteMs}
+  elseif perMinute > 0 then
+    ms = math.max(0, math.ceil((used + (amount - perMinute) * ${unitsPerOne}) / perMinute))
+  end
+  if ms > wait then scope, limit, wait = index, name, ms end
+end
+
 local function fullAfter(used, perMinute)
   if perMinute <= 0 then return 0 end
   return math.ceil(used / perMinute)
@@ -55,18 +68,6 @@ end
 const take = `
 local now = clock(ARGV[1])
 local lease = tonumber(ARGV[3])
-local scope, limit, wait = 0, 0, 0
-
-local function consider(index, name, used, amount, perMinute)
-  local ms = 0
-  if perMinute == 0 then
-    ms = ${minuteMs}
-  elseif perMinute > 0 then
-    ms = math.max(0, math.ceil((used + (amount - perMinute) * ${unitsPerOne}) / perMinute))
-  end
-  if ms > wait then scope, limit, wait = index, name, ms end
-end
-
 local buckets = {}
 for index = 1, #KEYS / 2 do
   local first = index * 4
@@ -104,6 +105,43 @@ for index = 1, #buckets do
   elseif now < bucket.at then
     write(bucket, now)
   end
+  answer[#answer + 1] = bucket.requests
+  answer[#answer + 1] = bucket.tokens
+end
+return answer
+`
+
+/**
+ * The second decision. KEYS: for each scope its hash and its set. ARGV: time, request; then for each scope requests a minute,
+ * tokens a minute, the tokens to hold, and those that it holds already. A refusal gives back all that the request has taken.
+ * Returns the same as `take`.
+ */
+const hold = `
+local now = clock(ARGV[1])
+
+local buckets = {}
+for index = 1, #KEYS / 2 do
+  local first = index * 4 - 1
+  local bucket = read(KEYS[index * 2 - 1], now, tonumber(ARGV[first]), tonumber(ARGV[first + 1]))
+  bucket.hold = tonumber(ARGV[first + 2])
+  consider(index, 2, bucket.tokens, bucket.hold, bucket.tokensPerMinute)
+  buckets[index] = bucket
+end
+
+local answer = { scope, limit, wait }
+for index = 1, #buckets do
+  local bucket = buckets[index]
+  local changes = now < bucket.at
+  if scope == 0 then
+    changes = changes or bucket.tokensPerMinute >= 0
+    bucket.tokens = bucket.tokens + bucket.hold * ${unitsPerOne}
+  else
+    redis.call('ZREM', KEYS[index * 2], ARGV[2])
+    changes = changes or bucket.requestsPerMinute >= 0 or bucket.tokensPerMinute >= 0
+    bucket.requests = math.max(0, bucket.requests - ${unitsPerOne})
+    bucket.tokens = math.max(0, bucket.tokens - tonumber(ARGV[index * 4 + 2]) * ${unitsPerOne})
+  end
+  if changes then write(bucket, now) end
   answer[#answer + 1] = bucket.requests
   answer[#answer + 1] = bucket.tokens
 end
@@ -164,6 +202,7 @@ return {}
  */
 export const limitsCommands = {
   tollgateTake: { lua: prelude + take },
+  tollgateHold: { lua: prelude + hold },
   tollgateSettle: { lua: prelude + settle },
   tollgateRenew: { lua: prelude + renew },
   tollgateBeat: { lua: prelude + beat },
@@ -173,6 +212,7 @@ export const limitsCommands = {
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     tollgateTake: LimitsCommand<Context>
+    tollgateHold: LimitsCommand<Context>
     tollgateSettle: LimitsCommand<Context>
     tollgateRenew: LimitsCommand<Context>
     tollgateBeat: LimitsCommand<Context>

@@ -62,14 +62,18 @@ export class RedisStore {
       held[index] ?? 0,
     ])
     const answer = await this.#run('tollgateTake', scopes.flatMap(keysOf), [requestId, leaseMs, ...args])
-    const [refusedBy = 0, limit = 0, retryAfterMs = 0, ...numbers] = answer
-    const levels = scopes.map((_, index) => ({
-      requests: numbers[index * 2] ?? 0,
-      tokens: numbers[index * 2 + 1] ?? 0,
-    }))
-    const name = limitNames[limit - 1]
-    if (refusedBy === 0 || name === undefined) return { levels, refused: undefined }
-    return { levels, refused: { index: refusedBy - 1, limit: name, retryAfterMs } }
+    return takenFrom(answer, scopes)
+  }
+
+  /** Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each scope. */
+  async hold(
+    scopes: readonly Scope[],
+    more: readonly number[],
+    held: readonly number[],
+    requestId: string,
+  ): Promise<Taken> {
+    const args = scopes.flatMap((scope, index) => [...perMinute(scope), more[index] ?? 0, held[index] ?? 0])
+    return takenFrom(await this.#run('tollgateHold', scopes.flatMap(keysOf), [requestId, ...args]), scopes)
   }
 
   /** End a request: free its places, and charge requests and tokens. A charge below 0 gives back. */
@@ -119,7 +123,7 @@ export class RedisStore {
   }
 }
 
-/** The result of a take: the levels of each scope after it, and the limit that refused. */
+/** The result of a decision: the levels of each scope after it, and the limit that refused. */
 export interface Taken {
   levels: Levels[]
   refused: { index: number; limit: LimitName; retryAfterMs: number } | undefined
@@ -150,6 +154,17 @@ function keysOf({ kind, id }: Scope): [hash: string, running: string] {
 
 function perMinute({ limits }: Pick<Scope, 'limits'>): [requests: number, tokens: number] {
   return [limits.requestsPerMinute ?? noLimit, limits.tokensPerMinute ?? noLimit]
+}
+
+function takenFrom(answer: readonly number[], scopes: readonly Scope[]): Taken {
+  const [refusedBy = 0, limit = 0, retryAfterMs = 0, ...numbers] = answer
+  const levels = scopes.map((_, index) => ({
+    requests: numbers[index * 2] ?? 0,
+    tokens: numbers[index * 2 + 1] ?? 0,
+  }))
+  const name = limitNames[limit - 1]
+  if (refusedBy === 0 || name === undefined) return { levels, refused: undefined }
+  return { levels, refused: { index: refusedBy - 1, limit: name, retryAfterMs } }
 }
 
 function numbersOf(answer: unknown): number[] {

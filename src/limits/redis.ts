@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inTime, LateError } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
-import { type Decision, type Limits, type LimitsState, lease, type Scope, unlimitedLease } from './limits.ts'
+import { type Decision, type Limits, type LimitsState, type Scope, unlimitedLease } from './limits.ts'
 import { type MemoryLimits, memoryLimits } from './memory.ts'
-import { connectMs, RedisStore, type Taken } from './redis-store.ts'
+import { connectMs, RedisStore } from './redis-store.ts'
+import { hasPlaces, type LeaseHome, LocalLease, refusalFrom, SharedLease } from './shared-lease.ts'
 
 export interface RedisLimitsOptions {
   url: string
@@ -50,6 +51,23 @@ class RedisLimits implements Limits {
   #renewedAt = 0
   #closed = false
   #open: () => void = () => {}
+  /** What leases need of this object. */
+  readonly #home: LeaseHome = {
+    isShared: () => this.#mode === 'shared',
+    enter: (requestId, scopes) => {
+      const places = scopes.filter(hasPlaces)
+      if (places.length > 0) this.#running.set(requestId, places)
+    },
+    leave: (requestId) => void this.#running.delete(requestId),
+    hold: (...question) => {
+      const asking = this.#store.hold(...question)
+      return { asking, inTime: this.#inTime(asking) }
+    },
+    decidedLocally: () => {
+      this.#localDecisions++
+    },
+    settle: (...settlement) => this.#settleShared(...settlement),
+  }
 
   constructor(options: RedisLimitsOptions) {
     const { url, clock, leaseMs } = options
@@ -93,13 +111,10 @@ class RedisLimits implements Limits {
   }
 
   async #takeShared(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Promise<Decision> {
-    const { waitMs, leaseMs } = this.#options
-    const askedAt = performance.now()
     const held = scopes.map((scope) => heldTokens(scope, tokensEstimate))
-    const asking = this.#store.take(scopes, held, requestId, leaseMs)
-    const taken = await inTime(asking, waitMs, 'Redis').catch(() => undefined)
+    const asking = this.#store.take(scopes, held, requestId, this.#options.leaseMs)
+    const taken = await this.#inTime(asking)
     if (taken === undefined) {
-      this.#miss(askedAt)
       // This process decides now: if Redis grants the request later, we take that back.
       const takenBack = { requests: -1, tokens: held.map((tokens) => -tokens) }
       asking
@@ -109,44 +124,34 @@ class RedisLimits implements Limits {
         .catch(() => {})
       return this.#takeLocal(scopes, tokensEstimate, requestId)
     }
-    this.#misses = 0
-    if (taken.refused !== undefined) return refusal(scopes, taken.levels, taken.refused)
-    // If Redis goes away, the local limits must know what this process has granted.
-    const settleNoted = this.#local.note(this.#partsOf(scopes), tokensEstimate)
-    const leave = this.#enter(scopes, requestId)
-    return lease(standingOf(scopes, taken.levels), (actualTokens) => {
-      settleNoted(actualTokens)
-      leave()
-      if (!scopes.some(hasPlaces) && !scopes.some(hasTokens)) return
-      const tokens = scopes.map((scope, index) => (hasTokens(scope) ? actualTokens - (held[index] ?? 0) : 0))
-      this.#settleShared(scopes, requestId, { requests: 0, tokens })
+    if (taken.refused !== undefined) return refusalFrom(scopes, taken)
+    return new SharedLease(this.#home, {
+      scopes,
+      requestId,
+      held,
+      standing: standingOf(scopes, taken.levels),
+      // If Redis goes away, the local limits must know what this process has granted.
+      noted: this.#local.note(this.#partsOf(scopes), tokensEstimate),
     })
   }
 
   #takeLocal(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision {
     this.#localDecisions++
     const decision = this.#local.take(this.#partsOf(scopes), tokensEstimate)
-    if (!decision.granted) return decision
-    const leave = this.#enter(scopes, requestId)
-    return lease(decision, (actualTokens) => {
-      decision.settle(actualTokens)
-      leave()
-      // If Redis came back meanwhile, the renewal has put the places there; the tokens were never charged there.
-      const places = scopes.filter(hasPlaces)
-      if (this.#mode !== 'shared' || places.length === 0) return
-      this.#settleShared(places, requestId, { requests: 0, tokens: [] })
-    })
+    return decision.granted ? new LocalLease(this.#home, { scopes, requestId, decision }) : decision
+  }
+
+  /** The answer of Redis; undefined: it did not come in time. */
+  async #inTime<T>(asking: Promise<T>): Promise<T | undefined> {
+    const askedAt = performance.now()
+    const answer = await inTime(asking, this.#options.waitMs, 'Redis').catch(() => undefined)
+    if (answer === undefined) this.#miss(askedAt)
+    else this.#misses = 0
+    return answer
   }
 
   #partsOf(scopes: readonly Scope[]): Scope[] {
     return scopes.map((scope) => partOf(scope, this.#processes))
-  }
-
-  /** Renew the places of a request from now on, until the caller calls the returned function. */
-  #enter(scopes: readonly Scope[], requestId: string): () => void {
-    const places = scopes.filter(hasPlaces)
-    if (places.length > 0) this.#running.set(requestId, places)
-    return () => void this.#running.delete(requestId)
   }
 
   /** Runs in the background. If it fails, the places become free when their lease ends, and the buckets refill. */
@@ -246,14 +251,6 @@ function undefinedIfLate(error: unknown): undefined {
   if (!(error instanceof LateError)) throw error
 }
 
-function hasPlaces({ limits }: Scope): boolean {
-  return limits.concurrency !== undefined
-}
-
-function hasTokens({ limits }: Scope): boolean {
-  return limits.tokensPerMinute !== undefined
-}
-
 /** The part of each limit that one of `processes` may grant alone. */
 function partOf({ kind, id, limits }: Scope, processes: number): Scope {
   const part = (limit: number | undefined) => (limit === undefined ? undefined : Math.ceil(limit / processes))
@@ -266,18 +263,4 @@ function partOf({ kind, id, limits }: Scope, processes: number): Scope {
       concurrency: part(limits.concurrency),
     },
   }
-}
-
-function refusal(
-  scopes: readonly Scope[],
-  levels: Taken['levels'],
-  refused: NonNullable<Taken['refused']>,
-): Decision {
-  const { index, limit, retryAfterMs } = refused
-  const scope = scopes[index]
-  if (scope === undefined) throw new Error('Redis refused for a scope that we did not ask about')
-  const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits
-  const allowed = { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency }[limit] ?? 0
-  const standing = standingOf(scopes, levels, refused)
-  return { granted: false, scope: scope.kind, limit, allowed, retryAfterMs, ...standing }
 }

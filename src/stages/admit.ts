@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from './hold-money.ts'
 import { openInJournal } from './open-record.ts'
 import type { Asked } from './read.ts'
-import { takeLimits } from './take-limits.ts'
+import { takeTokens } from './take-limits.ts'
 
 /**
  * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and it has a row
@@ -21,7 +21,7 @@ export interface Admitted extends Asked {
  */
 export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amount): Promise<Admitted> {
   const { body, facts, group, life } = asked
-  await takeLimits(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
+  await takeTokens(asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
     // The client may leave during this wait. The next stage checks that before it sends anything.

@@ -2,6 +2,7 @@ import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Bounds } from '../config.ts'
+import type { BodyMemory } from '../http/body-memory.ts'
 import type { RunningRequests } from '../http/running-requests.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -40,6 +41,8 @@ export interface Gateway {
   requests: RunningRequests<Life>
   /** Those of each key. */
   keyRequests: RunningCounts
+  /** The memory of their bodies. */
+  bodies: BodyMemory
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

@@ -21,7 +21,7 @@ export function isKeyed({ request }: Received): boolean {
 }
 
 /**
- * Call it for every POST that `isKeyed`, when its caller is known and its body is read, before `admit`.
+ * Call it for every POST that `isKeyed`, when its caller is known, its limits have room and its body is read, before `admit`.
  * True: the request is a repeat, which this function answered; it has its row. False: the request is the first with its
  * key; if it succeeds, `end` keeps its answer for repeats.
  *
@@ -53,6 +53,8 @@ export async function answeredBefore(
       { cause, retryAfterSeconds: 2 },
     )
   }
+  // A request that goes no further counts against no limit, however often its client repeats it.
+  if (found.state !== 'claimed') life.lease?.giveBack()
   switch (found.state) {
     case 'claimed': {
       const { idempotentAnswerBytesMax } = gateway.bounds

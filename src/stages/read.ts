@@ -8,6 +8,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from './gateway.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
+import { takeLimits } from './take-limits.ts'
 
 /** The third stage: the body has come whole, and its format is right. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
@@ -25,9 +26,9 @@ interface AskedFacts {
 export type NotAsked = 'left' | 'answered'
 
 /**
- * Read the body, and decode it with `decode`. Answers a repeat of an earlier request and writes its row. `replayJob`: how to
- * answer a repeat on an endpoint whose answer is a job.
- * Rejects `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
+ * Take a request and a place of the limits, read the body, and decode it with `decode`. Answers a repeat of an earlier request
+ * and writes its row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
+ * Rejects `rate_limited`, `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
@@ -35,6 +36,8 @@ export async function read<Facts extends AskedFacts>(
   decode: (body: Buffer) => Facts,
   replayJob?: ReplayJob,
 ): Promise<Asked<Facts> | NotAsked> {
+  const taking = takeLimits(gateway, identified)
+  if (taking !== undefined) await taking
   const body = await readWhole(gateway, identified)
   if (body === undefined) return 'left'
   const facts = decode(body)
@@ -49,9 +52,9 @@ export async function read<Facts extends AskedFacts>(
 export async function readWhole(gateway: Gateway, identified: Identified): Promise<Buffer | undefined> {
   const { life, row } = identified
   if (life.clientGone) return undefined
-  const { bodyBytesMax, decodedBytesMax } = gateway.bounds
-  const decoded = { bytesMax: decodedBytesMax, releases: life.releases }
-  const body = await readBody(identified.request, bodyBytesMax, decoded)
+  const share = gateway.bodies.begin(identified.identity.keyId)
+  life.releases.push(share.release)
+  const body = await readBody(identified.request, gateway.bounds.bodyBytesMax, share)
   if (body === undefined) {
     life.clientGone = true
     return undefined

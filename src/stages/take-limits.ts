@@ -1,23 +1,33 @@
 import { GatewayError } from '../canonical/error.ts'
-import { type Decision, type Denial, isLimited, type Scope } from '../limits/limits.ts'
+import { type Decision, type Denial, type Held, isLimited, type Scope } from '../limits/limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
 
 /**
- * Charge the limits of a key, of its group and of its tenant, until the request ends. Throws, or rejects with,
- * `rate_limited`. Returns a promise only when some limits are set and other processes share them.
+ * The first decision, before the body is read: charge a request and a place to the limits of a key, of its group and of its
+ * tenant, until the request ends. Throws, or rejects with, `rate_limited`. Returns a promise only when some limits are set and
+ * other processes share them.
  */
-export function takeLimits(
-  gateway: Gateway,
-  identified: Identified,
-  tokensEstimate: number,
-): Promise<void> | undefined {
+export function takeLimits(gateway: Gateway, identified: Identified): Promise<void> | undefined {
   const scopes = scopesOf(identified)
   if (scopes.length === 0) return undefined
-  const decision = gateway.limits.take(scopes, tokensEstimate, identified.id)
-  if (decision instanceof Promise) return decision.then((shared) => applyDecision(identified, shared))
-  applyDecision(identified, decision)
+  const decision = gateway.limits.take(scopes, 0, identified.id)
+  if (decision instanceof Promise) return decision.then((shared) => keepLease(identified, shared))
+  keepLease(identified, decision)
+  return undefined
+}
+
+/**
+ * The second decision, when the request is read: hold its tokens. A refusal gives back what the first decision took. Asks
+ * nobody, and returns no promise, when no limit on tokens is set.
+ */
+export function takeTokens(identified: Identified, tokensEstimate: number): Promise<void> | undefined {
+  const { lease } = identified.life
+  if (lease?.tokens === undefined) return undefined
+  const held = lease.hold(tokensEstimate)
+  if (held instanceof Promise) return held.then((shared) => requireGranted(identified, shared))
+  requireGranted(identified, held)
   return undefined
 }
 
@@ -33,19 +43,24 @@ function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
   return scopes
 }
 
-function applyDecision({ headers, endpoint, life }: Identified, decision: Decision): void {
-  addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
-  if (!decision.granted) {
-    const { retryAfterMs } = decision
-    // Clients of both vendors prefer this header to retry-after, which has whole seconds only.
-    if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
-    throw new GatewayError('rate_limited', refusalText(decision), {
-      retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
-    })
-  }
+function keepLease(identified: Identified, decision: Decision): void {
+  requireGranted(identified, decision)
+  if (!decision.granted) return
+  const { life } = identified
   // The request ended while Redis decided: nothing else will settle this decision.
   if (life.ended) decision.settle(0)
   else life.lease = decision
+}
+
+function requireGranted({ headers, endpoint }: Identified, decision: Held): void {
+  addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
+  if (decision.granted) return
+  const { retryAfterMs } = decision
+  // Clients of both vendors prefer this header to retry-after, which has whole seconds only.
+  if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
+  throw new GatewayError('rate_limited', refusalText(decision), {
+    retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
+  })
 }
 
 function refusalText({ scope, limit, allowed }: Denial): string {

@@ -3,11 +3,13 @@ import { authenticate, tokenFrom } from '../../src/access/authenticate.ts'
 import type { Identity } from '../../src/access/identity.ts'
 import { hashKeySecret, makeKeySecret } from '../../src/access/key-secret.ts'
 import { Keys } from '../../src/access/keys.ts'
+import { KnownHashes } from '../../src/access/known-hashes.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import { openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
+import { seeded } from '../support/random.ts'
 
 const pepper = Buffer.from('pepper')
 const secret = makeKeySecret()
@@ -51,6 +53,7 @@ function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promi
     pepper,
     cacheMax: 3,
     negativeMs: 60_000,
+    knownKeysMax: 1_000,
   })
   return { keys, hashes, byHash }
 }
@@ -211,6 +214,88 @@ describe('cached keys', () => {
     expect(keys.lookup('x'.repeat(513))).toBeUndefined()
     expect(hashes).toEqual([])
   })
+})
+
+describe('guessed keys', () => {
+  const minuteMs = 60_000
+  const loaded = async (keys: Keys, ...secrets: string[]) => {
+    const hashes = secrets.map((text) => hashKeySecret(text, pepper))
+    await keys.hashes.load(async () => ({ hashes, next: undefined }))
+  }
+  const guessesOf = (keys: Keys, count: number) =>
+    Array.from({ length: count }, (_, index) => keys.lookup(`one of many guesses ${index}`))
+
+  test('are refused without a question to Postgres while all hashes are known, and a good key is looked up', async () => {
+    const answer = Promise.withResolvers<Identity>()
+    const { keys, hashes } = fakeKeys({}, () => answer.promise)
+    await loaded(keys, secret)
+    keys.hashes.confirm(performance.now() + minuteMs)
+    expect(new Set(guessesOf(keys, 5_000))).toEqual(new Set([undefined]))
+    expect(hashes).toEqual([])
+    const good = keys.lookup(secret)
+    expect(hashes).toEqual([hashOf(secret)])
+    answer.resolve(anna)
+    expect(await good).toEqual(anna)
+  })
+
+  test('that Postgres must be asked about have a bound of their own, and a good cold key is looked up beside them', async () => {
+    const { keys, hashes } = fakeKeys({}, () => new Promise(() => {}))
+    await loaded(keys, secret)
+    const guesses = guessesOf(keys, 5_000)
+    expect(guesses.filter((guess) => guess instanceof Promise)).toHaveLength(5_000)
+    const settled = Promise.allSettled(guesses)
+    expect(hashes).toHaveLength(100)
+    const good = keys.lookup(secret)
+    expect(hashes.at(-1)).toBe(hashOf(secret))
+    await expect(good).rejects.toMatchObject({ kind: 'unavailable' })
+    await settled
+  })
+
+  test('a key that was made since is found when its hash is noted, and when the hashes may be old', async () => {
+    const { keys, byHash } = fakeKeys({})
+    await loaded(keys)
+    keys.hashes.confirm(performance.now() + minuteMs)
+    byHash.set(hashOf(secret), anna)
+    expect(keys.lookup(secret)).toBeUndefined()
+    keys.hashes.add([hashKeySecret(secret, pepper)])
+    expect(await keys.lookup(secret)).toEqual(anna)
+
+    const other = 'another secret of bert'
+    byHash.set(hashOf(other), anna)
+    expect(keys.lookup(other)).toBeUndefined()
+    keys.hashes.confirm(performance.now())
+    expect(await keys.lookup(other)).toEqual(anna)
+  })
+
+  test('with more keys than the bound, Postgres is asked about every unknown key', async () => {
+    const { keys, hashes } = fakeKeys({})
+    const all = Array.from({ length: 1_001 }, (_, index) => `the secret number ${index} of many`)
+    await loaded(keys, ...all)
+    keys.hashes.confirm(performance.now() + minuteMs)
+    expect(keys.hashes.isTooMany).toBe(true)
+    expect(await keys.lookup('one of many guesses 1')).toBeUndefined()
+    expect(hashes).toHaveLength(1)
+  })
+})
+
+test('the set of hashes has every hash that was added, and no other', async () => {
+  const known = new KnownHashes(100_000)
+  const random = seeded(5)
+  const hashes = Array.from({ length: 30_000 }, () =>
+    Buffer.from(Array.from({ length: 8 }, () => random.upTo(255))),
+  )
+  const [added, others] = [hashes.slice(0, 20_000), hashes.slice(20_000)]
+  const pages = [added.slice(0, 15_000), added.slice(15_000)]
+  await known.load(async (after) => ({
+    hashes: pages[Number(after ?? 0)] ?? [],
+    next: after === undefined ? '1' : undefined,
+  }))
+  known.confirm(Number.POSITIVE_INFINITY)
+  expect(added.filter((hash) => known.find(hash) !== 'known')).toEqual([])
+  expect(others.filter((hash) => known.find(hash) !== 'none')).toEqual([])
+  expect(known.find(Buffer.alloc(32))).toBe('none')
+  known.add([Buffer.from([0])])
+  expect(known.find(Buffer.alloc(32))).toBe('known')
 })
 
 describe('while the database is away', () => {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensureFirstKey } from '../../src/access/first-run.ts'
+import { hashKeySecret } from '../../src/access/key-secret.ts'
 import { type Keys, keysOf } from '../../src/access/keys.ts'
 import { followRevisions } from '../../src/access/revision.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
@@ -10,7 +11,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { until } from '../support/until.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
-const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, pepper: keeper.pepper }
+const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, knownKeysMax: 1_000, pepper: keeper.pepper }
 let origin: Awaited<ReturnType<typeof freshDatabase>>
 /** The database of the process under test, and the one through which the tests make changes. */
 let database: Database
@@ -132,6 +133,53 @@ test('a process reads only the changed key again, and no key when the catalog ch
   await until(() => catalog.snapshot.models.size === 1)
   // The key is in memory: `lookup` answers without a promise.
   expect(keys.lookup(secret)).toMatchObject({ keyName: 'first' })
+})
+
+describe('a process that has read the hashes of all keys', () => {
+  const addKey = (text: string) => others.sql`
+    INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
+    SELECT gen_random_uuid(), tenant_id, group_id, 'second', ${hashKeySecret(text, keeper.pepper)}, '', 'admin' FROM keys`
+
+  test('refuses a guess without a question to Postgres, and finds a key that another process made since', async () => {
+    await follow(withListen(neverListening), 50)
+    const made = 'a key that is made later'
+    await until(() => keys.lookup(made) === undefined)
+    await addKey(made)
+    const found = await until(() => keys.lookup(made))
+    expect(found).toMatchObject({ keyName: 'second' })
+  })
+
+  test('reads them anew when the database lost revisions, as after a restore', async () => {
+    await follow(withListen(neverListening), 50)
+    const restored = 'a key that is restored later'
+    await until(() => keys.lookup(restored) === undefined)
+    await others.sql`ALTER TABLE keys DISABLE TRIGGER key_revision`
+    await addKey(restored)
+    await others.sql`ALTER TABLE keys ENABLE TRIGGER key_revision`
+    await others.sql`UPDATE revision SET keys = 0`
+    expect(await until(() => keys.lookup(restored))).toMatchObject({ keyName: 'second' })
+  })
+
+  test('reads them in pages, and again when a page failed', async () => {
+    let failures = 2
+    const state: Database['state'] = {
+      ask: (question, terms) =>
+        question.toString().includes('readHashes') && failures-- > 0
+          ? Promise.reject(new Error('a page failed'))
+          : database.state.ask(question, terms),
+    }
+    await others.sql`
+      INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
+      SELECT gen_random_uuid(), tenant_id, group_id, 'more ' || n, sha256(n::text::bytea), '', 'admin'
+      FROM keys, generate_series(1, 10001) AS n`
+    await follow({ ...database, state, listen: neverListening }, 50)
+    await until(() => keys.hashes.isLoaded)
+    expect(failures).toBeLessThan(1)
+    expect(keys.hashes.isTooMany).toBe(true)
+    expect(lines).toEqual([
+      'There are more keys than KNOWN_KEYS_MAX: Postgres is asked about every unknown key',
+    ])
+  })
 })
 
 test('a process loads a changed catalog again', async () => {

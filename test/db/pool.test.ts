@@ -68,6 +68,87 @@ test('as many queries run at once as there are connections, and the others run i
   expect(begun).toEqual([0, 1, 2, 3, 4, 5])
 })
 
+test('an owner has no more queries at once than it may, others go before its waiting ones, and too many are refused', async () => {
+  const lock = await aLock()
+  const pool = aPool({
+    atOnce: 3,
+    open: () => openConnections(fresh.url, { max: 3 }),
+    perOwner: { atOnce: 2, waitingMax: 2 },
+  })
+  const begun: string[] = []
+  const ask = (owner: string) =>
+    pool.ask(
+      ({ sql }) => {
+        begun.push(owner)
+        return waitForLock(sql)
+      },
+      { owner },
+    )
+  const asked = [ask('one'), ask('one'), ask('one'), ask('one')]
+  await lock.untilWaiting(2)
+  await expect(ask('one')).rejects.toMatchObject({
+    kind: 'rate_limited',
+    retryAfterSeconds: 1,
+    message: expect.stringContaining('2 queries of this tenant run in this gateway process and 2 wait'),
+  })
+  asked.push(ask('two'))
+  await lock.untilWaiting(3)
+  expect(begun).toEqual(['one', 'one', 'two'])
+  await lock.giveBack()
+  await Promise.all(asked)
+  expect(begun).toEqual(['one', 'one', 'two', 'one', 'one'])
+  await ask('one')
+})
+
+test('a caller that leaves ends its query on the server, and its waiting query is never sent', async () => {
+  const lock = await aLock()
+  const pool = aPool({ atOnce: 1, open: () => openConnections(fresh.url, { max: 1 }) })
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const running = slow(pool, { signal })
+  await lock.untilWaiting(1)
+  let sent = false
+  const waiting = pool.ask(
+    ({ sql }) => {
+      sent = true
+      return sql`SELECT 1`
+    },
+    { signal },
+  )
+  const next = one(pool)
+  const reason = new Error('the client left')
+  leaving.abort(reason)
+  await expect(running).rejects.toBe(reason)
+  await expect(waiting).rejects.toBe(reason)
+  await expect(one(pool, { signal })).rejects.toBe(reason)
+  // Nobody gave the lock back: the server has ended the statement.
+  await lock.untilWaiting(0)
+  expect(await next).toEqual([{ one: 1 }])
+  expect(sent).toBe(false)
+})
+
+test('a caller that leaves while its connection opens leaves the connection usable', async () => {
+  const pool = aPool({ atOnce: 1, open: () => openConnections(fresh.url, { max: 1 }) })
+  const leaving = new AbortController()
+  const asked = one(pool, { signal: leaving.signal })
+  leaving.abort(new Error('the client left'))
+  await expect(asked).rejects.toThrow('the client left')
+  expect(await one(pool)).toEqual([{ one: 1 }])
+})
+
+test('a query that cannot be ended because Postgres is away harms nothing', async () => {
+  const wire = await aWire()
+  const pool = aPool({ url: wire.url })
+  const lock = await aLock()
+  const leaving = new AbortController()
+  const asked = slow(pool, { signal: leaving.signal })
+  await lock.untilWaiting(1)
+  leaving.abort(new Error('the client left'))
+  await wire.cut()
+  await expect(asked).rejects.toThrow()
+  await expect(one(pool)).rejects.toMatchObject({ kind: 'unavailable' })
+})
+
 test('a query that does not get its turn in time is refused and never sent', async () => {
   const lock = await aLock()
   const pool = aPool()

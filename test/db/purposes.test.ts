@@ -28,7 +28,12 @@ async function aDatabase(options: Parameters<typeof openDatabase>[1] = {}) {
 test('while tenants run many slow queries, money, keys, catalog and breakers work, and the slow queries stay within their bound', async () => {
   const { database } = await aDatabase()
   const secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
-  const keys = keysOf(database, { pepper: keeper.pepper, keyCacheMax: 100, keyCacheNegativeMs: 60_000 })
+  const keys = keysOf(database, {
+    pepper: keeper.pepper,
+    keyCacheMax: 100,
+    keyCacheNegativeMs: 60_000,
+    knownKeysMax: 1_000,
+  })
   const [payer] = await database.sql<{ key: string; group: string; tenant: string }[]>`
     SELECT id AS key, group_id AS group, tenant_id AS tenant FROM keys`
   if (payer === undefined) throw new Error('there is a key')

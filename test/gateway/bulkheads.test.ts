@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import type { Plan } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
@@ -25,7 +26,7 @@ const held = (): Plan => ({
 
 beforeAll(async () => {
   bed = await startTestbed({
-    env: { IN_FLIGHT_MAX: '20', KEY_IN_FLIGHT_MAX: '8' },
+    env: { IN_FLIGHT_MAX: '20', KEY_IN_FLIGHT_MAX: '8', SHIP_ON_QUERY_MS: '1' },
     yaml: (url) => `
 models: [ { id: slow }, { id: fast }, { id: both } ]
 channels:
@@ -97,4 +98,40 @@ test('a key runs no more requests than one key may, and the keys of others go on
   release.resolve()
   await Promise.all(running)
   expect((await ask('fast', keys.asker)).status).toBe(200)
+})
+
+test("a tenant's queries of its usage leave a connection for others, and end on the server when their clients leave", async () => {
+  const leaving = new AbortController()
+  const summary = (key: string, signal?: AbortSignal) =>
+    fetch(`${bed.tollgate.url}/v1/usage/summary`, {
+      headers: { authorization: `Bearer ${key}` },
+      ...(signal === undefined ? {} : { signal }),
+    })
+  const running = async () => {
+    const [count] = await bed.database.sql<{ count: number }[]>`
+      SELECT count(*)::int FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'tollgate reads' AND state = 'active'`
+    return count?.count
+  }
+  const unlock = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const locking = bed.database.sql.begin(async (sql) => {
+    await sql`LOCK TABLE requests IN ACCESS EXCLUSIVE MODE`
+    locked.resolve()
+    await unlock.promise
+  })
+  await locked.promise
+  onTestFinished(() => unlock.resolve())
+  const asked = Array.from({ length: 6 }, () => summary(keys.asker, leaving.signal))
+  const left = Promise.allSettled(asked)
+  await until(async () => (await running()) === 2)
+  const other = summary(keys.neighbour)
+  await until(async () => (await running()) === 3)
+  leaving.abort()
+  await until(async () => (await running()) === 1)
+  unlock.resolve()
+  await locking
+  expect((await other).status).toBe(200)
+  expect((await left).map(({ status }) => status)).toEqual(Array(6).fill('rejected'))
+  expect((await summary(keys.asker)).status).toBe(200)
 })

@@ -10,6 +10,8 @@ export const keys = {
   tokens: 'tokens-key-for-tests-01',
   single: 'single-key-for-tests-01',
   messages: 'messages-key-for-tests1',
+  unread: 'unread-key-for-tests-01',
+  repeating: 'repeating-key-for-tests',
 }
 
 /** Groups, tenants and keys, each limited in another way. */
@@ -30,6 +32,8 @@ tenants:
       - { name: first, group: pair, secret: ${keys.first} }
       - { name: rapid, group: open, secret: ${keys.rapid}, limits: { requests_per_minute: 120 } }
       - { name: tokens, group: open, secret: ${keys.tokens}, limits: { requests_per_minute: 20, tokens_per_minute: 1000 } }
+      - { name: unread, group: open, secret: ${keys.unread}, limits: { requests_per_minute: 1 } }
+      - { name: repeating, group: open, secret: ${keys.repeating}, limits: { requests_per_minute: 2 } }
       - { name: single, group: open, secret: ${keys.single}, limits: { concurrency: 1 } }
   - name: two
     limits: { tokens_per_minute: 500 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
@@ -56,6 +57,30 @@ describe('two processes on one Redis', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - passed)
     expect(bed.upstream.requests).toHaveLength(passed)
     expect(await limitsOf(bed.tollgate.url)).toBe('200 shared')
+  })
+
+  test('a request whose tokens are not limited asks Redis once, and one whose tokens are asks it twice', async () => {
+    await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: 10_000 }).toBe('200 shared')
+    const client = new Redis(redis.url)
+    const monitor = await client.monitor()
+    onTestFinished(() => {
+      monitor.disconnect()
+      client.disconnect()
+    })
+    const seen: string[] = []
+    monitor.on('monitor', (_time: string, [command = '', ...words]: string[]) => {
+      if (/^eval(sha)?$/i.test(command)) seen.push(words.join(' '))
+    })
+    const namesOf = await bed.database.sql<{ id: string; name: string }[]>`SELECT id, name FROM keys`
+    const asked = (name: string) => {
+      const id = namesOf.find((key) => key.name === name)?.id ?? ''
+      return seen.filter((words) => words.includes(`:key:${id}`)).length
+    }
+    expect((await ask(bed.tollgate.url, keys.repeating)).status).toBe(200)
+    expect((await ask(bed.tollgate.url, keys.messages)).status).toBe(200)
+    // The third command is the settlement, for which nobody waits.
+    await expect.poll(() => asked('messages'), { timeout: 10_000 }).toBe(3)
+    expect(asked('repeating')).toBe(1)
   })
 
   test('while Redis is frozen each process goes on with half of the limit, no request gets a 500 or waits long; later both share it again', async () => {

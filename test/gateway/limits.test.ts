@@ -1,8 +1,11 @@
+import { connect } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addLimitHeaders } from '../../src/stages/limit-headers.ts'
+import { idsOf, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import { chatAnswer, chatStream, errorAnswer } from '../support/upstream-plans.ts'
 import { body, keys, messages, yaml } from './limited-keys.ts'
 
@@ -122,6 +125,55 @@ describe('one process', () => {
     expect((await bed.chat(body, { key })).status).toBe(429)
     leaving.abort()
     await expect.poll(async () => (await bed.chat(body, { key })).status, { timeout: 60_000 }).toBe(200)
+  })
+
+  test('a request without room is refused before its body is read: its row has neither, and its Idempotency-Key is not claimed', async () => {
+    expect((await bed.chat(body, { key: keys.unread })).status).toBe(200)
+    const head = [
+      'POST /v1/chat/completions HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${keys.unread}`,
+      'idempotency-key: of-a-refused-request',
+      'content-length: 100000',
+      'connection: close',
+    ]
+    const socket = connect(bed.tollgate.port, '127.0.0.1', () =>
+      socket.write(`${head.join('\r\n')}\r\n\r\n{`),
+    )
+    // The answer comes although the body never does.
+    const heard = await new Promise<string>((resolve) => {
+      let text = ''
+      socket.setEncoding('latin1').on('data', (data: string) => {
+        text += data
+        if (text.includes('"rate_limit_exceeded"')) resolve(text)
+      })
+    })
+    socket.destroy()
+    expect(statusesOf(heard)).toEqual([429])
+    const [id = ''] = idsOf(heard)
+    expect(await bed.row(id)).toMatchObject({
+      status: 429,
+      outcome: 'refused',
+      error_kind: 'rate_limited',
+      requested_model: null,
+    })
+    expect(await bed.database.sql`SELECT 1 FROM request_payloads WHERE request_id = ${id}`).toEqual([])
+    expect(await bed.database.sql`SELECT 1 FROM idempotency_keys`).toEqual([])
+  })
+
+  test('a repeat that is answered from what was kept counts against no limit', async () => {
+    const ask = (headers = {}) => bed.chat(body, { key: keys.repeating, headers })
+    const keyed = { 'idempotency-key': 'of-a-repeated-request' }
+    expect((await ask(keyed)).status).toBe(200)
+    for (let repeat = 0; repeat < 3; repeat++) {
+      const answer = await until(async () => {
+        const repeated = await ask(keyed)
+        return repeated.headers.get('idempotency-replayed') === 'true' ? repeated : undefined
+      })
+      expect(answer.status).toBe(200)
+    }
+    expect((await ask()).status).toBe(200)
+    expect((await ask()).status).toBe(429)
   })
 
   test("OpenAI's SDK raises RateLimitError, reads the time to wait, and its own retry succeeds", async () => {

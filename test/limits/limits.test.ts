@@ -172,6 +172,80 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
     await granted(take([key, tenant], 60))
   })
 
+  test('two decisions: tokens are held after the request, and only what was used is charged at the end', async () => {
+    const key = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 1_000, concurrency: 2 })
+    const lease = await granted(take([key]))
+    expect(lease).toMatchObject({ requests: { remaining: 9 }, tokens: { remaining: 1_000 } })
+    expect(await lease.hold(600)).toMatchObject({
+      granted: true,
+      requests: { remaining: 9 },
+      tokens: { limit: 1_000, remaining: 400, resetMs: 36 * second },
+    })
+    lease.settle(100)
+    expect(await take([key])).toMatchObject({ granted: true, tokens: { remaining: 900 } })
+  })
+
+  test('a second decision that one scope refuses gives back the request and its place in all of them', async () => {
+    const key = scopeOf({ requestsPerMinute: 10, concurrency: 1 }, 'key')
+    const group = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 5_000 }, 'group')
+    const tenant = scopeOf({ tokensPerMinute: 100, concurrency: 1 }, 'tenant')
+    const all = [key, group, tenant]
+    const first = await granted(take(all))
+    await first.hold(80)
+    first.settle(80)
+    const second = await granted(take(all))
+    expect(await second.hold(50)).toEqual({
+      granted: false,
+      scope: 'tenant',
+      limit: 'tokens',
+      allowed: 100,
+      retryAfterMs: 18_000,
+      requests: { limit: 10, remaining: 9, resetMs: 6_000 },
+      tokens: { limit: 100, remaining: 20, resetMs: 48_000 },
+    })
+    // The end of the request, which comes later, changes nothing any more.
+    second.settle(1_000)
+    second.giveBack()
+    const third = await granted(take(all))
+    expect(third).toMatchObject({ requests: { remaining: 8 }, tokens: { remaining: 20 } })
+    expect(await third.hold(20)).toMatchObject({ granted: true, tokens: { remaining: 0 } })
+    expect(await take([group])).toMatchObject({ tokens: { remaining: 4_900 } })
+  })
+
+  test('a request that is given back was never counted', async () => {
+    const key = scopeOf({ requestsPerMinute: 1, tokensPerMinute: 100, concurrency: 1 })
+    for (let repeat = 0; repeat < 3; repeat++) {
+      const lease = await granted(take([key]))
+      if (repeat > 0) await lease.hold(100)
+      lease.giveBack()
+      lease.giveBack()
+      lease.settle(50)
+    }
+    expect(await take([key], 100)).toMatchObject({
+      granted: true,
+      requests: { remaining: 0 },
+      tokens: { remaining: 0 },
+    })
+  })
+
+  test('a request that ends while its tokens are decided holds none of them', async () => {
+    const key = scopeOf({ tokensPerMinute: 1_000, concurrency: 5 })
+    const lease = await granted(take([key]))
+    const holding = lease.hold(900)
+    lease.settle(0)
+    expect(await holding).toMatchObject({ granted: true })
+    await expect.poll(async () => (await granted(take([key]))).tokens?.remaining).toBe(1_000)
+  })
+
+  test('a first decision without tokens is refused only where more of them are used than the limit', async () => {
+    const key = scopeOf({ tokensPerMinute: 60 })
+    const lease = await granted(take([key]))
+    await lease.hold(60)
+    await granted(take([key]))
+    lease.settle(61)
+    expect(await take([key])).toMatchObject({ granted: false, limit: 'tokens', retryAfterMs: second })
+  })
+
   test('a key, a group and a tenant of the same id have nothing in common', async () => {
     const key = scopeOf({ requestsPerMinute: 1, concurrency: 1 }, 'key')
     await granted(take([key]))
@@ -202,6 +276,15 @@ test('all backends decide the same in any order of calls', async () => {
       const tokens = pick(2_000)
       const [ended] = leases.splice(pick(leases.length - 1), 1)
       for (const lease of ended ?? []) lease.settle(tokens)
+      continue
+    }
+    if (pick(3) === 0 && leases.length > 0) {
+      const tokens = pick(1_500)
+      const [asking] = leases.splice(pick(leases.length - 1), 1)
+      const held = []
+      for (const lease of asking ?? []) held.push(await lease.hold(tokens))
+      for (const one of held) expect(one, `step ${step}`).toEqual(held[0])
+      if (held[0]?.granted === true && asking !== undefined) leases = [...leases, asking]
       continue
     }
     const chosen = scopes.filter(() => pick(1) === 0)

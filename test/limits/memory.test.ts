@@ -24,10 +24,10 @@ test('requests that another backend granted count, but never fill a limit beyond
   let nowMs = 0
   const limits = memoryLimits({ clock: () => nowMs })
   const one = [scopeOf({ concurrency: 3, requestsPerMinute: 2, tokensPerMinute: 100 })]
-  const ends = [limits.note(one, 60), limits.note(one, 60), limits.note(one, 60)]
+  const noted = [limits.note(one, 60), limits.note(one, 60), limits.note(one, 60)]
   expect(limits.take(one, 0)).toMatchObject({ limit: 'requests', retryAfterMs: 30 * second })
   nowMs = 30 * second
   expect(limits.take(one, 0)).toMatchObject({ limit: 'concurrency', tokens: { remaining: 50 } })
-  for (const end of ends) end(0)
+  for (const lease of noted) lease.settle(0)
   expect(limits.take(one, 0)).toMatchObject({ granted: true, tokens: { remaining: 100 } })
 })

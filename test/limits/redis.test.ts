@@ -149,6 +149,32 @@ describe('limits on Redis', () => {
     expect(logged.filter((line) => line.startsWith('info'))).toHaveLength(2)
   })
 
+  test('when Redis freezes between the two decisions, the process decides about tokens, and later nothing counts twice', async () => {
+    const limits = await open({ waitMs, clock: atOneMoment })
+    const scope = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 1_000, concurrency: 5 })
+    const [passing, refusedLater, ending] = [
+      await granted(take(limits, scope)),
+      await granted(take(limits, scope)),
+      await granted(take(limits, scope)),
+    ]
+    redis.pause()
+    expect(await passing.hold(700)).toMatchObject({ granted: true, tokens: { remaining: 300 } })
+    expect(await refusedLater.hold(400)).toMatchObject({ granted: false, limit: 'tokens' })
+    const holding = ending.hold(100)
+    ending.settle(0)
+    expect(await holding).toMatchObject({ granted: true })
+    passing.settle(50)
+    redis.resume()
+    await shared(limits)
+    const level = async () => {
+      const [requests, tokens] = await ask.hmget(`{tollgate:limits}:key:${scope.id}`, 'requests', 'tokens')
+      const running = await ask.zcard(`{tollgate:limits}:key:${scope.id}:running`)
+      return [Number(requests) / 60_000, Number(tokens) / 60_000, running]
+    }
+    // Redis decided all three too late: what it granted to requests that had ended was taken back.
+    await expect.poll(level, { timeout: 10_000 }).toEqual([2, 50, 0])
+  })
+
   test('when Redis is killed, limits are local at once; after its restart they are shared again, with the running requests', async () => {
     const limits = await open({ clock: atOneMoment })
     const scope = scopeOf({ requestsPerMinute: 5, concurrency: 3 })

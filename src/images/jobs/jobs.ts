@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import type { z } from 'zod'
 import type { Channel } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
+import type { Terms } from '../../db/pool.ts'
 import type { Scope } from '../../ledger/queries.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
@@ -237,10 +238,12 @@ export class ImageJobs {
     before: string | undefined,
     state: JobState | undefined,
     limit: number,
+    terms: Pick<Terms, 'owner' | 'signal'> = {},
   ): Promise<ImageJob[]> {
     const { database, waitMs: withinMs } = this.#options
     const rows = await database.reads.ask(({ db }) => listJobs(db, scope, { before, state, limit }), {
       withinMs,
+      ...terms,
     })
     return rows.map(jobOf)
   }

@@ -1,0 +1,127 @@
+/**
+ * The hashes of all keys, so that a guessed key is refused without a question to Postgres. It keeps the first 8 bytes of each
+ * hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash leaves it only when it is filled
+ * anew: it never says that a key exists, only that none can.
+ */
+export class KnownHashes {
+  readonly #most: number
+  #table = new HashTable()
+  #isWhole = false
+  #isTooMany = false
+  #currentUntil = Number.NEGATIVE_INFINITY
+  /** Raised when a load begins: an older load then ends. */
+  #load = 0
+
+  /** `most`: with more keys than this, it keeps none, and every key is looked up. */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** It has all hashes, or there are too many. */
+  get isLoaded(): boolean {
+    return this.#isWhole || this.#isTooMany
+  }
+
+  get isTooMany(): boolean {
+    return this.#isTooMany
+  }
+
+  /**
+   * `known`: a key may have this hash. `none`: no key has it. `doubtful`: none had it a while ago, and we cannot know about
+   * now. `unsure`: we do not have all hashes.
+   */
+  find(hash: Buffer): 'known' | 'none' | 'doubtful' | 'unsure' {
+    if (this.#table.has(hash)) return 'known'
+    if (!this.#isWhole) return 'unsure'
+    return performance.now() < this.#currentUntil ? 'none' : 'doubtful'
+  }
+
+  /** Fill it anew. `readPage` gives the hashes behind a place, and the next place; undefined: they were the last. */
+  async load(readPage: (after: string | undefined) => Promise<HashPage>): Promise<void> {
+    const load = ++this.#load
+    this.#table = new HashTable()
+    this.#isWhole = false
+    this.#isTooMany = false
+    let after: string | undefined
+    do {
+      const { hashes, next } = await readPage(after)
+      if (load !== this.#load) return
+      this.add(hashes)
+      after = next
+    } while (after !== undefined && !this.#isTooMany)
+    this.#isWhole = !this.#isTooMany
+  }
+
+  /** Add the hashes of keys that were made or changed. */
+  add(hashes: readonly Buffer[]): void {
+    for (const hash of hashes) {
+      if (this.#isTooMany) return
+      this.#table.add(hash)
+      if (this.#table.size <= this.#most) continue
+      this.#isTooMany = true
+      this.#isWhole = false
+      this.#table = new HashTable()
+    }
+  }
+
+  /** Postgres has no key that is newer than those which `add` got. This holds until `untilMs`, a time of performance.now(). */
+  confirm(untilMs: number): void {
+    this.#currentUntil = untilMs
+  }
+}
+
+export interface HashPage {
+  hashes: readonly Buffer[]
+  next: string | undefined
+}
+
+/** Open addressing over the first 8 bytes of each hash. At most half of the slots are taken. A free slot is 0. */
+class HashTable {
+  #slots = new Uint32Array(2 * 1024)
+  size = 0
+
+  add(hash: Buffer): void {
+    const [high, low] = startOf(hash)
+    if (!this.#insert(high, low)) return
+    this.size++
+    if (this.size * 4 > this.#slots.length) this.#grow()
+  }
+
+  has(hash: Buffer): boolean {
+    const [high, low] = startOf(hash)
+    return this.#slots[this.#slotOf(high, low)] !== 0
+  }
+
+  #insert(high: number, low: number): boolean {
+    const slot = this.#slotOf(high, low)
+    if (this.#slots[slot] !== 0) return false
+    this.#slots[slot] = low
+    this.#slots[slot + 1] = high
+    return true
+  }
+
+  /** The slot that has this hash, or the free one where it belongs. The bits of a hash are random, so they choose the slot. */
+  #slotOf(high: number, low: number): number {
+    const mask = this.#slots.length - 1
+    let slot = (high * 2) & mask
+    while (this.#slots[slot] !== 0 && (this.#slots[slot] !== low || this.#slots[slot + 1] !== high))
+      slot = (slot + 2) & mask
+    return slot
+  }
+
+  #grow(): void {
+    const old = this.#slots
+    this.#slots = new Uint32Array(old.length * 2)
+    for (let slot = 0; slot < old.length; slot += 2) {
+      const low = old[slot] ?? 0
+      if (low !== 0) this.#insert(old[slot + 1] ?? 0, low)
+    }
+  }
+}
+
+/** Its first 8 bytes as two numbers, the second of them not 0. Rows that were written by hand may have shorter hashes. */
+function startOf(hash: Buffer): [high: number, low: number] {
+  const start = Buffer.alloc(8)
+  hash.copy(start, 0, 0, 8)
+  return [start.readUInt32LE(0), start.readUInt32LE(4) || 1]
+}

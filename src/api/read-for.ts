@@ -1,0 +1,22 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Terms } from '../db/pool.ts'
+import type { Identified } from '../stages/identify.ts'
+
+/**
+ * Ask Postgres for a tenant, as long as its client waits: `read` gets the terms of the question. When the client leaves, or
+ * the process ends, the question ends too, and this rejects with the reason.
+ */
+export async function readFor<T>(
+  { identity, life }: Pick<Identified, 'identity' | 'life'>,
+  read: (terms: Required<Pick<Terms, 'owner' | 'signal'>>) => Promise<T>,
+): Promise<T> {
+  const leaving = new AbortController()
+  if (life.clientGone)
+    leaving.abort(new GatewayError('invalid_request', 'The client left before its answer.'))
+  life.running = { resume() {}, abort: (reason) => leaving.abort(reason) }
+  try {
+    return await read({ owner: identity.tenantId, signal: leaving.signal })
+  } finally {
+    life.running = undefined
+  }
+}

@@ -193,6 +193,7 @@ export async function openContext(
       webhookKey: keeper.webhookKey,
     },
     publicUrl: config.publicUrl,
+    privateWebhooks: config.webhookPrivateAddresses === 'allow',
     queues,
     requests: new RunningRequests(),
     keyRequests: new RunningCounts(),

@@ -125,6 +125,7 @@ function jobOf(
       size: facts.size,
       quality: facts.quality,
       count: facts.count,
+      heldNano: amountNano,
       delivery: facts.delivery,
       stream: facts.stream,
     },

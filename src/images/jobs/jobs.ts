@@ -80,7 +80,7 @@ export type Claim =
 export interface JobEnding {
   state: Exclude<JobState, 'queued' | 'running'>
   close: CloseRecord
-  /** Images delivered. */
+  /** Images delivered; of a job without a result, images of which the client got previews. */
   images: number
   result: JobResult | null
   error: JobError | null

@@ -175,6 +175,8 @@ export async function openContext(
       instanceId,
       waitMs: bounds.admitMs,
       moneyWaitMs: bounds.budgetWaitMs,
+      // One connection is left for the common batches.
+      lanesMax: bounds.moneyConnections - 1,
       ship: () => ledger.shipNow(),
     }),
     idempotency,

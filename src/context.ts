@@ -179,6 +179,8 @@ export async function openContext(
       instanceId,
       waitMs: bounds.admitMs,
       moneyWaitMs: bounds.budgetWaitMs,
+      // One connection is left for the common batches.
+      lanesMax: bounds.moneyConnections - 1,
       ship: () => ledger.shipNow(),
     }),
     idempotency,
@@ -197,6 +199,7 @@ export async function openContext(
       webhookKey: keeper.webhookKey,
     },
     publicUrl: config.publicUrl,
+    privateWebhooks: config.webhookPrivateAddresses === 'allow',
     queues,
     requests: new RunningRequests(),
     keyRequests: new RunningCounts(),

@@ -94,6 +94,10 @@ export const boundSettings = {
   captureStringBytesMax: count(8 * 1024, 64),
   journalSegmentBytes: count(16 * MiB, 64 * 1024),
   journalBytesMax: count(2048 * MiB, MiB),
+  /** A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a failover. */
+  journalKeepMs: milliseconds(60 * second, 0),
+  /** While shipped segments take more than this, the oldest go sooner. */
+  journalKeepBytesMax: count(512 * MiB, 0),
   journalAlarmBytes: count(256 * MiB, 64 * 1024),
   shipIntervalMs: milliseconds(500, 1, 10_000),
   shipBatchBytes: count(8 * MiB, 64 * 1024),

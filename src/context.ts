@@ -25,6 +25,7 @@ import { fileStorage } from './images/storage/files.ts'
 import { ImageLinks } from './images/storage/links.ts'
 import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
+import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
@@ -96,8 +97,11 @@ export async function openContext(
     if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   }
   const database = openDatabase(url, bounds)
+  const instanceId = randomUUIDv7()
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     await prepareDatabase(url, fillCatalog)
+    // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
+    await registerProcess(database, instanceId)
     return await Catalog.load(database, keeper, log)
   })
   const demo = file === undefined ? await startDemo() : undefined
@@ -110,7 +114,6 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
-  const instanceId = randomUUIDv7()
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,
@@ -176,6 +179,8 @@ export async function openContext(
       instanceId,
       waitMs: bounds.admitMs,
       moneyWaitMs: bounds.budgetWaitMs,
+      // One connection is left for the common batches.
+      lanesMax: bounds.moneyConnections - 1,
       ship: () => ledger.shipNow(),
     }),
     idempotency,
@@ -194,6 +199,7 @@ export async function openContext(
       webhookKey: keeper.webhookKey,
     },
     publicUrl: config.publicUrl,
+    privateWebhooks: config.webhookPrivateAddresses === 'allow',
     queues,
     requests: new RunningRequests(),
     keyRequests: new RunningCounts(),

@@ -143,6 +143,7 @@ function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => s
       return request
     },
     attempts: job.attempts.map(endedByDeath),
+    previews: job.partials,
     credentials: new Set(),
     running: new Set(),
     ended: undefined,
@@ -155,10 +156,13 @@ function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => s
     async noteAttempts() {
       held(await jobs.noteAttempts(lease, generation.attempts))
     },
-    async notePartial(image, index) {
-      partials.push({ file: image.file, index })
+    async notePartial(image, index, place) {
+      partials.push({ file: image.file, index, image: place })
+      const shown = [...partials]
       // While Postgres is away nobody sees this preview. The images are paid for, so the job goes on.
-      held(await jobs.notePartials(lease, partials).catch(() => true))
+      const noted = await jobs.notePartials(lease, shown).catch(() => undefined)
+      held(noted !== false)
+      if (noted === true && shown.length > generation.previews.length) generation.previews = shown
     },
   }
   return generation

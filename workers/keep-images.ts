@@ -9,7 +9,7 @@ const removeEveryMs = hourMs
 
 /**
  * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their retention. Any
- * number of processes may run it at once.
+ * number of processes may run it: one sweeps at a time.
  */
 export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, images, log } = context
@@ -17,11 +17,15 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
   let isWorking = false
   let nextRemovalMs = 0
   let complaint = ''
-  const work = async () => {
+  const sweep = async () => {
     // A job that was queued just now is under way: only a job that has waited longer may be lost.
     enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
     const due = await images.jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
+  }
+  const work = async () => {
+    // Less than the interval, so that a process that is alone makes every sweep.
+    if (await images.jobs.claimSweep(Math.floor(bounds.imageSweepMs * 0.75))) await sweep()
     if (performance.now() < nextRemovalMs) return
     nextRemovalMs = performance.now() + removeEveryMs
     // The time of Postgres: a wrong clock of this machine must not delete images.

@@ -10,14 +10,14 @@ const webhooksAtOnce = 16
  * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when that takes too long.
  */
 export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
-  const { bounds, config, log } = context
+  const { bounds, log } = context
   const queues = await context.queues()
   const images = imageRunner(context)
   const workers = [
     queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log }),
     queues.work('webhooks', {
       concurrency: webhooksAtOnce,
-      run: webhookRunner(context, { allowPrivateAddresses: config.webhookPrivateAddresses === 'allow' }),
+      run: webhookRunner(context, { allowPrivateAddresses: context.privateWebhooks }),
       log,
     }),
   ]

@@ -7,6 +7,7 @@ import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
 import { isPassing, reasonOf } from './failures.ts'
+import { makePartitions } from './make-partitions.ts'
 
 /**
  * Migrate the database to this version of the program, then run `then`, which may write the catalog. `functions` replaces
@@ -35,7 +36,7 @@ export async function prepareDatabase(
     await session`reset check_function_bodies`
     await applyFunctions(session, functions)
     // Enough to write rows now. keepPartitions makes the partitions of later days.
-    await session`select ensure_partitions(1)`
+    await makePartitions(session, 1)
     if (then) await withConnections(url, then)
   } finally {
     // Ending the session releases the lock.

@@ -83,6 +83,13 @@ export const imageJobs = pgTable(
   ],
 )
 
+/** Sweeps that every process would make. claim_sweep gives one to one process at a time. */
+export const sweeps = pgTable('sweeps', {
+  name: text('name').primaryKey(),
+  /** No process sweeps before this time. */
+  dueAt: moment('due_at').notNull(),
+})
+
 /** When a channel with bounded images per minute may begin its next image (GCRA). */
 export const imageChannelTurns = pgTable('image_channel_turns', {
   channelId: uuid('channel_id').primaryKey(),

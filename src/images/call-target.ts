@@ -37,8 +37,11 @@ export async function callTarget(
     const missing = request.count - made.images.length
     const calls = Math.min(callsAtOnce, Math.ceil(missing / perCall))
     const counts = Array.from({ length: calls }, (_, i) => Math.min(perCall, missing - i * perCall))
+    const before = made.images.length
     const answers = await Promise.allSettled(
-      counts.map((count) => callOnce(gateway, generation, target, side, count, made)),
+      counts.map((count, i) =>
+        callOnce(gateway, generation, target, side, { count, first: before + i * perCall }, made),
+      ),
     )
     for (const answer of answers) {
       if (answer.status === 'rejected') {
@@ -66,12 +69,19 @@ interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
   gaveLinks: boolean
 }
 
+/** The images that one call should make. */
+interface Share {
+  count: number
+  /** The place of the first one among the job's images. */
+  first: number
+}
+
 async function callOnce(
   gateway: ImageGateway,
   generation: Generation,
   target: Target,
   side: ImageSide,
-  count: number,
+  share: Share,
   made: Generated,
 ): Promise<Called> {
   const { request } = generation
@@ -79,7 +89,7 @@ async function callOnce(
   generation.attempts.push(attempt)
   let breakerCall: BreakerCall | undefined
   try {
-    const context = callContext(request, target, count)
+    const context = callContext(request, target, share.count)
     const { body, notes } = side.encodeRequest(request, context)
     made.notes = notes
     await generation.noteAttempts()
@@ -93,6 +103,7 @@ async function callOnce(
       attempt,
       Buffer.from(JSON.stringify(body)),
       context,
+      share.first,
     )
     breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
     // The host of the links may be another one: its failures say nothing about the channel.
@@ -146,7 +157,15 @@ function send(
   attempt: AttemptRecord,
   body: Buffer,
   { count, stream }: ImageContext,
+  first: number,
 ): Promise<CallAnswer> {
+  const seen = new Map<number, number>()
+  /** An upstream numbers the previews of each image from 0: the same number again belongs to the next image. */
+  const placeOf = (index: number) => {
+    const times = seen.get(index) ?? 0
+    seen.set(index, times + 1)
+    return first + Math.min(times, count - 1)
+  }
   return new Promise((resolve, reject) => {
     let upstream: UpstreamCall | undefined
     const call = new ImageCall({
@@ -156,7 +175,7 @@ function send(
       imageBytesMax: gateway.bounds.imageBytesMax,
       answerBytesMax: gateway.bounds.imageAnswerBytesMax,
       previewsMax: generation.request.partialImages * count,
-      onPartial: (image, index) => generation.notePartial(image, index),
+      onPartial: (image, index) => generation.notePartial(image, index, placeOf(index)),
       done(result) {
         if (upstream !== undefined) generation.running.delete(upstream)
         if (result.ok) resolve(result.value)

@@ -17,7 +17,12 @@ export async function cancelJob(
     if (job === undefined || hasEnded(job)) return job
     // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round then tries the other.
     if (job.state === 'queued') {
-      const ending = cancelledEnding({ job, attempts: job.attempts, credentials: new Set() })
+      const ending = cancelledEnding({
+        job,
+        attempts: job.attempts,
+        previews: job.partials,
+        credentials: new Set(),
+      })
       await jobs.finish({ id, fence: job.fence }, 'queued', job, ending)
     } else if (await jobs.askToCancel(id)) return job
   }

@@ -7,7 +7,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { CallAnswer } from './image-call.ts'
-import type { ImageJob } from './jobs/job.ts'
+import type { ImageJob, JobPartial } from './jobs/job.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 
 /** The state of a worker while it makes a job's images. */
@@ -16,6 +16,8 @@ export interface Generation {
   readonly request: ImageRequest
   /** Grows by one record for each upstream call. */
   attempts: AttemptRecord[]
+  /** The previews that the client can see, also those of earlier runs. */
+  previews: readonly JobPartial[]
   /** Credentials of the channels that we called: no text may show them. */
   credentials: Set<string>
   /** Upstream calls that run now. */
@@ -26,7 +28,8 @@ export interface Generation {
   takeTurn(channel: Channel): Promise<number>
   /** Store the attempts for the worker that may have to continue. Rejects when the lease is lost. */
   noteAttempts(): Promise<void>
-  notePartial(image: ReceivedImage, index: number): Promise<void>
+  /** Show a preview to the client. `index`: as the upstream numbers it. `place`: its image among the job's images, from 0. */
+  notePartial(image: ReceivedImage, index: number, place: number): Promise<void>
 }
 
 /** The result of making a job's images. */

@@ -59,7 +59,10 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
   }
 }
 
-/** The end of a job that made no images. The client pays nothing, even if an upstream charges the operator. */
+/**
+ * The end of a job that made no images. The client pays for the images of which it got previews, and for nothing else, even
+ * if an upstream charges the operator.
+ */
 export function failedEnding(
   generation: Generation,
   cause: GatewayError,
@@ -72,10 +75,10 @@ export function failedEnding(
       status: clientSide('openai-chat').encodeError(error, generation.job.id).status,
       outcome: 'failed',
       error,
-      metered: nothingMetered,
+      metered: meterPreviews(generation),
       target: made?.target,
     }),
-    images: 0,
+    images: previewedImages(generation),
     result: null,
     error: {
       kind: error.kind,
@@ -89,17 +92,20 @@ export function failedEnding(
   }
 }
 
-/** The end of a job that its client cancelled. Like a failed job, it costs nothing. */
-export function cancelledEnding(generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>): JobEnding {
+/** The parts of a generation that its end needs. */
+type Ended = Pick<Generation, 'job' | 'attempts' | 'previews' | 'credentials'>
+
+/** The end of a job that its client cancelled. Like a failed job, it costs the images of which the client got previews. */
+export function cancelledEnding(generation: Ended): JobEnding {
   return {
     state: 'cancelled',
     close: closeOf(generation, {
       status: 499,
       outcome: 'cancelled',
       error: null,
-      metered: nothingMetered,
+      metered: meterPreviews(generation),
     }),
-    images: 0,
+    images: previewedImages(generation),
     result: null,
     error: null,
   }
@@ -115,10 +121,7 @@ interface Known {
   notes?: Generated['notes']
 }
 
-function closeOf(
-  generation: Pick<Generation, 'job' | 'attempts' | 'credentials'>,
-  known: Known,
-): JobEnding['close'] {
+function closeOf(generation: Ended, known: Known): JobEnding['close'] {
   const { job, attempts, credentials } = generation
   const secrets = [...credentials]
   for (const attempt of attempts) {
@@ -165,6 +168,27 @@ function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Met
     multiplier,
   )
   return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
+}
+
+/** A preview shows its image: the client pays for the image, once for all its previews and all runs of the job. */
+function previewedImages({ job, previews }: Ended): number {
+  const places = new Set(previews.map(({ image = 0 }) => image))
+  return Math.min(places.size, job.quote.count)
+}
+
+/**
+ * The cost of the previewed images, never more than was held. An image that is charged by tokens costs its part of what was
+ * held, because an upstream reports no tokens of an image that it did not finish; unknown if nothing was held.
+ */
+function meterPreviews(generation: Ended): Metered {
+  const count = previewedImages(generation)
+  if (count === 0) return nothingMetered
+  const { price, multiplier, size, quality, heldNano, count: asked } = generation.job.quote
+  if (price === undefined) return { ...unknownMetered, priceMultiplier: multiplier }
+  const part = heldNano === undefined ? undefined : (heldNano * BigInt(count)) / BigInt(asked)
+  const cost = priceImages({ count, size, quality, usage: undefined }, price, multiplier)?.total ?? part
+  const costNano = cost === undefined ? null : heldNano !== undefined && cost > heldNano ? heldNano : cost
+  return { ...unknownMetered, costNano, priceId: price.id, priceMultiplier: multiplier }
 }
 
 function totalInput({ input, cacheRead, cacheWrite }: Usage): number {

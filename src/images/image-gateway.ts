@@ -10,6 +10,8 @@ export interface ImageGateway extends Gateway {
   images: Images
   /** The address where clients reach us, as the operator set it; undefined: the address that each client called. */
   publicUrl: string | undefined
+  /** Whether webhooks may go to loopback and private addresses. */
+  privateWebhooks: boolean
 }
 
 export interface Images {

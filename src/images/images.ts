@@ -20,6 +20,7 @@ import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeTokens } from '../stages/take-limits.ts'
 import { requestLog } from '../telemetry/log.ts'
+import { checkHost } from '../upstream/allowed-addresses.ts'
 import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
@@ -124,6 +125,7 @@ function jobOf(
       size: facts.size,
       quality: facts.quality,
       count: facts.count,
+      heldNano: amountNano,
       delivery: facts.delivery,
       stream: facts.stream,
     },
@@ -167,19 +169,36 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
 
 const webhookHeader = 'x-tollgate-webhook'
 
-/** The webhook of a request. Each delivery checks its host again. Its links begin with the origin that the client called. */
+/**
+ * The webhook of a request. Its links begin with the origin that the client called. We refuse here an address that a delivery
+ * would refuse; a delivery checks the addresses of a name.
+ */
 function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhook'] {
   const header = request.headers[webhookHeader]
   if (header === undefined) return undefined
   const text = String(header)
   const url = text.length <= 2048 && URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '')
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') {
+    checkWebhookHost(url, gateway.privateWebhooks)
     return { url: url.href, origin: originFor(gateway, request) }
+  }
   throw new GatewayError(
     'invalid_request',
     `${webhookHeader}: expected an http:// or https:// URL of at most 2048 characters without credentials`,
     { field: webhookHeader },
   )
+}
+
+function checkWebhookHost({ hostname }: URL, allowPrivate: boolean): void {
+  try {
+    checkHost(hostname, allowPrivate)
+  } catch (cause) {
+    throw new GatewayError(
+      'invalid_request',
+      `${webhookHeader}: webhooks are not sent to the address ${hostname}. Give a host name or a public address`,
+      { field: webhookHeader, cause },
+    )
+  }
 }
 
 function tooManyWaiting(waitingMax: number): GatewayError {

@@ -6,6 +6,7 @@ import { type OldCloseFrame, oldAttemptColumns, oldRequestColumns } from './old-
 import { unknownOpen } from './orphan.ts'
 import type { OpenRecord } from './record.ts'
 import { openColumns } from './row.ts'
+import { standInOf } from './stand-in.ts'
 import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
 
 /** The open frame of a request that has not ended, and its half of the row. */
@@ -46,8 +47,6 @@ export interface BatchSource {
 export interface BatchReaderOptions {
   /** The layout of the journal; undefined: an older release wrote the journal, without a layout. */
   layout: Layout | undefined
-  /** A frame is damaged. The reader skips the rest of its segment. */
-  onDamaged(segment: number, at: number): void
   /** The journal has the end of this request but not its beginning. */
   onUnknown(id: string): void
 }
@@ -105,6 +104,12 @@ export class BatchReader {
     return batch.frames === 0 ? undefined : batch
   }
 
+  /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
+  standIn(): readonly CopyBuffer[] {
+    const { open, close } = this.layout
+    return [standInOf(this.#requests, [...open, ...close]), this.#entries]
+  }
+
   /** Note that Postgres has committed the batch. */
   commit({ opened, closed }: Batch): void {
     for (const id of closed) this.open.delete(id)
@@ -114,7 +119,6 @@ export class BatchReader {
   /** Add the frame at `at` to the batch. Returns its length in bytes; 0: no whole frame is there. */
   #addFrame(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
     const frame = readFrame(bytes, at, view)
-    if (frame === 'damaged') this.#options.onDamaged(batch.segment, batch.from + at)
     if (frame === 'incomplete' || frame === 'damaged') return 0
     const id = bytes.toString('latin1', frame.idAt, frame.idAt + 16)
     switch (frame.kind) {

@@ -170,5 +170,20 @@ export function readFrame(
   return { kind: 'close', bytes, idAt, chargeAt, reservedAt, halfAt, halfEnd, attemptsAt: halfEnd, end }
 }
 
+/**
+ * Where the first whole frame begins at `from` or behind it; -1: there is none. A frame is known by its check. A body cannot
+ * look like one: it has no NUL, and the length of every frame that fits into a segment has.
+ */
+export function findFrame(buffer: Buffer, from: number): number {
+  const view = viewOf(buffer)
+  for (let at = from; at + frameHeaderBytes + payloadBytesMin <= buffer.length; at++) {
+    const kind = buffer[at + frameHeaderBytes] ?? 0
+    if (kind < 1 || kind > closeKind) continue
+    if (at + frameHeaderBytes + view.getUint32(at, true) > buffer.length) continue
+    if (typeof readFrame(buffer, at, view) !== 'string') return at
+  }
+  return -1
+}
+
 /** The shortest payload of any frame, old ones included. */
 const payloadBytesMin = 1 + 16 + 4

@@ -34,8 +34,13 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
   return directory
 }
 
-/** The journal directories below `root`, with their instances. */
-export function listJournals(root: string): { instance: string; directory: string }[] {
+export interface FoundJournal {
+  instance: string
+  directory: string
+}
+
+/** The journal directories below `root`. */
+export function listJournals(root: string): FoundJournal[] {
   if (!fs.existsSync(root)) return []
   return fs.readdirSync(root).flatMap((name) => {
     const instance = directoryName.exec(name)?.[1]
@@ -43,18 +48,20 @@ export function listJournals(root: string): { instance: string; directory: strin
   })
 }
 
-/** `elsewhere`: the owner is on another host or in another container. Only its heartbeat shows whether it lives. */
+/**
+ * `elsewhere`: only its heartbeat shows whether the owner lives. It is on another host or in another container, or of another
+ * boot: a copied machine has the same host name. Or the file that names it cannot be read.
+ */
 export function ownerState(directory: string): OwnerState {
   let owner: Owner
   try {
     owner = JSON.parse(fs.readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner
   } catch {
-    // Every new directory has an owner. A directory without one is left from a deletion that did not end.
-    return 'dead'
+    return 'elsewhere'
   }
   const here = ownerOf(process.pid)
-  if (owner.host !== here.host || owner.pidNamespace !== here.pidNamespace) return 'elsewhere'
-  if (owner.bootId !== here.bootId) return 'dead'
+  const isHere = owner.host === here.host && owner.bootId === here.bootId
+  if (!isHere || owner.pidNamespace !== here.pidNamespace) return 'elsewhere'
   const now = ownerOf(owner.pid)
   return now.startTicks !== '' && now.startTicks === owner.startTicks ? 'alive' : 'dead'
 }

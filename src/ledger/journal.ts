@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { GatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
 import { segmentName } from './journal-directory.ts'
+import type { JournalPosition } from './journal-reader.ts'
 import { ownLayout, writeLayout } from './layout.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { TupleWriter } from './tuple.ts'
@@ -24,6 +25,8 @@ export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateS
 
 const syncIntervalMs = 10
 const retryMs = 200
+/** The shipped position of an older segment is not counted. */
+const segmentsKnown = 10_000
 /** Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running requests. */
 const ballastBytes = 1024 * 1024
 /** The most bytes of guaranteed frames that wait in memory for a full disk. Further ones are lost. */
@@ -48,7 +51,9 @@ export class Journal {
   #fd: number
   #offset = 0
   #written = 0
-  #freed = 0
+  #shipped = 0
+  /** How many bytes were written before each segment. */
+  readonly #starts = new Map<number, number>([[0, 0]])
   #dirty = false
   #syncing = false
   #syncAgain = false
@@ -69,7 +74,7 @@ export class Journal {
 
   /** Bytes on the disk: written, and not yet deleted by the shipper. */
   get bytes(): number {
-    return this.#written - this.#freed
+    return this.#written - this.#shipped
   }
 
   /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */
@@ -77,9 +82,12 @@ export class Journal {
     return this.bytes >= 2 * this.#options.bytesMax
   }
 
-  /** Note that the shipper deleted so many bytes. */
-  freed(bytes: number): void {
-    this.#freed += bytes
+  /** Postgres has everything before this position. It goes back when Postgres has lost rows. */
+  shippedTo({ segment, at }: JournalPosition): void {
+    const start = this.#starts.get(segment)
+    if (start === undefined) return
+    this.#shipped = start + at
+    this.#starts.delete(segment - segmentsKnown)
   }
 
   /** The reason why no request can be opened now; undefined: it can. */
@@ -264,6 +272,7 @@ export class Journal {
       return false
     }
     this.#offset = 0
+    this.#starts.set(this.#segment, this.#written)
     fs.fdatasync(old, () => fs.close(old, () => {}))
     return true
   }

@@ -17,6 +17,8 @@ export interface LedgerOptions {
     journalSegmentBytes: number
     journalBytesMax: number
     journalAlarmBytes: number
+    journalKeepMs: number
+    journalKeepBytesMax: number
     shipIntervalMs: number
     shipBatchBytes: number
     shipOnQueryMs: number
@@ -86,6 +88,8 @@ export class Ledger {
       batchBytes: options.bounds.shipBatchBytes,
       instanceDeadMs: options.bounds.instanceDeadMs,
       onQueryMs: options.bounds.shipOnQueryMs,
+      keepMs: options.bounds.journalKeepMs,
+      keepBytesMax: options.bounds.journalKeepBytesMax,
     }
     this.#worker = this.#startWorker()
   }
@@ -198,8 +202,8 @@ export class Ledger {
       case 'shipped':
         this.#waiting.get(message.token)?.()
         return
-      case 'freed':
-        this.#journal.freed(message.bytes)
+      case 'position':
+        this.#journal.shippedTo(message.position)
         if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
         return
       case 'adopted':

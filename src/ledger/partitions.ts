@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 
@@ -12,8 +13,8 @@ export interface PartitionPlan {
 }
 
 /**
- * Make and drop daily partitions of the usage log, now and then every hour. A failed pass is logged, and repeated after a
- * minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
+ * Make and drop daily partitions of the usage log, now and then every hour. A pass that failed or left something is logged, and
+ * repeated within a minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
  */
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -25,8 +26,12 @@ export function keepPartitions(
   const pass = async () => {
     let nextMs = hourMs
     try {
-      const { made, dropped } = await upkeep.ask(({ sql }) => rollPartitions(sql, plan))
+      const { made, dropped, postponed } = await upkeep.ask(({ sql }) => rollPartitions(sql, plan))
       if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions made, ${dropped} dropped`)
+      if (postponed > 0) {
+        log.info({}, `usage log: ${postponed} daily partitions wait for a long transaction to end`)
+        nextMs = soonMs()
+      }
       // The holder of an answer is needed for as long as the body of its request.
       await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays))
       await upkeep.ask(({ sql }) => sql`SELECT forget_budget_periods()`)
@@ -37,7 +42,7 @@ export function keepPartitions(
         {},
         `usage log: cannot roll partitions: ${cause instanceof Error ? cause.message : String(cause)}`,
       )
-      nextMs = minuteMs
+      nextMs = soonMs()
     }
     if (stopped) return
     timer = setTimeout(pass, nextMs)
@@ -52,19 +57,37 @@ export function keepPartitions(
   }
 }
 
+/** What a pass did. `postponed`: partitions of tables that a long transaction has locked. */
+export interface PartitionPass {
+  made: number
+  dropped: number
+  postponed: number
+}
+
 /**
- * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past retention. Both
- * counts are 0 while another process makes a pass. Throws when it does not get a lock soon: all writers would wait behind
- * it.
+ * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past retention. It does
+ * nothing while another process makes a pass. It never waits long for a lock, because all writers would wait behind it.
  */
-export async function rollPartitions(
-  sql: Sql,
-  plan: PartitionPlan,
-): Promise<{ made: number; dropped: number }> {
-  const [counts] = await sql<{ made: number; dropped: number }[]>`
-    SELECT made, dropped
-    FROM roll_partitions(${plan.partitionsAheadDays}, ${plan.requestRetentionDays}, ${plan.payloadRetentionDays})`
-  return counts ?? { made: 0, dropped: 0 }
+export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<PartitionPass> {
+  const made = await makePartitions(sql, plan.partitionsAheadDays)
+  const { requestRetentionDays, payloadRetentionDays } = plan
+  const expired = await sql<{ parent: string; child: string }[]>`
+    SELECT t.parent, e.child
+    FROM (VALUES ('requests', ${requestRetentionDays}::integer), ('request_tags', ${requestRetentionDays}),
+      ('attempts', ${requestRetentionDays}), ('request_payloads', ${payloadRetentionDays})) AS t (parent, keep_days)
+    CROSS JOIN LATERAL expired_partitions(t.parent, t.keep_days) AS e (child)`
+  const dropped = await changePartitions(
+    expired.map(({ parent, child }) => ({
+      parent,
+      make: () => sql<{ done: boolean }[]>`SELECT drop_partition(${child}) AS done`,
+    })),
+  )
+  return { made: made.done, dropped: dropped.done, postponed: made.postponed + dropped.postponed }
+}
+
+/** Not all processes at once, and not always at the same moment of another's transactions. */
+function soonMs(): number {
+  return minuteMs * (0.5 + Math.random() / 2)
 }
 
 const minuteMs = 60_000

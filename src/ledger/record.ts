@@ -41,7 +41,7 @@ export interface CloseRecord {
   finishReason: string | null
   usage: Usage | null
   usageSource: UsageSource
-  /** Images that were delivered; absent unless the request is for images. */
+  /** Images that were delivered, or only previewed by a job without a result; absent unless the request is for images. */
   images?: number | null
   streamEnd: StreamEnd | null
   /** Nano-USD; null: unknown. */

@@ -27,6 +27,8 @@ export class ReservationQueue {
   readonly #owners = new Map<PendingReservation, string>()
   /** For each owner of a source: how many requests wait for it, and how much it had left at the last answer. */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
+  /** Requests that were asked for, and whose account or budget is locked. */
+  readonly #locked = new Set<PendingReservation>()
   #draining = false
   #woken = false
   #wake = () => {}
@@ -60,8 +62,18 @@ export class ReservationQueue {
     return true
   }
 
+  /**
+   * A request that was asked for waits for its locked account. Later requests of this account stay behind it; those of other
+   * accounts have their turns.
+   */
+  setLocked(pending: PendingReservation): void {
+    if (this.#owners.has(pending)) this.#locked.add(pending)
+    pending.answered()
+  }
+
   /** Remove a request from the queue. */
   leave(pending: PendingReservation): void {
+    this.#unlock(pending)
     this.#block(pending, undefined)
     this.#owners.delete(pending)
     this.#waiting = this.#waiting.filter((other) => other !== pending)
@@ -73,7 +85,12 @@ export class ReservationQueue {
     this.#wake()
   }
 
+  #unlock(pending: PendingReservation): void {
+    if (this.#locked.delete(pending)) this.wake()
+  }
+
   #join(pending: PendingReservation, owner: string | undefined): void {
+    this.#unlock(pending)
     this.#block(pending, owner)
     const behind = this.#waiting.findLastIndex(({ place }) => place < pending.place)
     this.#waiting.splice(behind + 1, 0, pending)
@@ -130,8 +147,9 @@ export class ReservationQueue {
       this.leave(pending)
       pending.settle({ kind: 'left' })
     }
+    const lockedAccounts = new Set([...this.#locked].map(({ accountId }) => accountId))
     return this.#waiting.filter((pending) => {
-      if (!pending.shipped) return false
+      if (!pending.shipped || lockedAccounts.has(pending.accountId)) return false
       const owner = this.#owners.get(pending) ?? ''
       const count = counts.get(owner) ?? 0
       counts.set(owner, count + 1)

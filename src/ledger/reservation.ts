@@ -43,6 +43,8 @@ export interface PendingReservation extends ReservationRequest {
   abandoned: boolean
   settle(verdict: Verdict): void
   reject(error: unknown): void
-  /** Called when a transaction has decided about it, with any verdict. */
+  /** Called when a transaction has decided about it, with any verdict, or when it waits alone for its locked account. */
   answered: () => void
+  /** Ends the time within which Postgres must decide. */
+  stopTimeout: () => void
 }

@@ -12,6 +12,8 @@ export interface ReservationOptions {
   waitMs: number
   /** How long a request waits for money that running requests hold. */
   moneyWaitMs: number
+  /** Accounts for whose locks we wait at once, each on a connection of its own. */
+  lanesMax: number
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
 }
@@ -19,12 +21,18 @@ export interface ReservationOptions {
 /** The most requests in one transaction. The others wait for the next one. */
 const batchMax = 1_000
 
+/** Time until we ask again for a locked account, when all lanes are taken. */
+const lockedAgainMs = 20
+
 /** More than any account or budget has, and small enough for Postgres to add up such amounts. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
  * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the next one (group
  * commit, without a timer). A request waits only for its own transaction. A grant is durable.
+ *
+ * A common batch waits for no lock. Where another transaction has locked an account, as a shipment does until its commit, or a
+ * budget, the requests of this account go into a lane: batches of this account alone, which wait for the lock.
  */
 export class Reservations {
   readonly #options: ReservationOptions
@@ -32,6 +40,8 @@ export class Reservations {
   #waiting: PendingReservation[] = []
   #running = false
   #arrivals = 0
+  /** By account: the requests that its lane asks for next. */
+  readonly #lanes = new Map<string, PendingReservation[]>()
 
   constructor(options: ReservationOptions) {
     this.#options = options
@@ -56,6 +66,7 @@ export class Reservations {
         settle: resolve,
         reject,
         answered: () => {},
+        stopTimeout: () => {},
       }
       if (!this.#queue.tryJoinBehind(pending)) this.#enqueue([pending], 'back')
     })
@@ -68,49 +79,97 @@ export class Reservations {
 
   #enqueue(batch: PendingReservation[], where: 'front' | 'back'): void {
     for (const pending of batch) this.#startTimeout(pending)
-    if (where === 'front') this.#waiting.unshift(...batch)
-    else this.#waiting.push(...batch)
-    if (!this.#running) void this.#run()
+    const common = batch.filter((pending) => !this.#tryJoinLane(pending))
+    if (where === 'front') this.#waiting.unshift(...common)
+    else this.#waiting.push(...common)
+    this.#start()
+  }
+
+  #start(): void {
+    if (!this.#running && this.#waiting.length > 0) void this.#run()
   }
 
   #startTimeout(pending: PendingReservation): void {
-    const { answered } = pending
     const late = setTimeout(() => {
       pending.abandoned = true
       this.#queue.leave(pending)
       pending.reject(new GatewayError('unavailable', noAnswer.unavailable, { retryAfterSeconds: 2 }))
     }, this.#options.waitMs)
-    pending.answered = () => {
-      clearTimeout(late)
-      answered()
-    }
+    pending.stopTimeout = () => clearTimeout(late)
   }
 
   async #run(): Promise<void> {
     this.#running = true
-    while (this.#waiting.length > 0) {
-      const taken = this.#waiting.splice(0, batchMax)
-      // Read them now: a request that goes on waiting may get another `answered` before this loop ends.
-      const answers = taken.map(({ answered }) => answered)
-      const batch = taken.filter((pending) => !pending.abandoned)
-      try {
-        const verdicts = batch.length === 0 ? new Map<string, Verdict>() : await this.#ask(batch)
-        for (const pending of batch) if (!pending.abandoned) this.#decide(pending, verdicts)
-        void this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
-      } catch (error) {
-        for (const pending of batch) {
-          this.#queue.leave(pending)
-          pending.reject(error)
-        }
-      }
-      for (const answered of answers) answered()
-    }
+    while (this.#waiting.length > 0) await this.#runBatch(this.#waiting.splice(0, batchMax), 'skip')
     this.#running = false
   }
 
-  #decide(pending: PendingReservation, verdicts: Map<string, Verdict>): void {
+  async #runLane(accountId: string, lane: PendingReservation[]): Promise<void> {
+    while (lane.length > 0) await this.#runBatch(lane.splice(0, batchMax), 'wait')
+    this.#lanes.delete(accountId)
+  }
+
+  /** Never rejects. */
+  async #runBatch(taken: PendingReservation[], locked: 'wait' | 'skip'): Promise<void> {
+    // Read them now: a request that goes on waiting may get others before this batch ends.
+    const ends = new Map(taken.map((pending) => [pending, endOf(pending)]))
+    const batch = taken.filter((pending) => !pending.abandoned)
+    try {
+      const verdicts: Verdicts = batch.length === 0 ? new Map() : await this.#ask(batch, locked)
+      for (const pending of batch) {
+        if (pending.abandoned) continue
+        if (verdicts.get(pending.requestId) !== 'locked') this.#decide(pending, verdicts)
+        else {
+          // Its time runs on.
+          ends.delete(pending)
+          this.#divert(pending)
+        }
+      }
+      void this.#giveBack(batch.filter((pending) => pending.abandoned && isGranted(pending, verdicts)))
+    } catch (error) {
+      for (const pending of batch) {
+        this.#queue.leave(pending)
+        pending.reject(error)
+      }
+    }
+    for (const { stopTimeout, answered } of ends.values()) {
+      stopTimeout()
+      answered()
+    }
+  }
+
+  /** The account of the request is locked, or a budget is: wait for it apart from all others. */
+  #divert(pending: PendingReservation): void {
+    if (this.#tryJoinLane(pending)) return
+    const { accountId } = pending
+    this.#queue.setLocked(pending)
+    if (this.#lanes.size < this.#options.lanesMax) {
+      const lane = [pending]
+      this.#lanes.set(accountId, lane)
+      // A batch diverts all requests of an account before the lane takes its first ones.
+      queueMicrotask(() => void this.#runLane(accountId, lane))
+      return
+    }
+    setTimeout(() => {
+      if (pending.abandoned) return
+      if (!this.#tryJoinLane(pending)) this.#waiting.push(pending)
+      this.#start()
+    }, lockedAgainMs)
+  }
+
+  #tryJoinLane(pending: PendingReservation): boolean {
+    const lane = this.#lanes.get(pending.accountId)
+    if (lane === undefined) return false
+    this.#queue.setLocked(pending)
+    const behind = lane.findLastIndex(({ place }) => place < pending.place)
+    lane.splice(behind + 1, 0, pending)
+    return true
+  }
+
+  #decide(pending: PendingReservation, verdicts: Verdicts): void {
     const verdict = verdicts.get(pending.requestId)
-    if (verdict === undefined) throw new Error(`reserve_money did not answer for ${pending.requestId}`)
+    if (verdict === undefined || verdict === 'locked')
+      throw new Error(`try_reserve_money did not decide about ${pending.requestId}`)
     if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.tryJoin(pending, verdict))
       return
     this.#queue.leave(pending)
@@ -128,13 +187,13 @@ export class Reservations {
   }
 
   /** Rejects when the answer is late. If it comes later, no request waits for it: we give its grants back. */
-  async #ask(batch: PendingReservation[]): Promise<Map<string, Verdict>> {
+  async #ask(batch: PendingReservation[], locked: 'wait' | 'skip'): Promise<Verdicts> {
     const { database, waitMs } = this.#options
-    let asking: Promise<Map<string, Verdict>> | undefined
+    let asking: Promise<Verdicts> | undefined
     try {
       return await database.money.ask(
         ({ sql }) => {
-          asking = this.#reserve(sql, batch)
+          asking = this.#reserve(sql, batch, locked)
           return asking
         },
         { ...noAnswer, withinMs: waitMs },
@@ -147,29 +206,34 @@ export class Reservations {
     }
   }
 
-  async #reserve(sql: Sql, batch: PendingReservation[]): Promise<Map<string, Verdict>> {
+  async #reserve(sql: Sql, batch: PendingReservation[], locked: 'wait' | 'skip'): Promise<Verdicts> {
     const rows = await sql<VerdictRow[]>`
-      SELECT request, verdict, pot, left_nano, free_nano FROM reserve_money(
+      SELECT request, verdict, pot, left_nano, free_nano FROM try_reserve_money(
         ${this.#options.instanceId}::uuid,
         ${batch.map(({ requestId }) => requestId)}::uuid[],
         ${batch.map(({ accountId }) => accountId)}::uuid[],
         ${batch.map(({ keyId }) => keyId)}::uuid[],
         ${batch.map(({ groupId }) => groupId)}::uuid[],
-        ${batch.map(({ amountNano }) => String(amountNano < nanoMax ? amountNano : nanoMax))}::bigint[]
+        ${batch.map(({ amountNano }) => String(amountNano < nanoMax ? amountNano : nanoMax))}::bigint[],
+        ${locked === 'wait'}::boolean
       )`
     return new Map(rows.map((row) => [row.request, verdictOf(row)]))
   }
 }
 
+/** By request. `locked`: another transaction has locked its account, or a budget. */
+type Verdicts = Map<string, Verdict | 'locked'>
+
 interface VerdictRow {
   request: string
-  verdict: 'granted' | 'busy' | 'insufficient'
+  verdict: 'locked' | 'granted' | 'busy' | 'insufficient'
   pot: string | null
   left_nano: string | null
   free_nano: string | null
 }
 
-function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict {
+function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict | 'locked' {
+  if (verdict === 'locked') return verdict
   if (verdict === 'granted') return { kind: verdict }
   return {
     kind: verdict,
@@ -179,8 +243,13 @@ function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict 
   }
 }
 
-function isGranted({ requestId }: PendingReservation, verdicts: Map<string, Verdict>): boolean {
-  return verdicts.get(requestId)?.kind === 'granted'
+function endOf({ answered, stopTimeout }: PendingReservation) {
+  return { answered, stopTimeout }
+}
+
+function isGranted({ requestId }: PendingReservation, verdicts: Verdicts): boolean {
+  const verdict = verdicts.get(requestId)
+  return verdict !== undefined && verdict !== 'locked' && verdict.kind === 'granted'
 }
 
 const noAnswer = {

@@ -85,7 +85,7 @@ export const requestColumns = [
   closed('reasoning_tokens', orNull(int4, 0), ({ usage }) => usage?.reasoning, 'list',
     'Output tokens of reasoning.', 'tokens.reasoning'),
   closed('images', orNull(int2), (close) => close.images, 'list',
-    'Images that were delivered; null for other requests.'),
+    'Images delivered, or only previewed by a job without result; else null.'),
   closed('usage_source', word, (close) => close.usageSource, 'list',
     'Where the tokens come from: `upstream`, `partial`, `estimated` or `none`.'),
   closed('stream_end', orNull(word), (close) => close.streamEnd, 'list',

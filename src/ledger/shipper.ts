@@ -1,11 +1,12 @@
-import { existsSync, rmSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { rmSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
-import { listJournals, ownerState } from './journal-directory.ts'
+import { Adopter, markShipped } from './adopter.ts'
+import { registerInstance, registration, sendHeartbeat } from './instances.ts'
+import type { JournalPosition } from './journal-reader.ts'
 import { ShipCalls } from './ship-calls.ts'
-import { FencedError, Shipment } from './shipment.ts'
+import { PositionError, Shipment } from './shipment.ts'
 
 /** Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. */
 export type ToShipper =
@@ -18,7 +19,7 @@ export type ToShipper =
  */
 export type FromShipper =
   | { type: 'shipped'; token: number }
-  | { type: 'freed'; bytes: number }
+  | { type: 'position'; position: JournalPosition }
   | { type: 'adopted'; instance: string; orphans: number }
   | { type: 'fenced'; message: string }
   | { type: 'away'; message: string }
@@ -36,10 +37,18 @@ export interface ShipperData {
   instanceDeadMs: number
   /** How long a caller of `shipNow` or `shipAll` waits. */
   onQueryMs: number
+  /** How long, and up to how many bytes, shipped segments stay on disk. */
+  keepMs: number
+  keepBytesMax: number
+}
+
+/** Another process has taken this one for dead, and has adopted its journal. */
+class FencedError extends Error {
+  override readonly name = 'FencedError'
 }
 
 const heartbeatMs = 5_000
-const adoptMs = 5_000
+const sweepMs = 5_000
 /** Also the time that other processes get for a heartbeat after Postgres was away for long. */
 const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
@@ -56,6 +65,11 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const post = (message: FromShipper) => port.postMessage(message)
   const log = relayLog((level, fields, message) => post({ type: 'log', level, message, fields }))
   const own = new Shipment({ ...data, growing: true, log })
+  const adopter = new Adopter({
+    ...data,
+    log,
+    onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
+  })
   let requestedShips: { token: number; everyone: boolean }[] = []
   /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
   let endsBy: number | undefined
@@ -108,8 +122,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
       await calls.listen(client)
-      await register(client, data)
+      await client.query(registerInstance, registration(data.instanceId, data.pid))
+      await heartbeat(client)
       await own.resume(client)
+      adopter.reconnect()
       await shipUntilEnd(client)
       await client.end()
       port.close()
@@ -136,11 +152,11 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
 
   async function shipUntilEnd(client: Client): Promise<void> {
     let nextHeartbeat = performance.now() + heartbeatMs
-    let nextAdoption = 0
+    let nextSweep = 0
     let nextRetirement = performance.now() + retireMs
     const sendHeartbeatWhenDue = async () => {
       if (performance.now() < nextHeartbeat) return
-      await heartbeat(client, data.instanceId)
+      await heartbeat(client)
       nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
@@ -149,7 +165,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       const answerable = [...requestedShips]
       const calling = calls.takeCalls()
       const end = own.end()
-      while (own.isBefore(end) && (await own.shipNext(client))) {
+      while (own.isBefore(end) && (await shipOwn(client))) {
         if (endsBy !== undefined && performance.now() > endsBy) break
         // A long journal must not keep the heartbeat from being sent in time.
         await sendHeartbeatWhenDue()
@@ -164,21 +180,41 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       postShipped(tokensOf(false))
       await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
-      const freed = await own.deleteShipped(client)
-      if (freed > 0) post({ type: 'freed', bytes: freed })
+      post({ type: 'position', position: own.position })
+      await own.deleteShipped(client, data.keepMs, data.keepBytesMax)
       if (isLast) return finishOwn(client)
       await sendHeartbeatWhenDue()
-      if (performance.now() >= nextAdoption) {
-        await adoptDead(client)
+      const isAdopting = await adopter.step(client)
+      if (performance.now() >= nextSweep) {
         await client.query('SELECT sweep_reservations()')
-        nextAdoption = performance.now() + adoptMs
+        nextSweep = performance.now() + sweepMs
       }
       if (performance.now() >= nextRetirement) {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
-      if (requestedShips.length === 0 && !calls.isCalled && endsBy === undefined) await sleep(data.intervalMs)
+      const isIdle = requestedShips.length === 0 && !calls.isCalled && endsBy === undefined
+      if (isIdle && !isAdopting) await sleep(data.intervalMs)
     }
+  }
+
+  async function shipOwn(client: Client): Promise<boolean> {
+    try {
+      return await own.shipNext(client)
+    } catch (error) {
+      if (!(error instanceof PositionError)) throw error
+      await client.query('ROLLBACK')
+      // Another process has adopted the journal, or Postgres has lost its last commits.
+      await heartbeat(client)
+      await own.resume(client, true)
+      return true
+    }
+  }
+
+  async function heartbeat(client: Client): Promise<void> {
+    const state = await sendHeartbeat(client, data.instanceId, data.pid)
+    if (state !== 'live')
+      throw new FencedError(`instance ${data.instanceId} was taken for dead and adopted by another process`)
   }
 
   async function finishOwn(client: Client): Promise<void> {
@@ -186,17 +222,9 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     // Open requests, or frames that the deadline left behind: another process adopts the journal.
     if (own.openCount > 0 || own.isBefore(own.end())) return
     await own.finish(client)
-    rmSync(data.directory, { recursive: true, force: true })
-  }
-
-  async function adoptDead(client: Client): Promise<void> {
-    for (const { instance, directory } of listJournals(data.root)) {
-      if (instance === data.instanceId) continue
-      const state = ownerState(directory)
-      if (state === 'alive') continue
-      if (state === 'elsewhere' && !(await isSilent(client, instance, data.instanceDeadMs))) continue
-      await adoptOne(client, instance, directory)
-    }
+    // A process that starts later deletes the directory of one that has ended.
+    if (data.keepMs > 0) markShipped(data.directory)
+    else rmSync(data.directory, { recursive: true, force: true })
   }
 
   async function retireLost(client: Client): Promise<void> {
@@ -208,31 +236,6 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         { instance: id },
         'a process was not heard of for a day and its journal is not here: what it held is released',
       )
-    }
-  }
-
-  async function adoptOne(client: Client, instance: string, directory: string): Promise<void> {
-    const locked = await client.query<{ ok: boolean }>(
-      'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
-      [instance],
-    )
-    if (locked.rows[0]?.ok !== true) return
-    try {
-      const known = await client.query<{ state: string }>('SELECT state FROM instances WHERE id = $1', [
-        instance,
-      ])
-      const state = known.rows[0]?.state
-      if (state !== 'adopted' && state !== 'closed' && existsSync(directory)) {
-        const shipment = new Shipment({ ...data, directory, instanceId: instance, growing: false, log })
-        await shipment.resume(client)
-        while (await shipment.shipNext(client));
-        const orphans = await shipment.adopt(client)
-        shipment.close()
-        post({ type: 'adopted', instance, orphans })
-      }
-      rmSync(directory, { recursive: true, force: true })
-    } finally {
-      await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 7))', [instance]).catch(() => {})
     }
   }
 }
@@ -265,29 +268,3 @@ async function endBackend(client: Client, { pid, startedAt }: Backend): Promise<
 
 /** Shorter than every query timeout. */
 const terminateMs = answerMs.least / 2
-
-async function register(client: Client, data: ShipperData): Promise<void> {
-  await client.query(
-    `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state) VALUES ($1, $2, $3, now(), now(), 'live')
-     ON CONFLICT (id) DO NOTHING`,
-    [data.instanceId, hostname(), data.pid],
-  )
-  await heartbeat(client, data.instanceId)
-}
-
-async function heartbeat(client: Client, instanceId: string): Promise<void> {
-  const beat = await client.query(
-    `UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`,
-    [instanceId],
-  )
-  if (beat.rowCount !== 1)
-    throw new FencedError(`instance ${instanceId} was taken for dead and adopted by another process`)
-}
-
-async function isSilent(client: Client, instanceId: string, deadMs: number): Promise<boolean> {
-  const found = await client.query<{ silent: boolean }>(
-    `SELECT heartbeat_at < now() - make_interval(secs => $2) AS silent FROM instances WHERE id = $1`,
-    [instanceId, deadMs / 1000],
-  )
-  return found.rows[0]?.silent ?? true
-}

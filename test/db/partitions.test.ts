@@ -1,4 +1,6 @@
+import type { TransactionSql } from 'postgres'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { prepareDatabase } from '../../src/db/migrate.ts'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -7,6 +9,7 @@ import { until } from '../support/until.ts'
 const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
 const tables = ['requests', 'request_tags', 'attempts', 'request_payloads']
 const dayMs = 86_400_000
+const nothing = { made: 0, dropped: 0, postponed: 0 }
 
 let database: Database
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -34,7 +37,7 @@ test('a pass makes the partitions of the next days for all four tables once', as
       `${table}_default`,
     ])
   }
-  expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
+  expect(await rollPartitions(database.sql, plan)).toEqual(nothing)
 })
 
 test('rows without a partition move to a new one unchanged', async () => {
@@ -93,15 +96,64 @@ test('retention drops whole days, and payloads sooner than rows', async () => {
 test('while one process makes a pass, another one skips it', async () => {
   await database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7023912)`
-    expect(await rollPartitions(database.sql, plan)).toEqual({ made: 0, dropped: 0 })
+    expect(await rollPartitions(database.sql, plan)).toEqual(nothing)
   })
 })
 
-test('a pass gives up when a long reader holds the table, so that writers do not queue behind it', async () => {
+test('a long reader keeps neither a pass nor writers waiting, and what was left is done after it', async () => {
+  await insert(-100, 'expired')
+  expect(
+    await rollPartitions(database.sql, { ...plan, partitionsAheadDays: 1, requestRetentionDays: 365 }),
+  ).toMatchObject({
+    made: 2,
+  })
+  const writer = openedForTest()
+  // As a pg_dump, which holds the locks of all tables until its end.
   await database.sql.begin(async (tx) => {
     await tx`select count(*) from requests`
-    await expect(rollPartitions(database.sql, plan)).rejects.toThrow('lock timeout')
+    let passed = false
+    const pass = rollPartitions(database.sql, plan).finally(() => {
+      passed = true
+    })
+    let written = 0
+    while (!passed) {
+      await writer.sql.begin(async (write) => {
+        // A writer that waits for as long as the reader reads would fail.
+        await write`set local lock_timeout = '2s'`
+        await insertRow(write, 0, `w${written++}`)
+      })
+    }
+    // The other tables have no reader.
+    expect(await pass).toEqual({ made: 9, dropped: 0, postponed: 4 })
+    expect(written).toBeGreaterThan(0)
+    expect(await partitions('requests')).not.toContain(`requests_${stamp(4)}`)
   })
+  expect(await rollPartitions(database.sql, plan)).toEqual({ made: 3, dropped: 1, postponed: 0 })
+  expect(await partitions('requests')).toContain(`requests_${stamp(4)}`)
+  expect(await tablesOf()).not.toHaveProperty('expired')
+})
+
+test('a start does not wait for a long reader, and its rows wait in the DEFAULT partition', async () => {
+  await database.sql`DROP TABLE ${database.sql(`requests_${stamp(0)}`)}`
+  await database.sql.begin(async (tx) => {
+    await tx`select count(*) from requests`
+    await prepareDatabase(fresh.url)
+    await insert(0, 'waits', openedForTest())
+  })
+  expect(await tablesOf()).toEqual({ waits: 'requests_default' })
+  await rollPartitions(database.sql, plan)
+  expect(await tablesOf()).toEqual({ waits: `requests_${stamp(0)}` })
+})
+
+test('a process of the former release makes and drops what it can, and does not wait either', async () => {
+  const roll = () => database.sql`select made, dropped from roll_partitions(4, 90, 30)`
+  await insert(-100, 'expired')
+  await database.sql.begin(async (tx) => {
+    await tx`select count(*) from attempts`
+    // It stops at the first table that is locked.
+    expect((await roll())[0]).toEqual({ made: 11, dropped: 2 })
+  })
+  expect((await roll())[0]).toEqual({ made: 3, dropped: 0 })
 })
 
 test('the upkeep of partitions begins with a pass and reports what it did', async () => {
@@ -118,14 +170,22 @@ test('the upkeep of partitions begins with a pass and reports what it did', asyn
 
 /** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */
 async function insert(days: number, name: string, { sql }: Database = database): Promise<void> {
+  await sql.begin((tx) => insertRow(tx, days, name))
+}
+
+function openedForTest(): Database {
+  const other = openDatabase(fresh.url, { max: 1 })
+  onTestFinished(() => other.close())
+  return other
+}
+
+async function insertRow(tx: TransactionSql, days: number, name: string): Promise<void> {
   const createdAt = new Date(Date.now() + days * dayMs)
-  await sql.begin(async (tx) => {
-    const [row] = await tx<{ id: string }[]>`
-      insert into requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count, user_agent)
-      values (gen_random_uuid(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
-    await tx`insert into request_payloads (request_id, created_at, capture, body)
-      values (${row?.id ?? ''}, ${createdAt}, 'content', ${name})`
-  })
+  const [row] = await tx<{ id: string }[]>`
+    insert into requests (id, created_at, endpoint, stream, status, outcome, usage_source, attempt_count, user_agent)
+    values (gen_random_uuid(), ${createdAt}, '/v1/messages', false, 200, 'ok', 'upstream', 1, ${name}) returning id`
+  await tx`insert into request_payloads (request_id, created_at, capture, body)
+    values (${row?.id ?? ''}, ${createdAt}, 'content', ${name})`
 }
 
 async function tablesOf(): Promise<Record<string, string>> {

@@ -43,6 +43,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
     instanceId: randomUUIDv7(),
     waitMs: 5_000,
     moneyWaitMs: 0,
+    lanesMax: 2,
     ship: async () => {},
   })
 

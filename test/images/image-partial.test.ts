@@ -12,7 +12,14 @@ import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
-import { type ImageTestbed, imagesYaml, startImageTestbed } from '../support/image-testbed.ts'
+import {
+  freeKey,
+  type ImageTestbed,
+  imagesYaml,
+  type Job,
+  paidKey,
+  startImageTestbed,
+} from '../support/image-testbed.ts'
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
 
@@ -20,6 +27,7 @@ const channels = (upstream: string) => `
   - { name: best, priority: 9, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: best-two }, allow_private_address: true }
   - { name: next, priority: 1, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: next-two, mixed: next-mixed }, allow_private_address: true }
   - { name: first-chat, priority: 9, protocols: { openai-chat: ${upstream} }, api_keys: [ "" ], models: { mixed: chat-mixed }, allow_private_address: true }
+  - { name: by-token, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: [ by-token ], allow_private_address: true }
   - { name: turns, protocols: { openai-images: ${upstream} }, api_keys: [ "credential-of-turn-a", "credential-of-turn-b" ], models: [ turns ], allow_private_address: true }
 `
 
@@ -29,6 +37,9 @@ const yaml = (upstream: string) =>
     ['two', 'mixed', 'turns']
       .map((id) => `  - { id: ${id}, price: { image: "0.04" }, images: {} }\n`)
       .join('')
+      .concat(
+        '  - { id: by-token, context_length: 2000, max_output_tokens: 1000, price: { input: "0", output: "10" }, images: {} }\n',
+      )
       .concat('channels:'),
   )
 
@@ -81,10 +92,59 @@ describe('images that were made count, even if others failed', () => {
   })
 
   test('a stream that breaks before any image has a known cost of 0', async () => {
-    const { job, cost } = await outcome({ prompt: 'breaks:0', n: 2, ...streamed })
+    const { job, cost, images } = await outcome({ prompt: 'breaks:0 previews:0', n: 2, ...streamed })
     expect(job).toMatchObject({ status: 'failed', result: null, cost_nano_usd: '0' })
-    expect(cost).toBe('0')
-    expect(bed.upstream.count('breaks:0')).toBe(2)
+    expect({ cost, images }).toEqual({ cost: '0', images: 0 })
+    expect(bed.upstream.count('breaks:0 previews:0')).toBe(2)
+  })
+
+  test('a job that fails after a preview pays for the previewed image, once for all its runs', async () => {
+    const { job, cost, images } = await outcome({ prompt: 'breaks:0 seen', n: 2, ...streamed })
+    expect(job).toMatchObject({ status: 'failed', result: null, cost_nano_usd: '40000000' })
+    expect(job.partial_images).toHaveLength(2)
+    expect({ cost, images }).toEqual({ cost: '40000000', images: 1 })
+    expect(bed.upstream.count('breaks:0 seen')).toBe(2)
+    expect(await bed.differences()).toEqual([])
+  })
+
+  /** A job that is cancelled when the client has its previews. */
+  async function cancelledWithPreviews(prompt: string, previews: number, more = {}, key = freeKey) {
+    const id = await bed.submit({ prompt, stream: true, partial_images: 3, ...more }, key)
+    const path = `/v1/images/generations/${id}`
+    const shown = async () => ((await (await bed.call(path, { key })).json()) as Job).partial_images.length
+    await expect.poll(shown, { timeout: 10_000 }).toBe(previews)
+    await bed.call(path, { key, method: 'DELETE' })
+    const job = await bed.ended(id, key)
+    const row = await bed.row(id)
+    const [entry] = await bed.database.sql`SELECT amount_nano FROM entries WHERE id = ${id}`
+    return { status: job.status, job: job.cost_nano_usd, row: row?.cost_nano, images: row?.images, entry }
+  }
+
+  test.each([
+    ['all previews of one image cost one image', 'rests:3', 3, {}, '40000000', 1],
+    ['previews of two images cost two', 'rests:3 twice', 6, { n: 3 }, '80000000', 2],
+    ['the size and quality that were asked for decide', 'rests:3 low', 3, { quality: 'low' }, '10000000', 1],
+  ])('of a cancelled job %s', async (_, prompt, previews, more, cost, images) => {
+    const paid = await cancelledWithPreviews(prompt, previews, more)
+    expect(paid).toEqual({
+      status: 'cancelled',
+      job: cost,
+      row: cost,
+      images,
+      entry: { amount_nano: `-${cost}` },
+    })
+    expect(await bed.differences()).toEqual([])
+  })
+
+  test('a previewed image that is charged by tokens costs its part of what was held', async () => {
+    const more = { model: 'by-token', n: 2 }
+    const { job, entry } = await cancelledWithPreviews('rests:3 tokens', 3, more, paidKey)
+    // At most 1,000 tokens for each of two images, at $10 a million, and 3 for rounding.
+    expect(job).toBe('10000003')
+    expect(entry).toEqual({ amount_nano: '-10000003' })
+    // Nothing was held of a tenant without a limit: the cost is not known.
+    expect((await cancelledWithPreviews('rests:3 free', 3, more)).job).toBeNull()
+    expect(await bed.differences()).toEqual([])
   })
 
   test('of four links, only the image of the dead one is missing', async () => {
@@ -252,6 +312,7 @@ describe('the end of making images', () => {
       job: { model: 'two', groupId: 'group' } as unknown as ImageJob,
       request: imageClient.readRequest(Buffer.from(JSON.stringify(body)), bounds),
       attempts: [],
+      previews: [],
       credentials: new Set(),
       running: new Set(),
       ended: undefined,

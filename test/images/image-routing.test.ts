@@ -81,6 +81,7 @@ function begin(
       jsonValuesMax: 1000,
     }),
     attempts: [],
+    previews: [],
     credentials: new Set(),
     running: new Set(),
     ended: undefined,

@@ -33,7 +33,7 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     instanceId: randomUUIDv7(),
     sync: 'process',
     // A slow machine must not fail the tests.
-    bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', ...environment }).bounds,
+    bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', JOURNAL_KEEP_MS: '0', ...environment }).bounds,
     log,
     onFenced: (message) => logged.push(message),
   })

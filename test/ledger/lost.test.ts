@@ -62,7 +62,7 @@ test('the journal of a lost process is still shipped completely when it returns'
   await anInstance(instance, 30)
   await database.sql`SELECT retire_lost_instances(${randomUUIDv7()})`
 
-  const { bounds } = readConfig({})
+  const { bounds } = readConfig({ INSTANCE_DEAD_MS: '1000', JOURNAL_KEEP_MS: '0' })
   const ledger = Ledger.start({
     dataDir: home,
     databaseUrl: url,

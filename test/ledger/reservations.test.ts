@@ -19,7 +19,12 @@ afterEach(async () => {
   await bed.close()
 })
 
-function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<ReservationOptions> = {}) {
+function start({
+  waitMs = 60_000,
+  moneyWaitMs = 60_000,
+  lanesMax = 2,
+  database,
+}: Partial<ReservationOptions> = {}) {
   let shipments = 0
   const ship = async () => {
     shipments++
@@ -29,20 +34,25 @@ function start({ waitMs = 60_000, moneyWaitMs = 60_000, database }: Partial<Rese
     instanceId: instance,
     waitMs,
     moneyWaitMs,
+    lanesMax,
     ship,
   })
   return {
     shipments: () => shipments,
-    hold(amountNano: bigint, hasLeft = () => false): { id: string; verdict: Promise<Verdict> } {
+    hold(
+      amountNano: bigint,
+      hasLeft = () => false,
+      of: Payer = payer,
+    ): { id: string; verdict: Promise<Verdict> } {
       const id = randomUUIDv7()
-      const { tenantId: accountId, keyId, groupId } = payer
+      const { tenantId: accountId, keyId, groupId } = of
       return {
         id,
         verdict: reservations.hold({ requestId: id, accountId, keyId, groupId, amountNano, hasLeft }),
       }
     },
-    async end(id: string, cost = 0n): Promise<void> {
-      await bed.settle({ id, payer, cost })
+    async end(id: string, cost = 0n, of: Payer = payer): Promise<void> {
+      await bed.settle({ id, payer: of, cost })
       reservations.ended()
     },
   }
@@ -180,6 +190,92 @@ test('if Postgres does not answer in time, the request is refused, and money tha
     .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), { timeout: 20_000 })
     .toBe(0)
   await database.close()
+})
+
+/** Lock a row until `release`, as a shipment does until its commit. */
+async function lockRow(table: 'accounts' | 'budget_periods', id: string) {
+  const other = openDatabase(bed.url, { max: 1 })
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const column = table === 'accounts' ? 'id' : 'owner_id'
+  const lock = other.sql.begin(async (tx) => {
+    await tx`SELECT 1 FROM ${tx(table)} WHERE ${tx(column)} = ${id} FOR UPDATE`
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  return {
+    async release(): Promise<void> {
+      held.resolve()
+      await lock
+      await other.close()
+    },
+  }
+}
+
+async function isSettled(verdict: Promise<Verdict>): Promise<boolean> {
+  return (await Promise.race([verdict, Promise.resolve(undefined)])) !== undefined
+}
+
+test.each([
+  ['an account', 2],
+  ['more accounts than there are lanes', 1],
+  ['an account, with no connection for a lane,', 0],
+])(
+  'while %s is locked, other tenants are admitted, and its own requests when it is free',
+  async (_, lanesMax) => {
+    const { hold, end } = start({ lanesMax })
+    const slow = [payer, await bed.aKey(await bed.aTenant(10n), payer.groupId)]
+    const quick = await bed.aKey(await bed.aTenant(10n), payer.groupId)
+    const locks = await Promise.all(slow.map(({ tenantId }) => lockRow('accounts', tenantId)))
+    // All of them arrive at once: the first batches have requests of both.
+    const waiting = slow.flatMap((of) =>
+      Array.from({ length: 3 }, () => ({ of, ...hold(1n, undefined, of) })),
+    )
+    const others = Array.from({ length: 3 }, () => ({ of: quick, ...hold(1n, undefined, quick) }))
+    for (const { verdict } of others) expect(await verdict).toEqual({ kind: 'granted' })
+    // Requests that come while a lane waits do not wait for it either.
+    const late = { of: quick, ...hold(1n, undefined, quick) }
+    expect(await late.verdict).toEqual({ kind: 'granted' })
+    for (const { verdict } of waiting) expect(await isSettled(verdict)).toBe(false)
+    for (const lock of locks) await lock.release()
+    for (const { verdict } of waiting) expect(await verdict).toEqual({ kind: 'granted' })
+    for (const { id, of } of [...waiting, ...others, late]) await end(id, 0n, of)
+  },
+)
+
+test('while the budget of a group is locked, the requests of other groups are admitted', async () => {
+  const { hold, end } = start()
+  const tenantId = await bed.aTenant(10n)
+  const slow = await bed.aKey(tenantId, await bed.aGroup({ day: 10n }))
+  const quick = await bed.aKey(await bed.aTenant(10n), await bed.aGroup({ day: 10n }))
+  const first = hold(1n, undefined, slow)
+  expect(await first.verdict).toEqual({ kind: 'granted' })
+  const lock = await lockRow('budget_periods', slow.groupId)
+  const [waiting, other] = [hold(1n, undefined, slow), hold(1n, undefined, quick)]
+  expect(await other.verdict).toEqual({ kind: 'granted' })
+  expect(await isSettled(waiting.verdict)).toBe(false)
+  await lock.release()
+  expect(await waiting.verdict).toEqual({ kind: 'granted' })
+  for (const { id } of [first, waiting]) await end(id, 0n, slow)
+  await end(other.id, 0n, quick)
+})
+
+test('a request that waits for money keeps its turn while another account is locked', async () => {
+  const { hold, end } = start()
+  const slow = await bed.aKey(await bed.aTenant(1n), payer.groupId)
+  const [runsSlow, runs] = [hold(1n, undefined, slow), hold(10n)]
+  expect([await runsSlow.verdict, await runs.verdict]).toEqual([{ kind: 'granted' }, { kind: 'granted' }])
+  // Both wait for money in the same queue, which asks for them in one turn.
+  const [waitsSlow, waits] = [hold(1n, undefined, slow), hold(10n)]
+  const lock = await lockRow('accounts', slow.tenantId)
+  await end(runs.id)
+  expect(await waits.verdict).toEqual({ kind: 'granted' })
+  await lock.release()
+  await end(runsSlow.id, 0n, slow)
+  expect(await waitsSlow.verdict).toEqual({ kind: 'granted' })
+  await end(waitsSlow.id, 0n, slow)
+  await end(waits.id)
 })
 
 /** The bed's database. The next statement with the given words fails, never gets an answer, or waits for the test. */

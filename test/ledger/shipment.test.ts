@@ -108,7 +108,7 @@ test('frames that are set aside become a journal of their own, which is shipped 
   shipment.close()
   expect(logged.map(({ message }) => message)).toEqual(['Postgres refused a journal frame; it is set aside'])
   const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
-  expect(readdirSync(join(home, aside)).sort()).toEqual([segmentName(0), 'columns.json'])
+  expect(readdirSync(join(home, aside)).sort()).toEqual([segmentName(0), 'columns.json', 'reason.json'])
 
   await client.query(`DELETE FROM requests WHERE endpoint = 'in the way'`)
   const again = shipmentOf(join(home, aside))
@@ -134,7 +134,7 @@ test('requests that end batches and segments after their start have complete row
     const shipment = shipmentOf(directory, 2_048, instanceId)
     await shipment.resume(client)
     for (let i = 0; i < 3 + turn; i++) await shipment.shipNext(client)
-    await shipment.deleteShipped(client)
+    await shipment.deleteShipped(client, 0, 0)
     shipment.close()
   }
   const last = shipmentOf(directory, 2_048, instanceId)

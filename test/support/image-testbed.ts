@@ -45,6 +45,7 @@ export interface Job {
   model: string
   position: number | null
   attempts: { channel: string; status: number | null; error: { kind: string; message: string } | null }[]
+  partial_images: { index: number; url: string }[]
   result: { data: { url: string; content_type: string; bytes: number; revised_prompt?: string }[] } | null
   error: { kind: string; message: string } | null
   cost_nano_usd: string | null

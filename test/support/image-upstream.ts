@@ -13,7 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * - `bytes:N` each image has N bytes; `links` it gives links; `fewer`, `over:N` it makes one image less, or N more;
  * - `deadlink:I`, `spoilt:I`, `huge:I` image I, counted from 0, has a link to nothing, is no image, has 200 kB;
  * - in a stream: `breaks:N`, `tells:N` after N images the connection breaks, or an error comes; `previews:N` it sends N
- *   previews, even if the request asked for another number; `endless` an event of 6 MB has no end;
+ *   previews, even if the request asked for another number; `endless` an event of 6 MB has no end; `rests:N` it sends N
+ *   previews, with `twice` those of two images, and then nothing more;
  * - in a chat: `calls:N` it answers only the first N calls of this prompt.
  */
 export interface ImageUpstream {
@@ -171,10 +172,13 @@ function imagesAnswer(
       response.end(`data: ${'{ "words": "more", '.repeat(300_000)}`)
       return
     }
-    for (let index = 0; index < (numberOf('previews') ?? Number(body.partial_images ?? 0)); index++) {
-      const preview = png(`preview ${index}`).toString('base64')
-      send('image_generation.partial_image', { b64_json: preview, partial_image_index: index })
+    const rests = numberOf('rests')
+    const previews = rests ?? numberOf('previews') ?? Number(body.partial_images ?? 0)
+    for (let sent = 0; sent < (prompt.includes('twice') ? 2 : 1) * previews; sent++) {
+      const preview = png(`preview ${sent}`).toString('base64')
+      send('image_generation.partial_image', { b64_json: preview, partial_image_index: sent % previews })
     }
+    if (rests !== undefined) return
     const stopsAfter = numberOf('breaks') ?? numberOf('tells') ?? count
     for (const image of images.slice(0, stopsAfter))
       send('image_generation.completed', { b64_json: image.toString('base64'), usage })

@@ -191,6 +191,38 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
     expect(await settled(id)).toEqual({ status: 'failed', tries: 3 })
   })
 
+  test('a webhook to an address that is never called is refused before anything is queued', async () => {
+    const strict = await bed.startApi({ WEBHOOK_PRIVATE_ADDRESSES: 'refuse' })
+    const ask = async (base: string, url: string) => {
+      const answer = await fetch(base + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${freeKey}`,
+          'content-type': 'application/json',
+          'x-tollgate-webhook': url,
+        },
+        body: JSON.stringify({ model: 'draw', prompt: 'never called' }),
+      })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const never = ['http://169.254.169.254/latest', 'http://[fd00:ec2::254]/', 'https://0.0.0.0/']
+    // The first is 127.0.0.1 as one number.
+    const hidden = ['http://2130706433/', 'http://127.0.0.1:1/', 'http://10.0.0.1/', 'http://[::1]/']
+    const refused = [
+      ...never.map((url) => ({ base: bed.api.url, url })),
+      ...[...never, ...hidden].map((url) => ({ base: strict.url, url })),
+    ]
+    for (const { base, url } of refused) {
+      expect(await ask(base, url), url).toMatchObject({
+        status: 400,
+        body: { error: { param: 'x-tollgate-webhook', message: expect.stringContaining('are not sent to') } },
+      })
+    }
+    expect(bed.upstream.count('never called')).toBe(0)
+    // A delivery checks what a name resolves to.
+    expect(await ask(strict.url, 'http://localhost:1/')).toMatchObject({ status: 200 })
+  })
+
   test.each([
     ['what is no URL', 'nowhere'],
     ['another protocol', 'ftp://example.com/'],

@@ -1,6 +1,7 @@
--- One pass over the partitions of the usage log, by one process at a time: both counts are 0 while another is at it.
+-- One pass over the partitions of the usage log, by one process at a time: both counts are 0 while another process makes one.
+-- Processes of the former release call it.
 CREATE OR REPLACE FUNCTION roll_partitions(days_ahead integer, keep_requests integer, keep_payloads integer, OUT made integer, OUT dropped integer)
-LANGUAGE plpgsql SET lock_timeout = '3s' AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
   made := 0;
   dropped := 0;

@@ -1,4 +1,6 @@
--- Find jobs that the queue may have lost: their worker is gone, the queue never ran them, or nobody gave them to it.
+-- Find jobs that the queue may have lost: their worker is gone, the queue never ran them, or nobody gave them to it. It holds
+-- the locks of all waiting tenants until its end. Processes of the former release call it; others call lost_image_jobs, and
+-- feed_image_jobs for each of unfed_image_tenants.
 -- Answers `ID PRIORITY` of each, as feed_image_jobs does. The queue ignores an id that it already has.
 CREATE OR REPLACE FUNCTION sweep_image_jobs(stale_ms integer, queue_window integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -44,6 +44,8 @@ export interface JobQuote {
   quality: string | undefined
   /** Number of images that the client asked for. */
   count: number
+  /** The amount that was held, in nano-USD; undefined where the tenant's money is not limited. */
+  heldNano: bigint | undefined
   delivery: 'url' | 'b64_json' | undefined
   stream: boolean
 }
@@ -51,7 +53,10 @@ export interface JobQuote {
 /** A preview of an image. */
 export interface JobPartial {
   file: string
+  /** As the upstream numbers it. */
   index: number
+  /** The place of its image among the job's images, from 0. An older release did not record it. */
+  image?: number
 }
 
 /** The images that the client gets. */

@@ -82,7 +82,7 @@ export type Claim =
 export interface JobEnding {
   state: Exclude<JobState, 'queued' | 'running'>
   close: CloseRecord
-  /** Images delivered. */
+  /** Images delivered; of a job without a result, images of which the client got previews. */
   images: number
   result: JobResult | null
   error: JobError | null
@@ -254,13 +254,33 @@ export class ImageJobs {
     return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
 
-  /** Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this time. */
+  /** True for one of all processes, and once within `apartMs`: it should make the sweep. */
+  async claimSweep(apartMs: number): Promise<boolean> {
+    const [answer] = await this.#call(
+      (sql) => sql<{ claimed: boolean }[]>`SELECT claim_sweep('image_jobs', ${apartMs}::integer) AS claimed`,
+    )
+    return answer?.claimed ?? false
+  }
+
+  /**
+   * Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this time. It locks one
+   * tenant at a time.
+   */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
     const swept = await this.#call(
-      (sql) => sql<{ enqueue: string }[]>`
-        SELECT sweep_image_jobs(${staleMs}::integer, ${queueWindow}::integer) AS enqueue`,
+      (sql) => sql<{ enqueue: string }[]>`SELECT lost_image_jobs(${staleMs}::integer) AS enqueue`,
     )
+    const unfed = await this.#call(
+      (sql) => sql<{ tenant: string }[]>`SELECT unfed_image_tenants(${queueWindow}::integer) AS tenant`,
+    )
+    for (const { tenant } of unfed) {
+      const fed = await this.#call(
+        (sql) => sql<{ enqueue: string }[]>`
+          SELECT unnest(feed_image_jobs(${tenant}, ${queueWindow}::integer)) AS enqueue`,
+      )
+      swept.push(...fed)
+    }
     return swept.map(({ enqueue }) => enqueuedOf(enqueue))
   }
 

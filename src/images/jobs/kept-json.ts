@@ -41,6 +41,7 @@ export const keptQuote: z.ZodType<JobQuote> = z.object({
   size: optional(text),
   quality: optional(text),
   count: z.int(),
+  heldNano: optional(nano),
   delivery: optional(z.enum(['url', 'b64_json'])),
   stream: z.boolean(),
 })
@@ -78,7 +79,9 @@ export const keptAttempts: z.ZodType<AttemptRecord[]> = z.array(
   }),
 )
 
-export const keptPartials: z.ZodType<JobPartial[]> = z.array(z.looseObject({ file: text, index: z.int() }))
+export const keptPartials: z.ZodType<JobPartial[]> = z.array(
+  z.looseObject({ file: text, index: z.int(), image: z.exactOptional(z.int()) }),
+)
 
 export const keptResult: z.ZodType<JobResult> = z.object({
   created: z.int(),

@@ -72,6 +72,7 @@ export function newJob(changes: Partial<NewJob> = {}): NewJob {
       size: undefined,
       quality: undefined,
       count: 1,
+      heldNano: undefined,
       delivery: undefined,
       stream: false,
     },

@@ -5,6 +5,7 @@ import {
   keptError,
   keptOpened,
   keptPartials,
+  keptQuote,
   keptResult,
   keptWebhook,
   quoteText,
@@ -57,6 +58,7 @@ const quote = {
   size: '512x512',
   quality: undefined,
   count: 2,
+  heldNano: undefined,
   delivery: undefined,
   stream: true,
 }
@@ -104,6 +106,16 @@ describe('the JSON of another release', () => {
   test('older: an attempt without passedOver is a call', () => {
     const { passedOver: _, ...older } = attempt
     expect(read(keptAttempts, [older])).toEqual([attempt])
+  })
+
+  test('older: a quote without the held amount, and a preview without its image', () => {
+    const { heldNano, ...older } = JSON.parse(quoteText({ ...quote, heldNano: 5n })) as Record<
+      string,
+      unknown
+    >
+    expect(read(keptQuote, { ...older, heldNano }).heldNano).toBe(5n)
+    expect(read(keptQuote, older).heldNano).toBeUndefined()
+    expect(read(keptPartials, [{ file: 'f', index: 1 }])).toEqual([{ file: 'f', index: 1 }])
   })
 
   test('newer: unknown words become known ones', () => {

@@ -1,0 +1,177 @@
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client } from 'pg'
+import type { Log } from '../telemetry/log.ts'
+import { knownInstances, noteFirstSeen } from './instances.ts'
+import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
+import { isDataError, PositionError, Shipment } from './shipment.ts'
+
+export interface AdopterOptions {
+  /** The folder of all journals. */
+  root: string
+  /** Of this process, whose own journal is left out. */
+  instanceId: string
+  instanceDeadMs: number
+  /** A shipped journal stays on disk for so long. */
+  keepMs: number
+  batchBytes: number
+  log: Log
+  onAdopted(instance: string, orphans: number): void
+}
+
+const lookMs = 5_000
+/** Pause after a journal could not be adopted. It doubles each time. */
+const failureMs = { least: 60_000, most: 3_600_000 }
+
+/**
+ * Ships the journals of dead processes on this disk, and deletes those that Postgres has whole.
+ *
+ * A process counts as dead when the system says that it has ended. Of another host, container or boot only its heartbeat can
+ * tell: its row in `instances` was silent for `instanceDeadMs`, and this connection is as old, because after an outage of
+ * Postgres all heartbeats are old. A journal without such a row gets one, and the time counts from then.
+ */
+export class Adopter {
+  readonly #options: AdopterOptions
+  readonly #failures = new Map<string, { times: number; until: number }>()
+  #current: Adoption | undefined
+  #connectedAt = performance.now()
+  #nextLookAt = 0
+
+  constructor(options: AdopterOptions) {
+    this.#options = options
+  }
+
+  /** Begin on a new connection. The locks of the previous one are gone. */
+  reconnect(): void {
+    this.#current?.shipment.close()
+    this.#current = undefined
+    this.#connectedAt = performance.now()
+    this.#nextLookAt = 0
+  }
+
+  /** Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more to do now. */
+  async step(client: Client): Promise<boolean> {
+    if (this.#current === undefined) {
+      if (performance.now() < this.#nextLookAt) return false
+      this.#current = await this.#begin(client)
+      if (this.#current === undefined) this.#nextLookAt = performance.now() + lookMs
+      return this.#current !== undefined
+    }
+    const adoption = this.#current
+    await this.#alone(client, adoption.journal, async () => {
+      if (await adoption.shipment.shipNext(client)) return
+      const orphans = await adoption.shipment.adopt(client)
+      this.#options.onAdopted(adoption.journal.instance, orphans)
+      await this.#leave(client, adoption)
+    })
+    return true
+  }
+
+  async #begin(client: Client): Promise<Adoption | undefined> {
+    const { root, instanceId, instanceDeadMs } = this.#options
+    const journals = listJournals(root).filter(({ instance }) => instance !== instanceId)
+    if (journals.length === 0) return undefined
+    const instances = journals.map(({ instance }) => instance)
+    const known = await knownInstances(client, instances, instanceDeadMs)
+    const isSettled = performance.now() - this.#connectedAt >= instanceDeadMs
+    const unknown: string[] = []
+    for (const journal of journals) {
+      const { instance } = journal
+      if (performance.now() < (this.#failures.get(instance)?.until ?? 0)) continue
+      const found = known.get(instance)
+      if (found?.state === 'closed' || found?.state === 'adopted') {
+        this.#deleteKept(journal)
+        continue
+      }
+      const owner = ownerState(journal.directory)
+      if (owner === 'alive') continue
+      if (owner === 'elsewhere') {
+        if (found === undefined) unknown.push(instance)
+        if (found?.isSilent !== true || !isSettled) continue
+      }
+      const adoption = await this.#lock(client, journal)
+      if (adoption !== undefined) return adoption
+    }
+    if (unknown.length > 0) await noteFirstSeen(client, unknown)
+    return undefined
+  }
+
+  async #lock(client: Client, journal: FoundJournal): Promise<Adoption | undefined> {
+    const locked = await client.query<{ ok: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
+      [journal.instance],
+    )
+    if (locked.rows[0]?.ok !== true) return undefined
+    let adoption: Adoption | undefined
+    await this.#alone(client, journal, async () => {
+      const { directory, instance: instanceId } = journal
+      const { instanceDeadMs, batchBytes, log } = this.#options
+      // Another process may have adopted it since it was listed.
+      const found = (await knownInstances(client, [instanceId], instanceDeadMs)).get(instanceId)
+      if (found?.state === 'closed' || found?.state === 'adopted' || !existsSync(directory)) return
+      // Postgres has lost what it had when this was written.
+      rmSync(join(directory, shippedMark), { force: true })
+      const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
+      await shipment.resume(client)
+      adoption = { journal, shipment }
+    })
+    if (adoption === undefined) await unlock(client, journal.instance)
+    return adoption
+  }
+
+  /** Do something with one journal. An error that it alone causes must not keep the others waiting. */
+  async #alone(client: Client, journal: FoundJournal, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!isOfJournal(error)) throw error
+      await client.query('ROLLBACK')
+      const times = (this.#failures.get(journal.instance)?.times ?? 0) + 1
+      const retryMs = Math.min(failureMs.least * 2 ** (times - 1), failureMs.most)
+      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs })
+      this.#options.log.error(
+        { directory: journal.directory, error: String(error), retryMs },
+        'the journal of a dead process cannot be adopted now; it stays on disk',
+      )
+      if (this.#current?.journal.instance === journal.instance) await this.#leave(client, this.#current)
+    }
+  }
+
+  async #leave(client: Client, { journal, shipment }: Adoption): Promise<void> {
+    this.#current = undefined
+    shipment.close()
+    await unlock(client, journal.instance)
+  }
+
+  /** Postgres has all of it. It stays for a while, in case Postgres loses its last commits. */
+  #deleteKept({ directory }: FoundJournal): void {
+    const mark = join(directory, shippedMark)
+    const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs
+    if (since === undefined && this.#options.keepMs > 0) markShipped(directory)
+    else if (Date.now() - (since ?? 0) >= this.#options.keepMs)
+      rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+interface Adoption {
+  journal: FoundJournal
+  shipment: Shipment
+}
+
+const shippedMark = 'shipped'
+
+/** Note when Postgres had the whole journal: the time of the file. */
+export function markShipped(directory: string): void {
+  if (existsSync(directory)) writeFileSync(join(directory, shippedMark), '', { mode: 0o600 })
+}
+
+async function unlock(client: Client, instance: string): Promise<void> {
+  await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 7))', [instance])
+}
+
+/** A file that cannot be read, a frame that Postgres refuses, or a position that another process moved. */
+function isOfJournal(error: unknown): boolean {
+  if (error instanceof PositionError || isDataError(error)) return true
+  const isOfFile = typeof error === 'object' && error !== null && 'syscall' in error && 'path' in error
+  return isOfFile || error instanceof SyntaxError || (error instanceof Error && error.name === 'LayoutError')
+}

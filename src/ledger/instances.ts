@@ -1,0 +1,58 @@
+import { hostname } from 'node:os'
+import type { Client } from 'pg'
+import type { Database } from '../db/database.ts'
+
+export type InstanceState = 'live' | 'closed' | 'adopted' | 'lost'
+
+export interface KnownInstance {
+  state: InstanceState
+  /** Its last heartbeat is older than asked. */
+  isSilent: boolean
+}
+
+/** Make this process known. Rejects `unavailable` when Postgres does not answer. */
+export async function registerProcess(database: Pick<Database, 'state'>, instanceId: string): Promise<void> {
+  await database.state.ask(({ sql }) => sql.unsafe(registerInstance, registration(instanceId, process.pid)))
+}
+
+/** Registers a process that is not registered yet. */
+export const registerInstance = `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+  VALUES ($1, $2, $3, now(), now(), 'live') ON CONFLICT (id) DO NOTHING`
+
+export function registration(instanceId: string, pid: number): [string, string, number] {
+  return [instanceId, hostname(), pid]
+}
+
+/** The rows of these processes, those that have one. */
+export async function knownInstances(
+  client: Client,
+  instances: readonly string[],
+  silentMs: number,
+): Promise<ReadonlyMap<string, KnownInstance>> {
+  const { rows } = await client.query<KnownInstance & { id: string }>(
+    `SELECT id, state, heartbeat_at < now() - make_interval(secs => $2) AS "isSilent" FROM instances WHERE id = ANY ($1)`,
+    [instances, silentMs / 1000],
+  )
+  return new Map(rows.map(({ id, ...known }) => [id, known]))
+}
+
+/** Give processes without a row one. A process that lives renews it with its next heartbeat. */
+export async function noteFirstSeen(client: Client, instances: readonly string[]): Promise<void> {
+  await client.query(
+    `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+     SELECT id, '(not known)', 0, now(), now(), 'live' FROM unnest($1::uuid[]) AS id ON CONFLICT (id) DO NOTHING`,
+    [instances],
+  )
+}
+
+/** Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead. */
+export async function sendHeartbeat(client: Client, instanceId: string, pid: number): Promise<InstanceState> {
+  const renew = `UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`
+  if ((await client.query(renew, [instanceId])).rowCount === 1) return 'live'
+  // A Postgres that lost its last commits may have lost the row.
+  await client.query(registerInstance, registration(instanceId, pid))
+  const found = await client.query<{ state: InstanceState }>('SELECT state FROM instances WHERE id = $1', [
+    instanceId,
+  ])
+  return found.rows[0]?.state ?? 'live'
+}

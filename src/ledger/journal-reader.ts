@@ -1,0 +1,252 @@
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Log } from '../telemetry/log.ts'
+import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
+import { findFrame, writeBareOpenFrame } from './frame.ts'
+import { listSegments, segmentName } from './journal-directory.ts'
+import { readLayout } from './layout.ts'
+import { setAside } from './set-aside.ts'
+import { TupleWriter } from './tuple.ts'
+
+export interface JournalReaderOptions {
+  directory: string
+  instanceId: string
+  /** True while the process that writes this journal may write more. */
+  growing: boolean
+  batchBytes: number
+  log: Log
+}
+
+/** A place in a journal. */
+export interface JournalPosition {
+  segment: number
+  at: number
+}
+
+/** Bytes at the end of a growing segment that are no frame for so long are damaged. */
+const stuckMs = 1_000
+/** When open frames are less than this share of a full segment, `deleteBefore` rewrites it to hold only them. */
+const compactBelow = 0.25
+
+/** Reads a journal batch by batch, over all its segments, and deletes what nobody needs any more. */
+export class JournalReader {
+  readonly #options: JournalReaderOptions
+  #batches: BatchReader
+  #buffer: Buffer
+  #segment: number
+  #at = 0
+  #fd: number | undefined
+  #stuck: (JournalPosition & { since: number }) | undefined
+  /** When this reader left each segment that still stands. */
+  readonly #leftAt = new Map<number, number>()
+
+  constructor(options: JournalReaderOptions) {
+    this.#options = options
+    this.#batches = this.#open()
+    this.#buffer = Buffer.allocUnsafeSlow(options.batchBytes)
+    this.#segment = listSegments(options.directory)[0] ?? 0
+  }
+
+  /** The COPYs of the last batch, and the requests that are open behind it. */
+  get batches(): BatchReader {
+    return this.#batches
+  }
+
+  /** Everything before it was read and committed. */
+  get position(): JournalPosition {
+    return { segment: this.#segment, at: this.#at }
+  }
+
+  /** The present end of the journal. One pass reads up to here: under load, the journal never stops growing. */
+  end(): JournalPosition {
+    const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment
+    const path = join(this.#options.directory, segmentName(segment))
+    return { segment, at: fs.existsSync(path) ? fs.statSync(path).size : 0 }
+  }
+
+  isBefore({ segment, at }: JournalPosition): boolean {
+    return this.#segment < segment || (this.#segment === segment && this.#at < at)
+  }
+
+  /** The next batch, which is the same until `commit`; undefined: there is none now. `shipped`: how far Postgres has each segment. */
+  next(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
+    for (;;) {
+      const batch = this.#read(shipped, framesMax)
+      if (batch !== undefined) return batch
+      const next = listSegments(this.#options.directory).find((segment) => segment > this.#segment)
+      if (next === undefined) return undefined
+      // The writer uses the next segment, but it may have added to this one after our last read: read once more.
+      const rest = this.#read(shipped, framesMax)
+      if (rest !== undefined) return rest
+      this.close()
+      this.#leftAt.set(this.#segment, performance.now())
+      this.#segment = next
+      this.#at = 0
+    }
+  }
+
+  commit(batch: Batch): void {
+    this.#at = batch.to
+    this.#batches.commit(batch)
+  }
+
+  /** Begin again with the first segment. */
+  restart(): void {
+    this.close()
+    this.#batches = this.#open()
+    this.#segment = listSegments(this.#options.directory)[0] ?? this.#segment
+    this.#at = 0
+    this.#leftAt.clear()
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) fs.closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  /** A batch of one frame becomes a small journal beside this one. A close frame gets its open frame before it. Returns its folder. */
+  setAside({ segment, from, to, closed }: Batch, reason: string): string {
+    const out = new TupleWriter(1024)
+    for (const id of closed) {
+      const opened = this.#batches.open.get(id)
+      // Without the body, which was shipped with the original open frame.
+      if (opened !== undefined) writeBareOpenFrame(out, opened.source.subarray(opened.halfAt, opened.halfEnd))
+    }
+    out.copy(this.#buffer, 0, to - from)
+    const { directory, instanceId: instance } = this.#options
+    const { layout } = this.#batches
+    return setAside(dirname(directory), { instance, segment, at: from, bytes: out.written, reason, layout })
+  }
+
+  /**
+   * Delete segments that were left `keepMs` ago, and shrink those with few open frames. While the segments before this one
+   * take more than `keepBytes`, the oldest go sooner. Returns the first segment that is left; undefined: none was deleted.
+   */
+  deleteOld(keepMs: number, keepBytes: number): number | undefined {
+    const { directory } = this.#options
+    const openBytes = this.#openBytesBySegment()
+    const left = listSegments(directory)
+      .filter((segment) => segment < this.#segment)
+      .map((segment) => {
+        const path = join(directory, segmentName(segment))
+        return { segment, path, size: fs.statSync(path).size }
+      })
+    let bytes = left.reduce((sum, { size }) => sum + size, 0)
+    const isDue = (segment: number) => performance.now() - (this.#leftAt.get(segment) ?? 0) >= keepMs
+    let hasDeleted = false
+    for (const { segment, path, size } of left) {
+      if (bytes <= keepBytes && !isDue(segment)) break
+      const open = openBytes.get(segment) ?? 0
+      if (open === 0) {
+        fs.rmSync(path)
+        this.#leftAt.delete(segment)
+        hasDeleted = true
+        bytes -= size
+      } else if (open < size * compactBelow) bytes -= size - this.#compact(segment, path)
+    }
+    return hasDeleted ? listSegments(directory)[0] : undefined
+  }
+
+  #open(): BatchReader {
+    const { directory, log } = this.#options
+    return new BatchReader({
+      layout: readLayout(directory),
+      onUnknown: (id) =>
+        log.error({ id }, 'the beginning of a request is not in the journal: its row has only its end'),
+    })
+  }
+
+  #read(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
+    const path = join(this.#options.directory, segmentName(this.#segment))
+    if (this.#fd === undefined) {
+      if (!fs.existsSync(path)) return undefined
+      this.#fd = fs.openSync(path, 'r')
+    }
+    const bytes = fs.readSync(this.#fd, this.#buffer, 0, this.#buffer.length, this.#at)
+    const read = this.#buffer.subarray(0, bytes)
+    const shippedTo = shipped.get(this.#segment) ?? 0
+    const source = { segment: this.#segment, from: this.#at, shipped: shippedTo, framesMax }
+    const batch = this.#batches.read(read, source)
+    if (batch !== undefined || bytes === 0) return batch
+    const isWhole = bytes < this.#buffer.length
+    if (this.#isSealed() || this.#isStuck()) {
+      const next = findFrame(read, 1)
+      if (next > 0) return this.#skip(read.subarray(0, next), shippedTo, 'damaged')
+      if (isWhole && this.#isSealed()) return this.#skip(read, shippedTo, 'damaged, or torn by a crash')
+    }
+    if (isWhole) return undefined
+    // The next frame is larger than the buffer.
+    this.#buffer = Buffer.allocUnsafeSlow(this.#buffer.length * 2)
+    return this.#read(shipped, framesMax)
+  }
+
+  /** Nobody writes to this segment any more. */
+  #isSealed(): boolean {
+    const { directory, growing } = this.#options
+    return !growing || listSegments(directory).some((segment) => segment > this.#segment)
+  }
+
+  /** In the segment that grows, bytes that are no frame are one that is just being written, unless they stay so. */
+  #isStuck(): boolean {
+    const { segment, at } = this.position
+    if (this.#stuck?.segment === segment && this.#stuck.at === at)
+      return performance.now() - this.#stuck.since >= stuckMs
+    this.#stuck = { segment, at, since: performance.now() }
+    return false
+  }
+
+  /** A batch without a frame, which moves the position past bytes that are none. */
+  #skip(bytes: Buffer, shippedTo: number, reason: string): Batch {
+    const { segment, at: from } = this.position
+    const to = from + bytes.length
+    if (to > shippedTo) {
+      const { directory, instanceId: instance, log } = this.#options
+      const folder = setAside(dirname(directory), {
+        instance,
+        segment,
+        at: from,
+        bytes,
+        reason,
+        layout: undefined,
+      })
+      log.error(
+        { directory: folder, bytes: bytes.length },
+        'a part of a journal is damaged; it is set aside, and the frames behind it are shipped',
+      )
+    }
+    return { segment, from, to, frames: 0, opened: new Map(), closed: [], released: [], charges: new Map() }
+  }
+
+  #openBytesBySegment(): Map<number, number> {
+    const bytes = new Map<number, number>()
+    for (const opened of this.#batches.open.values()) {
+      bytes.set(opened.segment, (bytes.get(opened.segment) ?? 0) + opened.bytes)
+    }
+    return bytes
+  }
+
+  /** Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns the size. */
+  #compact(segment: number, path: string): number {
+    const kept = [...this.#batches.open.values()].filter((opened) => opened.segment === segment)
+    const frames = kept.map((opened) => this.#readOpen(opened))
+    fs.writeFileSync(`${path}.compact`, Buffer.concat(frames), { mode: 0o600, flush: true })
+    fs.renameSync(`${path}.compact`, path)
+    let at = 0
+    for (const opened of kept) {
+      opened.at = at
+      at += opened.bytes
+    }
+    return at
+  }
+
+  #readOpen({ segment, at, bytes }: OpenRequest): Buffer {
+    const frame = Buffer.alloc(bytes)
+    const fd = fs.openSync(join(this.#options.directory, segmentName(segment)), 'r')
+    try {
+      fs.readSync(fd, frame, 0, bytes, at)
+    } finally {
+      fs.closeSync(fd)
+    }
+    return frame
+  }
+}

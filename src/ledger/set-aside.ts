@@ -1,0 +1,32 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { segmentName } from './journal-directory.ts'
+import { type Layout, writeLayout } from './layout.ts'
+
+/** Bytes of a journal that were not shipped as they stand, in a folder beside the journals. */
+export interface Aside {
+  instance: string
+  segment: number
+  /** The offset in the segment. */
+  at: number
+  bytes: Buffer
+  /** Why: the error of Postgres, or what is wrong with the bytes. */
+  reason: string
+  /** Of the frames, which then make a small journal; undefined: the bytes are no frames. */
+  layout: Layout | undefined
+}
+
+/** Write them. Returns the folder. A second call for the same place overwrites the first. */
+export function setAside(root: string, { instance, segment, at, bytes, reason, layout }: Aside): string {
+  const folder = join(root, `set-aside-${instance}-${segment}-${at}`)
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (layout !== undefined) writeLayout(folder, layout)
+  write(join(folder, layout === undefined ? 'damaged.bin' : segmentName(0)), bytes)
+  const note = { instance, segment, at, bytes: bytes.length, reason, setAsideAt: new Date().toISOString() }
+  write(join(folder, 'reason.json'), Buffer.from(`${JSON.stringify(note)}\n`))
+  return folder
+}
+
+function write(path: string, bytes: Buffer): void {
+  fs.writeFileSync(path, bytes, { mode: 0o600, flush: true })
+}

@@ -1,0 +1,252 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { Journal } from '../../src/ledger/journal.ts'
+import { claimJournalDirectory, ownerState } from '../../src/ledger/journal-directory.ts'
+import { Ledger } from '../../src/ledger/ledger.ts'
+import type { OpenRecord } from '../../src/ledger/record.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { aClose, anOpen } from '../support/records.ts'
+import { secretKey } from '../support/testbed.ts'
+import { startTollgate } from '../support/tollgate.ts'
+import { until } from '../support/until.ts'
+
+/** Which journals a process adopts, and that nothing which happens to a journal ends a healthy process. */
+
+let home: string
+let url: string
+let drop: () => Promise<void>
+let database: Database
+let logged: string[]
+let fenced: string[]
+const ledgers: Ledger[] = []
+
+const patient = { timeout: 30_000 }
+
+function startLedger(environment: Record<string, string> = {}, instanceId = randomUUIDv7()): Ledger {
+  const ledger = Ledger.start({
+    dataDir: home,
+    databaseUrl: url,
+    instanceId,
+    sync: 'process',
+    bounds: readConfig({
+      SHIP_ON_QUERY_MS: '30000',
+      SHIP_INTERVAL_MS: '20',
+      INSTANCE_DEAD_MS: '1000',
+      JOURNAL_SEGMENT_BYTES: '65536',
+      ...environment,
+    }).bounds,
+    log: relayLog((_level, fields, message) => void logged.push(`${message} ${JSON.stringify(fields)}`)),
+    onFenced: (message) => fenced.push(message),
+  })
+  ledgers.push(ledger)
+  return ledger
+}
+
+beforeEach(async () => {
+  logged = []
+  fenced = []
+  home = mkdtempSync(join(tmpdir(), 'tollgate-adoption-'))
+  ;({ url, drop } = await freshDatabase())
+  database = openDatabase(url)
+})
+afterEach(async () => {
+  await Promise.all(ledgers.splice(0).map((ledger) => ledger.end(2_000)))
+  await database.close()
+  await drop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('a journal whose process nobody knows yet is left alone until that process was silent for its time', async () => {
+  const { instance, directory } = await aForeignJournal()
+  startLedger({ INSTANCE_DEAD_MS: '2000' })
+  const known = () => database.sql`SELECT state, host FROM instances WHERE id = ${instance}`
+  // Its own start was slower than the look of its neighbour. The neighbour notes it and waits.
+  await expect.poll(known, patient).toEqual([{ state: 'live', host: '(not known)' }])
+  for (let beat = 0; beat < 30; beat++) {
+    await database.sql`UPDATE instances SET heartbeat_at = now() WHERE id = ${instance}`
+    expect(existsSync(directory)).toBe(true)
+    expect(await ids()).toEqual([])
+    await database.sql`SELECT pg_sleep(0.2)`
+  }
+  // Now it is silent.
+  await expect.poll(known, patient).toMatchObject([{ state: 'adopted' }])
+  expect(await ids()).toHaveLength(2)
+})
+
+test('a process is known in Postgres before it makes its journal', async () => {
+  // It cannot make one: the folder of journals is a file.
+  writeFileSync(join(home, 'journal'), '')
+  const start = startTollgate({
+    databaseUrl: url,
+    dataDir: home,
+    gatewayYaml: '{}',
+    env: { SECRET_KEY: secretKey },
+  })
+  await expect(start).rejects.toThrow('ENOTDIR')
+  expect(await database.sql`SELECT state FROM instances`).toEqual([{ state: 'live' }])
+})
+
+test('a journal of another boot is not that of a dead process: copied machines share their host name', () => {
+  const directory = claimJournalDirectory(join(home, 'journal'), randomUUIDv7())
+  expect(ownerState(directory)).toBe('alive')
+  const change = (change: object) => {
+    const owner = { host: '', bootId: '', pidNamespace: '', pid: 1, startTicks: '1', ...change }
+    writeFileSync(join(directory, 'owner.json'), JSON.stringify(owner))
+    return ownerState(directory)
+  }
+  expect(change({ bootId: 'another' })).toBe('elsewhere')
+  writeFileSync(join(directory, 'owner.json'), '{"half')
+  expect(ownerState(directory)).toBe('elsewhere')
+})
+
+test('a Postgres that lost its last commits gets them again, and nobody ends', async () => {
+  const ledger = startLedger()
+  const requests = await someRows(ledger, 40)
+  await ledger.shipNow()
+  // As after a failover to a standby that was behind: rows and positions are of an earlier moment.
+  const before = await database.sql`SELECT instance_id, segment, position FROM journal_positions`
+  requests.push(...(await someRows(ledger, 80)))
+  await ledger.shipNow()
+  expect(await ids()).toEqual(idsOf(requests))
+  await database.sql.begin(async (sql) => {
+    const lost = requests.slice(40).map(({ id }) => id)
+    await sql`DELETE FROM request_payloads WHERE request_id = ANY (${lost}::uuid[])`
+    await sql`DELETE FROM attempts WHERE request_id = ANY (${lost}::uuid[])`
+    await sql`DELETE FROM requests WHERE id = ANY (${lost}::uuid[])`
+    await sql`DELETE FROM journal_positions`
+    await sql`INSERT INTO journal_positions ${sql(before)}`
+  })
+  requests.push(...(await someRows(ledger, 5)))
+  await ledger.shipNow()
+  expect(await ids()).toEqual(idsOf(requests))
+
+  // The same when even the rows of the process and of its positions are gone.
+  await database.sql.begin(async (sql) => {
+    for (const table of ['request_payloads', 'attempts', 'requests', 'journal_positions', 'instances']) {
+      await sql`DELETE FROM ${sql(table)}`
+    }
+  })
+  // Enough for a new segment.
+  requests.push(...(await someRows(ledger, 80)))
+  await ledger.shipNow()
+  expect(await ids()).toEqual(idsOf(requests))
+  expect(fenced).toEqual([])
+  expect((await verifyLedger(database.sql)).findings.filter(({ differences }) => differences > 0)).toEqual([])
+})
+
+test('a fence in the journal of another process ends that adoption, not the process that adopts', async () => {
+  const { instance, journal } = await aForeignJournal({ rows: 300 })
+  await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+    VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  // Its owner, which was only paused, goes on to ship at the same moment.
+  await database.sql.unsafe(`CREATE FUNCTION in_between() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF new.instance_id = '${instance}' AND new.position > 40000 THEN RETURN NULL; END IF;
+      RETURN new;
+    END $$`)
+  await database.sql`CREATE TRIGGER in_between BEFORE INSERT OR UPDATE ON journal_positions
+    FOR EACH ROW EXECUTE FUNCTION in_between()`
+  const ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
+  await until(() => logged.some((line) => line.includes('cannot be adopted now')))
+  const own = await someRows(ledger, 3)
+  await ledger.shipNow()
+  expect(
+    await database.sql`SELECT id FROM requests WHERE id = ANY (${own.map(({ id }) => id)}::uuid[])`,
+  ).toHaveLength(3)
+  expect(fenced).toEqual([])
+  expect(journal.bytes).toBeGreaterThan(40_000)
+})
+
+test('a journal that cannot be read waits on disk, and those behind it are adopted', async () => {
+  const names = [await aForeignJournal(), await aForeignJournal(), await aForeignJournal()]
+  for (const { instance } of names) {
+    await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+      VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  }
+  const [bad] = names.toSorted((a, b) => (a.directory < b.directory ? -1 : 1))
+  writeFileSync(join(bad?.directory ?? '', 'columns.json'), '{"open":')
+  startLedger()
+  const adopted = () => database.sql`SELECT id FROM instances WHERE state = 'adopted'`
+  await expect.poll(async () => (await adopted()).length, patient).toBe(2)
+  expect(existsSync(bad?.directory ?? '')).toBe(true)
+  expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(1)
+})
+
+test('a long journal of a dead process keeps no row of the living one waiting', async () => {
+  const { instance } = await aForeignJournal({ rows: 3_000 })
+  await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+    VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  const ledger = startLedger({ SHIP_BATCH_BYTES: '65536', INSTANCE_DEAD_MS: '1000' })
+  const position = () => database.sql`SELECT 1 FROM journal_positions WHERE instance_id = ${instance}`
+  await expect.poll(async () => (await position()).length, patient).toBeGreaterThan(0)
+  const [own] = await someRows(ledger, 1)
+  await ledger.shipNow()
+  expect(await database.sql`SELECT id FROM requests WHERE id = ${own?.id ?? ''}`).toHaveLength(1)
+  expect(await database.sql`SELECT state FROM instances WHERE id = ${instance}`).toEqual([{ state: 'live' }])
+  await until(() => logged.some((line) => line.startsWith('adopted the journal')))
+})
+
+test('the journal of an ended process stays for its time, and is shipped again when Postgres loses the end', async () => {
+  const first = startLedger({ JOURNAL_KEEP_MS: '60000' })
+  const ended = await someRows(first, 10)
+  await first.end(5_000)
+  const [directory = ''] = readdirSync(join(home, 'journal'))
+
+  expect(readdirSync(join(home, 'journal', directory))).toContain('shipped')
+  await database.sql`DELETE FROM request_payloads`
+  await database.sql`DELETE FROM attempts`
+  await database.sql`DELETE FROM requests`
+  await database.sql`DELETE FROM journal_positions`
+  await database.sql`UPDATE instances SET state = 'live', heartbeat_at = now() - interval '1 hour'`
+  // The owner of this test's journals lives. As that of a process that has ended:
+  writeFileSync(join(home, 'journal', directory, 'owner.json'), JSON.stringify({ host: 'elsewhere' }))
+  const second = startLedger({ JOURNAL_KEEP_MS: '60000' })
+  await until(() => logged.some((line) => line.startsWith('adopted the journal')))
+  expect(await ids()).toEqual(idsOf(ended))
+  await second.end(5_000)
+  startLedger({ JOURNAL_KEEP_MS: '0' })
+  await until(() => readdirSync(join(home, 'journal')).length === 1)
+})
+
+const ids = async () => {
+  const rows = await database.sql<{ id: string }[]>`SELECT id FROM requests ORDER BY id`
+  return rows.map(({ id }) => id)
+}
+const idsOf = (requests: readonly OpenRecord[]) => requests.map(({ id }) => id).toSorted()
+
+async function someRows(ledger: Ledger, count: number): Promise<OpenRecord[]> {
+  const opens = Array.from({ length: count }, () => anOpen({ body: Buffer.alloc(2_000, 'x') }))
+  for (const open of opens) {
+    await ledger.open(open)
+    await ledger.close(open, aClose())
+  }
+  return opens
+}
+
+/** A journal of a process on another host, which has no row in Postgres. */
+async function aForeignJournal({ rows: count = 2 } = {}) {
+  const instance = randomUUIDv7()
+  const directory = join(home, 'journal', `${instance}.2`)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'owner.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }))
+  const journal = new Journal({
+    directory,
+    sync: 'process',
+    segmentBytes: 2 ** 24,
+    bytesMax: 2 ** 30,
+    onTrouble: () => {},
+  })
+  for (let i = 0; i < count; i++) {
+    const open = anOpen()
+    await journal.open(open)
+    await journal.close(open, aClose())
+  }
+  await journal.end()
+  return { instance, directory, journal }
+}

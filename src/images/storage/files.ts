@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { FileWriter, type OpenFile } from './file-writer.ts'
 import { dayOf, isDay, isKey, newKey } from './key.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
@@ -35,8 +36,14 @@ async function openStored(path: string): Promise<StoredImage | undefined> {
 }
 
 async function removeBefore(directory: string, firstKept: string): Promise<number> {
-  const days = ((await unlessGone(fs.readdir(directory))) ?? []).filter(isDay)
+  const names = (await unlessGone(fs.readdir(directory))) ?? []
+  const days = names.filter(isDay)
   let removed = 0
+  for (const probe of names.filter((name) => name.startsWith(probePrefix))) {
+    const made = await unlessGone(fs.stat(join(directory, probe)))
+    if (made !== undefined && dayOf(made.mtime) < firstKept)
+      await fs.rm(join(directory, probe), { force: true })
+  }
   for (const day of days.filter((name) => name < firstKept)) removed += await removeDay(join(directory, day))
   return removed
 }
@@ -55,11 +62,13 @@ async function removeDay(path: string): Promise<number> {
   return removed
 }
 
+/** Of the file of a check. One that was killed leaves it, and retention deletes it. */
+const probePrefix = '.check-'
+
 async function check(directory: string, openFile: OpenFile): Promise<void> {
-  // An image that was begun: retention deletes it if this process is killed before it does so itself.
-  const probe = join(directory, `${newKey(new Date())}.part`)
+  const probe = join(directory, `${probePrefix}${randomBytes(8).toString('hex')}`)
   try {
-    await fs.mkdir(dirname(probe), { recursive: true, mode: 0o700 })
+    await fs.mkdir(directory, { recursive: true, mode: 0o700 })
     const file = await openFile(probe, 'wx', 0o600)
     try {
       await file.writeFile('x')

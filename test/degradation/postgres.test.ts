@@ -183,6 +183,9 @@ describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
     await expect
       .poll(async () => (await bed.call('/readyz')).json, { timeout: 10_000 })
       .toMatchObject({ status: 'ready', postgres: 'away' })
+    const guess = async () =>
+      (await bed.call(chatPath, { body: chatBody, key: 'nobody-has-this-key-at-all' })).status
+    await expect.poll(guess, { timeout: 10_000 }).toBe(503)
     const answers = await expectKept(bed, promised)
 
     await bed.wire.mend()

@@ -4,6 +4,7 @@ import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import { knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
+import { LayoutError } from './layout.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
 
 export interface AdopterOptions {
@@ -80,7 +81,7 @@ export class Adopter {
       if (performance.now() < (this.#failures.get(instance)?.until ?? 0)) continue
       const found = known.get(instance)
       if (found?.state === 'closed' || found?.state === 'adopted') {
-        this.#deleteKept(journal)
+        await this.#alone(client, journal, async () => this.#deleteKept(journal))
         continue
       }
       const owner = ownerState(journal.directory)
@@ -169,9 +170,14 @@ async function unlock(client: Client, instance: string): Promise<void> {
   await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 7))', [instance])
 }
 
-/** A file that cannot be read, a frame that Postgres refuses, or a position that another process moved. */
+/**
+ * A file that cannot be read, a frame that Postgres refuses, a position that another process moved, or a column that this
+ * Postgres does not have yet, of the journal of a later release.
+ */
 function isOfJournal(error: unknown): boolean {
-  if (error instanceof PositionError || isDataError(error)) return true
-  const isOfFile = typeof error === 'object' && error !== null && 'syscall' in error && 'path' in error
-  return isOfFile || error instanceof SyntaxError || (error instanceof Error && error.name === 'LayoutError')
+  if (error instanceof PositionError || error instanceof LayoutError || isDataError(error)) return true
+  if (typeof error !== 'object' || error === null) return false
+  const isOfFile = 'syscall' in error && 'path' in error
+  const isUnknownColumn = 'code' in error && error.code === '42703'
+  return isOfFile || isUnknownColumn || error instanceof SyntaxError
 }

@@ -29,11 +29,16 @@ export function writeLayout(directory: string, layout: Layout): void {
   fs.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
 }
 
+/** `columns.json` is no layout. */
+export class LayoutError extends Error {
+  override readonly name = 'LayoutError'
+}
+
 /** Undefined: there is none. Releases up to 3592f34 wrote whole tuples, always with the same columns. */
 export function readLayout(directory: string): Layout | undefined {
   const path = join(directory, fileName)
   if (!fs.existsSync(path)) return undefined
-  const { open, close, attempts }: Record<string, unknown> = JSON.parse(fs.readFileSync(path, 'utf8'))
+  const { open, close, attempts }: Record<string, unknown> = JSON.parse(fs.readFileSync(path, 'utf8')) ?? {}
   return { open: namesOf(open), close: namesOf(close), attempts: namesOf(attempts) }
 }
 
@@ -41,7 +46,7 @@ export function readLayout(directory: string): Layout | undefined {
 function namesOf(value: unknown): string[] {
   const names = Array.isArray(value) ? value.map(String) : []
   if (names.length === 0 || !names.every((name) => /^[a-z_]+$/.test(name))) {
-    throw new Error(`${fileName} of a journal has no list of columns: ${JSON.stringify(value)}`)
+    throw new LayoutError(`${fileName} of a journal has no list of columns: ${JSON.stringify(value)}`)
   }
   return names
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { Journal } from '../../src/ledger/journal.ts'
 import { claimJournalDirectory, ownerState } from '../../src/ledger/journal-directory.ts'
+import { ownLayout } from '../../src/ledger/layout.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import type { OpenRecord } from '../../src/ledger/record.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -163,19 +164,23 @@ test('a fence in the journal of another process ends that adoption, not the proc
   expect(journal.bytes).toBeGreaterThan(40_000)
 })
 
-test('a journal that cannot be read waits on disk, and those behind it are adopted', async () => {
-  const names = [await aForeignJournal(), await aForeignJournal(), await aForeignJournal()]
-  for (const { instance } of names) {
+test('journals that cannot be read wait on disk, and those behind them are adopted', async () => {
+  const later = { ...ownLayout, open: [...ownLayout.open, 'a_column_of_a_later_release'] }
+  const columns = ['{"open":', 'null', '{"open":[]}', JSON.stringify(later), undefined]
+  // The good one comes last.
+  const names = await Promise.all(columns.map(() => aForeignJournal()))
+  names.sort((a, b) => (a.directory < b.directory ? -1 : 1))
+  for (const [i, { instance, directory }] of names.entries()) {
+    const text = columns[i]
+    if (text !== undefined) writeFileSync(join(directory, 'columns.json'), text)
     await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
       VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
   }
-  const [bad] = names.toSorted((a, b) => (a.directory < b.directory ? -1 : 1))
-  writeFileSync(join(bad?.directory ?? '', 'columns.json'), '{"open":')
   startLedger()
   const adopted = () => database.sql`SELECT id FROM instances WHERE state = 'adopted'`
-  await expect.poll(async () => (await adopted()).length, patient).toBe(2)
-  expect(existsSync(bad?.directory ?? '')).toBe(true)
-  expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(1)
+  await expect.poll(adopted, patient).toEqual([{ id: names.at(-1)?.instance }])
+  for (const { directory } of names) expect(existsSync(directory)).toBe(true)
+  expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(4)
 })
 
 test('a long journal of a dead process keeps no row of the living one waiting', async () => {

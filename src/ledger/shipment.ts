@@ -7,9 +7,17 @@ import { CopyBuffer } from './copy-buffer.ts'
 import { listSegments } from './journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from './journal-reader.ts'
 import { writeNamed } from './layout.ts'
+import { endOpenRequests } from './open-requests.ts'
 import { orphan } from './orphan.ts'
 import { closeColumns } from './row.ts'
 import { momentOf, TupleWriter, uuidText } from './tuple.ts'
+
+export interface Unshipped {
+  /** Rows that are complete in the journal. */
+  rows: number
+  /** Requests that have not ended. */
+  running: number
+}
 
 /** Postgres has another position of this journal than this shipment expects. Read the positions anew. */
 export class PositionError extends Error {
@@ -60,6 +68,19 @@ export class Shipment {
 
   close(): void {
     this.#journal.close()
+  }
+
+  /** What Postgres does not have. This shipment ships nothing after it. */
+  unshipped(): Unshipped {
+    const counted: Unshipped = { rows: 0, running: 0 }
+    for (;;) {
+      const batch = this.#journal.next(this.#shipped, Number.MAX_SAFE_INTEGER)
+      if (batch === undefined) return { ...counted, running: this.openCount }
+      const { segment, to, frames, opened, closed } = batch
+      const endedWithin = (frames - opened.size - closed.length) / 2
+      if (to > (this.#shipped.get(segment) ?? 0)) counted.rows += closed.length + endedWithin
+      this.#journal.commit(batch)
+    }
   }
 
   /**
@@ -161,6 +182,7 @@ export class Shipment {
   async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {
     await client.query('UPDATE instances SET state = $2 WHERE id = $1', [this.#options.instanceId, state])
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1', [this.#options.instanceId])
+    await client.query('DELETE FROM open_requests WHERE instance_id = $1', [this.#options.instanceId])
   }
 
   async #ship(client: Client, batch: Batch, copies: readonly CopyBuffer[]): Promise<void> {
@@ -184,6 +206,8 @@ export class Shipment {
         `Postgres does not have segment ${batch.segment} of journal ${instanceId} up to ${batch.from}`,
       )
     for (const copy of copies) await send(client, copy)
+    const ended = this.#options.keepsOpen === true ? endOpenRequests(instanceId, batch.closed) : undefined
+    if (ended !== undefined) await client.query(ended)
     // Settle last: it locks accounts that admissions wait for.
     const settlement = settlementOf(batch.released, batch.charges)
     if (settlement !== undefined) await client.query(settlement)
@@ -230,14 +254,14 @@ export class Shipment {
   }
 }
 
-async function send(client: Client, copy: CopyBuffer): Promise<void> {
+export async function send(client: Client, copy: CopyBuffer): Promise<void> {
   if (copy.isEmpty) return
   const stream = client.query(copyFrom(copy.statement))
   stream.end(copy.end())
   await finished(stream)
 }
 
-async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {
+export async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const found = await client.query<{ id: string }>(
     `SELECT r.id FROM unnest($1::uuid[], $2::timestamptz[]) AS o(id, created_at)

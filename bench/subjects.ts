@@ -29,7 +29,10 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
 export async function startGateway(
   upstreamPort: number,
   databaseUrl: string,
-  { nodeArgs = [], durability = 'journal' }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres' } = {},
+  {
+    nodeArgs = [],
+    durability = 'journal',
+  }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres' } = {},
 ): Promise<Subject> {
   const gatewayYaml = gatewayFile(upstreamPort)
   const tollgate = await startTollgate({

@@ -15,14 +15,11 @@ export function addOpenRequest({ out }: CopyBuffer, instanceId: string, id: stri
   out.bytes(half)
 }
 
-/** Delete requests that have ended, by ids of 16 latin1 characters; undefined: there is none. */
-export function endOpenRequests(
-  instanceId: string,
-  ended: readonly string[],
-): { text: string; values: unknown[] } | undefined {
-  if (ended.length === 0) return undefined
-  return {
-    text: 'DELETE FROM open_requests WHERE instance_id = $1 AND request_id = ANY ($2::uuid[])',
-    values: [instanceId, ended.map((id) => uuidText(Buffer.from(id, 'latin1')))],
-  }
+/** The statement that deletes requests that have ended, by ids of 16 latin1 characters; none for no request. */
+export function endOpenRequests(instanceId: string, ended: readonly string[]): string[] {
+  if (ended.length === 0) return []
+  const ids = ended.map((id) => uuidText(Buffer.from(id, 'latin1')))
+  return [
+    `DELETE FROM open_requests WHERE instance_id = '${instanceId}' AND request_id = ANY ('{${ids}}'::uuid[])`,
+  ]
 }

@@ -35,6 +35,8 @@ export interface TollgateOptions {
   env?: Record<string, string>
   /** Default: a new temporary directory. */
   dataDir?: string
+  /** A host name of its own, as a container has it. Needs Linux, and root or user namespaces. */
+  host?: string
   /** Arguments for Node. Default: `serverArgs`, with which the server need not start itself again. */
   nodeArgs?: string[]
 }
@@ -48,7 +50,13 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
   const dataDir = options.dataDir ?? join(home, 'data')
   const gatewayConfig = join(home, 'gateway.yaml')
   writeFileSync(gatewayConfig, options.gatewayYaml)
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? serverArgs), 'src/server.ts'], {
+  const [program = '', ...args] = [
+    ...(options.host === undefined ? [] : onHost(options.host)),
+    process.execPath,
+    ...(options.nodeArgs ?? serverArgs),
+    'src/server.ts',
+  ]
+  const child = spawn(program, args, {
     cwd: repository,
     env: environment({ ...options, dataDir, gatewayConfig }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,6 +96,12 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
       await exited
     },
   }
+}
+
+/** The command that runs its arguments on another host. It becomes them, so that the pid and signals are theirs. */
+function onHost(name: string): string[] {
+  const namespaces = process.getuid?.() === 0 ? ['--uts'] : ['--uts', '--map-root-user']
+  return ['unshare', ...namespaces, 'sh', '-c', 'hostname "$0" && exec "$@"', name]
 }
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))

@@ -15,6 +15,8 @@ export interface Wire {
   drop(): void
   /** Break all connections and refuse new ones: nothing listens there. */
   cut(): Promise<void>
+  /** New connections go to this port of the server's host. */
+  aim(port: number): void
   /** Delay all bytes by so much, each way. */
   slow(ms: number): void
   /** Break each new connection after so many bytes of the server. Undefined: break none. */
@@ -27,12 +29,13 @@ export async function startWire(serverUrl: string): Promise<Wire> {
   const target = new URL(serverUrl)
   const pairs = new Set<Pair>()
   let frozen = false
+  let targetPort = Number(target.port)
   let delayMs = 0
   let made = 0
   let bytesMax: number | undefined
   const server = createServer((client) => {
     made++
-    const pair = join(client, Number(target.port), target.hostname, () => delayMs)
+    const pair = join(client, targetPort, target.hostname, () => delayMs)
     if (bytesMax !== undefined) pair.breakAfter(bytesMax)
     if (frozen) pair.pause()
     pairs.add(pair)
@@ -82,6 +85,9 @@ export async function startWire(serverUrl: string): Promise<Wire> {
     },
     drop,
     cut,
+    aim(at) {
+      targetPort = at
+    },
     slow(ms) {
       delayMs = ms
     },

@@ -42,6 +42,7 @@ export interface LoadResult {
   windowCalls: number
   eventsLost: number
   latencyP50Us: number
+  latencyP95Us: number
   latencyP99Us: number
   /** Time from the upstream's write to our read, in the window; NaN when events carry no time. */
   eventP50Us: number
@@ -183,6 +184,7 @@ function summarize(calls: Call[], eventsEach: number, inWindow: Window): LoadRes
     windowCalls: inWindow.calls,
     eventsLost: calls.length * eventsEach - events,
     latencyP50Us: percentile(latenciesUs, 0.5),
+    latencyP95Us: percentile(latenciesUs, 0.95),
     latencyP99Us: percentile(latenciesUs, 0.99),
     eventP50Us: percentile(inWindow.delaysUs, 0.5),
     eventP99Us: percentile(inWindow.delaysUs, 0.99),

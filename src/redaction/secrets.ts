@@ -1,14 +1,22 @@
 import { announcement, schemeAt, urlAt, valueAt } from './announced-secrets.ts'
+import { percentDecoded } from './percent-encoding.ts'
 import { mergeSpans, type SecretSpan } from './secret-span.ts'
 import { pemAt, pemTailAt, tokenAt, tokenTriggers } from './secret-tokens.ts'
 
 /**
- * Every secret in a text, in order, without overlaps. The text needs readable ASCII only, so bytes decoded as latin1 will
+ * Every secret in a text, in order, without overlaps. Percent-encoded secrets are found too, as in the query of a URL. The text needs readable ASCII only, so bytes decoded as latin1 will
  * do. `exact`: secrets known by value, whatever their form; those shorter than 8 characters are ignored.
  *
  * One scan finds rare trigger characters by the characters before them. Only there do the slower patterns run.
  */
 export function findSecrets(text: string, exact: readonly string[] = []): SecretSpan[] {
+  const spans = findPlainSecrets(text, exact)
+  const decoded = percentDecoded(text)
+  if (decoded === undefined) return spans
+  return mergeSpans([...spans, ...findPlainSecrets(decoded.text, exact).map(decoded.original)])
+}
+
+function findPlainSecrets(text: string, exact: readonly string[]): SecretSpan[] {
   let spans = none
   let end = 0
   trigger.lastIndex = 0

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { listJournals } from '../../src/ledger/journal-directory.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -14,6 +13,7 @@ import { type Random, seeded } from '../support/random.ts'
 import { type Replicated, startReplicated } from '../support/replicated.ts'
 import { gatewayYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { anyMoment } from '../support/until.ts'
 
 /**
  * The promise of the usage log on machines as operators have them: four processes with host names of their own on one
@@ -94,7 +94,7 @@ test(`after ${events} kills, pauses, ends, starts, damages, restarts and failove
     count += 1
     happened.set(event, (happened.get(event) ?? 0) + 1)
     await load.more(10)
-    await sleep(random.upTo(1_500))
+    await anyMoment(random, 1_500)
     wake(slots, Date.now())
     for (const { name, tollgate } of slots) {
       const code = tollgate?.child.exitCode ?? tollgate?.child.signalCode

@@ -19,6 +19,12 @@ function redacted(
   return kept.toString('utf8')
 }
 
+const encodeAll = (text: string) =>
+  text.replace(/[^\\]/g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
+const decodeAll = (text: string) =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
+
 const chat = (content: string) => JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
 
 describe('content', () => {
@@ -47,6 +53,8 @@ describe('content', () => {
     ['in quotes and code', (s) => chat(`const x = '${s}'; \`${s}\`; f("${s}")`)],
     ['with escaped slashes', (s) => chat(s).replaceAll('/', '\\/')],
     ['percent-encoded before it', (s) => chat(`a%20${s}`)],
+    ['percent-encoded', (s) => chat(`${prose} GET /search?q=${encodeURIComponent(s)}&page=2`)],
+    ['percent-encoded to the last character', (s) => chat(encodeAll(s))],
   ]
   test.each(nestings)('no planted secret survives %s', (_, nest) => {
     for (const secret of [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]) {
@@ -55,7 +63,8 @@ describe('content', () => {
       expect(leak(kept, secret), `${secret.kind} in ${kept.slice(0, 400)}`).toBeUndefined()
       expect(kept).toContain('[REDACTED ')
       if (body.startsWith('{')) JSON.parse(kept)
-      expect(leak(redactText(body), secret)).toBeUndefined()
+      expect(leak(decodeAll(kept), secret)).toBeUndefined()
+      expect(leak(decodeAll(redactText(body)), secret)).toBeUndefined()
       expect(leak(redacted(body, 'shape'), secret)).toBeUndefined()
     }
   })

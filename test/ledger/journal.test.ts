@@ -54,6 +54,7 @@ function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
     openSync: fs.openSync,
     ftruncateSync: fs.ftruncateSync,
     fdatasync: fs.fdatasync,
+    fsync: fs.fsync,
     writeSync(...parts: Parameters<typeof fs.writeSync>): number {
       disk.writes += 1
       if (!disk.full) return fs.writeSync(...parts)

@@ -2,6 +2,11 @@ import { hostname } from 'node:os'
 import type { Client } from 'pg'
 import type { Database } from '../db/database.ts'
 
+/** This process in Postgres. It gets another id when it was taken for dead: read it at use. */
+export interface Instance {
+  id: string
+}
+
 export type InstanceState = 'live' | 'closed' | 'adopted' | 'lost'
 
 export interface KnownInstance {
@@ -45,9 +50,12 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
   )
 }
 
-/** Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead. */
+/**
+ * Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead and adopted
+ * its journal. A process that was only `lost`, so that its reservations were released, is live again: it has its journal.
+ */
 export async function sendHeartbeat(client: Client, instanceId: string, pid: number): Promise<InstanceState> {
-  const renew = `UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`
+  const renew = `UPDATE instances SET heartbeat_at = now(), state = 'live' WHERE id = $1 AND state IN ('live', 'lost')`
   if ((await client.query(renew, [instanceId])).rowCount === 1) return 'live'
   // A Postgres that lost its last commits may have lost the row.
   await client.query(registerInstance, registration(instanceId, pid))

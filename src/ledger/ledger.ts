@@ -2,8 +2,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
+import type { Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
+import { type Cut, Ownership } from './ownership.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
@@ -22,12 +24,13 @@ export interface LedgerOptions {
     shipIntervalMs: number
     shipBatchBytes: number
     shipOnQueryMs: number
+    admitMs: number
     instanceDeadMs: number
     unauthenticatedRowsPerMinute: number
   }
   log: Log
-  /** Another process took this one for dead and adopted its journal. This process must stop writing at once. */
-  onFenced(message: string): void
+  /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
+  onCut: Cut
 }
 
 /** The state of the journal, for the operator. */
@@ -45,9 +48,9 @@ export interface LedgerHealth {
  */
 export class Ledger {
   readonly #options: LedgerOptions
-  readonly #journal: Journal
+  readonly #ownership: Ownership
   readonly #refusals: RefusalAggregator
-  readonly #data: ShipperData
+  readonly #data: Omit<ShipperData, 'directory' | 'instanceId'>
   #worker: Worker
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
@@ -66,12 +69,28 @@ export class Ledger {
 
   private constructor(options: LedgerOptions, directory: string) {
     this.#options = options
-    this.#journal = new Journal({
+    const { bounds, log } = options
+    const root = join(options.dataDir, 'journal')
+    const onTrouble = (message: string | undefined) => this.#noteTrouble(message)
+    this.#ownership = new Ownership({
+      root,
       directory,
-      sync: options.sync,
-      segmentBytes: options.bounds.journalSegmentBytes,
-      bytesMax: options.bounds.journalBytesMax,
-      onTrouble: (message) => this.#noteTrouble(message),
+      instanceId: options.instanceId,
+      instanceDeadMs: bounds.instanceDeadMs,
+      waitMs: bounds.admitMs,
+      journalIn: (directory) =>
+        new Journal({
+          directory,
+          sync: options.sync,
+          segmentBytes: bounds.journalSegmentBytes,
+          bytesMax: bounds.journalBytesMax,
+          onTrouble,
+          onLost: (rows) => log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
+        }),
+      post: (message) => this.#post(message),
+      onCut: options.onCut,
+      onTrouble,
+      log,
     })
     this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
@@ -79,9 +98,7 @@ export class Ledger {
       write: (open, close) => this.#journal.row(open, close),
     })
     this.#data = {
-      root: join(options.dataDir, 'journal'),
-      directory,
-      instanceId: options.instanceId,
+      root,
       databaseUrl: options.databaseUrl,
       pid: process.pid,
       intervalMs: options.bounds.shipIntervalMs,
@@ -94,6 +111,23 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
+  /** This process. Its id changes when another process takes it for dead. */
+  get instance(): Readonly<Instance> {
+    return this.#ownership.instance
+  }
+
+  get #journal(): Journal {
+    return this.#ownership.journal
+  }
+
+  /**
+   * This process may have been taken for dead, and this request recorded as orphaned: send nothing for it until the promise
+   * resolves. `onCut` comes before that. Undefined: there is no doubt.
+   */
+  doubtOf(requestId: string): Promise<void> | undefined {
+    return this.#ownership.doubtOf(requestId)
+  }
+
   /** Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes `open`. */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
@@ -103,12 +137,15 @@ export class Ledger {
   /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
-    return this.#journal.open(record)
+    return this.#ownership.open(record)
   }
 
-  /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
+  /**
+   * Write the end of a request, which completes its row. Await it before the last byte goes to the client. Rejects
+   * `unavailable` when the row cannot be what the client would see: end its answer with this error.
+   */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#journal.close(open, record)
+    return this.#ownership.close(open, record)
   }
 
   /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
@@ -149,7 +186,7 @@ export class Ledger {
   async #end(deadlineMs: number): Promise<void> {
     this.#ended = true
     await this.#refusals.end()
-    await this.#journal.end()
+    await this.#ownership.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
@@ -180,7 +217,13 @@ export class Ledger {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
+    const worker = new Worker(new URL('./shipper.ts', import.meta.url), {
+      workerData: {
+        ...this.#data,
+        directory: this.#ownership.directory,
+        instanceId: this.instance.id,
+      } satisfies ShipperData,
+    })
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#onMessage(message))
     worker.on('error', (error) =>
@@ -223,9 +266,20 @@ export class Ledger {
         this.#postgresAway = undefined
         log.info({}, 'Postgres takes the journal again')
         return
+      case 'live':
+        this.#ownership.confirm(message.token)
+        return
+      case 'gone':
+        this.#ownership.lookAtDirectory()
+        return
       case 'fenced':
-        this.#ended = true
-        this.#options.onFenced(message.message)
+        this.#ownership.begin(message.instanceId)
+        return
+      case 'carry':
+        this.#ownership.carry(message.frames)
+        return
+      case 'decided':
+        this.#ownership.decide(message.orphaned)
         return
       case 'log':
         log[message.level](message.fields, message.message)

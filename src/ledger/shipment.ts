@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Batch } from './batch.ts'
+import type { Batch, OpenRequest } from './batch.ts'
 import { settlementOf } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
 import { listSegments } from './journal-directory.ts'
@@ -41,7 +41,12 @@ export class Shipment {
 
   /** Requests in flight. */
   get openCount(): number {
-    return this.#journal.batches.open.size
+    return this.open.size
+  }
+
+  /** By id as 16 latin1 characters. */
+  get open(): ReadonlyMap<string, OpenRequest> {
+    return this.#journal.batches.open
   }
 
   /** Everything before it is shipped. It goes back when Postgres has lost rows. */
@@ -60,6 +65,11 @@ export class Shipment {
 
   close(): void {
     this.#journal.close()
+  }
+
+  /** As `JournalReader`. */
+  restore(): void {
+    this.#journal.restore()
   }
 
   /**

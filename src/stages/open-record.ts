@@ -16,6 +16,7 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
   opened.body = null
   await standing
   identified.row.opened = opened
+  identified.life.inJournal = opened.id
   return opened
 }
 

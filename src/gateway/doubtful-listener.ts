@@ -40,7 +40,8 @@ export class DoubtfulListener implements Listener {
   }
 
   fail(error: GatewayError, sent: boolean): void {
-    if (this.#admitted.life.cut === undefined && this.#isHeld()) this.#hold(() => this.#next.fail(error, sent))
+    if (this.#admitted.life.cut === undefined && this.#isHeld())
+      this.#hold(() => this.#next.fail(error, sent))
     else {
       this.#held = undefined
       this.#next.fail(this.#admitted.life.cut ?? error, sent)

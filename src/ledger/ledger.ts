@@ -85,7 +85,8 @@ export class Ledger {
           segmentBytes: bounds.journalSegmentBytes,
           bytesMax: bounds.journalBytesMax,
           onTrouble,
-          onLost: (rows) => log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
+          onLost: (rows) =>
+            log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
         }),
       post: (message) => this.#post(message),
       onCut: options.onCut,

@@ -258,7 +258,10 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
-      const isIdle = [requestedShips, checks].every(({ length }) => length === 0) && !calls.isCalled && endsBy === undefined
+      const isIdle =
+        [requestedShips, checks].every(({ length }) => length === 0) &&
+        !calls.isCalled &&
+        endsBy === undefined
       if (isIdle && !isAdopting) await sleep(data.intervalMs)
     }
   }

@@ -172,7 +172,10 @@ export interface LateFrames {
 /** Set aside the frames of requests that ended after they were recorded as orphaned. */
 export function setAsideLate(root: string, log: Log, { requests, ...aside }: LateFrames): void {
   const directory = setAside(root, { ...aside, reason: setAsideReason, layout: ownLayout })
-  log.error({ directory, requests }, 'requests ended after another process had recorded them as orphaned; set aside')
+  log.error(
+    { directory, requests },
+    'requests ended after another process had recorded them as orphaned; set aside',
+  )
 }
 
 interface TailFrame {

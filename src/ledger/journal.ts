@@ -77,7 +77,7 @@ export class Journal {
   #kept: Kept[] = []
   #keptBytes = 0
   #lost = 0
-  /** The last sync failed, so the next write goes to a new segment. */
+  /** A sync has failed, and none has succeeded in a new segment since. */
   #syncFailed = false
   #hasRotated = false
   #retry: NodeJS.Timeout | undefined
@@ -295,6 +295,7 @@ export class Journal {
     if (this.#files.isFull && !this.#rotate()) return false
     if (!this.#writeBallast()) return false
     await this.#syncing
+    this.#syncFailed = false
     await this.#sync()
     return !this.#syncFailed && this.#kept.length === 0
   }
@@ -340,7 +341,7 @@ export class Journal {
     const waiting = this.#awaitingSync
     this.#awaitingSync = []
     const failed = await this.#files.sync()
-    this.#syncFailed = failed.size > 0
+    this.#syncFailed ||= failed.size > 0
     for (const turn of waiting) {
       if (failed.has(turn.segment)) this.#refuse(turn)
       else for (const pending of [turn.opens, turn.closes, turn.rows]) pending?.resolve()

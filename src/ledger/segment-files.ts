@@ -134,6 +134,7 @@ export class SegmentFiles {
       if (error !== null) failed.set(segment, error)
     }
     this.#isSyncing = false
+    for (const segment of failed.keys()) this.#dirty.add(segment)
     this.#closeUnused()
     return failed
   }

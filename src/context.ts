@@ -37,6 +37,8 @@ import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
+import { cutRequests } from './stages/cut-requests.ts'
+import type { Life } from './stages/life.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
@@ -71,7 +73,6 @@ export async function openContext(
   config: Config,
   environment: Record<string, string | undefined>,
   log: Log,
-  onFenced: (message: string) => void,
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
@@ -114,6 +115,7 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
+  const requests = new RunningRequests<Life>()
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,
@@ -122,7 +124,7 @@ export async function openContext(
     sync: config.journalSync,
     bounds,
     log,
-    onFenced,
+    onCut: (isCut, error) => cutRequests(requests, isCut, error),
   })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
@@ -138,7 +140,7 @@ export async function openContext(
   }
   const idempotency = IdempotencyKeys.start({
     database,
-    instanceId,
+    instance: ledger.instance,
     ...bounds,
     answers,
     log,
@@ -177,7 +179,7 @@ export async function openContext(
     ledger,
     reservations: new Reservations({
       database,
-      instanceId,
+      instance: ledger.instance,
       waitMs: bounds.admitMs,
       moneyWaitMs: bounds.budgetWaitMs,
       // One connection is left for the common batches.
@@ -202,7 +204,7 @@ export async function openContext(
     publicUrl: config.publicUrl,
     privateWebhooks: config.webhookPrivateAddresses === 'allow',
     queues,
-    requests: new RunningRequests(),
+    requests,
     keyRequests: new RunningCounts(),
     bodies: new BodyMemory(bounds),
     draining: false,

@@ -23,11 +23,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { config, environment } = configFromEnvironment()
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
-  const fenced = (message: string) => {
-    log.fatal({}, message)
-    process.exit(1)
-  }
-  const context = await openContext(config, environment, log, fenced, supervisor?.embeddedUrl)
+  const context = await openContext(config, environment, log, supervisor?.embeddedUrl)
   // Before this process reports that it serves: the supervisor may send a signal at once.
   const ends: End[] = []
   onSignal((reason) => void end(context, ends, reason), supervisor)

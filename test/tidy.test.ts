@@ -219,7 +219,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|copy-query|instances|lost|shipment|shipper)|queue\/postgres)\.ts$/,
+    /^src\/(ledger\/(adopter|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres)\.ts$/,
     'the application uses the Database of db/',
   )
 })
@@ -276,7 +276,7 @@ test('a test file that needs a special machine says so in its name', () => {
 
 test('tests wait for a state, never for a time: only test/support has timers', () => {
   const scripted =
-    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate|vendor\/vendor)\.ts$/
+    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate|replicated|marked-load|vendor\/vendor)\.ts$/
   for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
     const timer = /(?<![.\w])setTimeout\b/.exec(text)
     expect(timer?.[0], `${file} has a timer: see test/support/until.ts`).toBeUndefined()

@@ -37,7 +37,9 @@ export type Found =
   /** The answer is the image job of this id. */
   | { state: 'job'; requestId: string }
 
-export interface IdempotencyKeysOptions extends Claimant {
+export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
+  /** This process in the table `instances`. */
+  instance: { readonly id: string }
   database: Pick<Database, 'answers' | 'upkeep'>
   answers: {
     encrypt(answer: Buffer, requestId: string): Buffer
@@ -86,7 +88,7 @@ export class IdempotencyKeys {
     let row: ClaimRow | undefined
     try {
       row = await database.answers.ask(({ sql }) => {
-        claiming = claimKey(sql, this.#options, request)
+        claiming = claimKey(sql, { ...this.#options, instanceId: this.#options.instance.id }, request)
         return claiming
       })
     } catch (cause) {
@@ -114,28 +116,28 @@ export class IdempotencyKeys {
 
   /** Keep an answer for repeats. Resolves when Postgres has it, or after the first try. */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
-    const { database, instanceId, answers } = this.#options
+    const { database, answers } = this.#options
     const kept = {
       status,
       headers: JSON.stringify(headers),
       answer: answers.encrypt(body, request.requestId),
     }
     return this.#writes.add(
-      () => database.answers.ask(({ db }) => keepAnswer(db, instanceId, request, kept)),
+      () => database.answers.ask(({ db }) => keepAnswer(db, request, kept)),
       kept.answer.length,
     )
   }
 
   /** Make the image job with the request's id the answer, even if this process dies. Resolves as `keep` does. */
   keepAsJob(request: KeyedRequest): Promise<void> {
-    const { database, instanceId } = this.#options
-    return this.#writes.add(() => database.answers.ask(({ db }) => leaveToJob(db, instanceId, request)))
+    const { database } = this.#options
+    return this.#writes.add(() => database.answers.ask(({ db }) => leaveToJob(db, request)))
   }
 
   /** Let the next request with the key run. If there is a job, it stays the answer. Resolves as `keep` does. */
   release(request: KeyedRequest): Promise<void> {
-    const { database, instanceId } = this.#options
-    return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, instanceId, request)))
+    const { database } = this.#options
+    return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, request)))
   }
 
   /** Wait for running writes, and try failed writes once more. At most `deadlineMs`. */

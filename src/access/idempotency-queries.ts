@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import type { TypedQueries } from '../db/connections.ts'
-import { and, eq, lt, notExists, sql } from '../db/drizzle.cjs'
+import { and, eq, isNotNull, lt, notExists, sql } from '../db/drizzle.cjs'
 import { idempotencyKeys, imageJobs } from '../db/schema.ts'
 
 /** A request that came with an Idempotency-Key. */
@@ -108,28 +108,27 @@ function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claima
 /** Keep the answer of a request, unless another process has taken over its key. */
 export async function keepAnswer(
   db: TypedQueries,
-  instanceId: string,
   request: KeyedRequest,
   answer: { status: number; headers: string; answer: Buffer },
 ): Promise<void> {
   await db
     .update(idempotencyKeys)
     .set({ ...answer, instanceId: null })
-    .where(ownKey(instanceId, request))
+    .where(ownKey(request))
 }
 
 /** Make the image job with the request's id its answer, even if this process dies. */
-export async function leaveToJob(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
-  await db.update(idempotencyKeys).set({ instanceId: null }).where(ownKey(instanceId, request))
+export async function leaveToJob(db: TypedQueries, request: KeyedRequest): Promise<void> {
+  await db.update(idempotencyKeys).set({ instanceId: null }).where(ownKey(request))
 }
 
 /** Give up a claim. If there is a job, it stays the answer. */
-export async function releaseKey(db: TypedQueries, instanceId: string, request: KeyedRequest): Promise<void> {
+export async function releaseKey(db: TypedQueries, request: KeyedRequest): Promise<void> {
   const job = db
     .select({ id: imageJobs.id })
     .from(imageJobs)
     .where(eq(imageJobs.id, idempotencyKeys.requestId))
-  await db.delete(idempotencyKeys).where(and(ownKey(instanceId, request), notExists(job)))
+  await db.delete(idempotencyKeys).where(and(ownKey(request), notExists(job)))
 }
 
 export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Promise<void> {
@@ -138,12 +137,15 @@ export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Prom
     .where(lt(idempotencyKeys.createdAt, sql`now() - make_interval(hours => ${hours})`))
 }
 
-/** The key, while this process still has the claim. */
-function ownKey(instanceId: string, { keyId, keyHash, requestId }: KeyedRequest) {
+/**
+ * The key, while this request still has the claim. A request that takes it over writes its own id there. The id of the process
+ * says nothing: it changes when others take the process for dead.
+ */
+function ownKey({ keyId, keyHash, requestId }: KeyedRequest) {
   return and(
     eq(idempotencyKeys.keyId, keyId),
     eq(idempotencyKeys.keyHash, keyHash),
     eq(idempotencyKeys.requestId, requestId),
-    eq(idempotencyKeys.instanceId, instanceId),
+    isNotNull(idempotencyKeys.instanceId),
   )
 }

@@ -29,6 +29,7 @@ export async function askUpstream<T>(
   read: (body: Buffer) => T,
 ): Promise<T> {
   if (life.clientGone) throw clientLeft()
+  if (life.cut !== undefined) throw life.cut
   const sentAt = Date.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }
   const attempt = newAttempt(target)

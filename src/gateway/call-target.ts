@@ -13,6 +13,7 @@ import { end } from '../stages/end.ts'
 import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { meter } from '../stages/meter.ts'
+import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import type { Preparation, Prepared } from './prepare.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
@@ -56,6 +57,7 @@ export function callTarget(
       attempt: record,
       bounds: gateway.bounds,
       breakerCall,
+      isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
@@ -73,7 +75,11 @@ export function callTarget(
         done({ ...relayed, verdict, reached: record.status !== null })
       },
     })
-    life.running = gateway.upstreams.call(target, prepared.request, relay)
+    life.running = gateway.upstreams.call(
+      target,
+      prepared.request,
+      new DoubtfulListener(gateway.ledger, admitted, relay),
+    )
   })
 }
 

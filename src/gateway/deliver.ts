@@ -41,6 +41,10 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   let chosen = targets.next()
   while (chosen !== undefined) {
     if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
+    if (life.cut !== undefined) {
+      last = { ...last, error: life.cut, refusal: undefined }
+      break
+    }
     if (calls === gateway.bounds.attemptsMax) break
     const { target } = chosen
     const result = await callTarget(gateway, admitted, chosen, preparation)

@@ -7,6 +7,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
+import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
@@ -34,6 +35,8 @@ export interface RelayOptions {
   attempt: AttemptRecord
   breakerCall: Pick<BreakerCall, 'answered'>
   bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
+  /** True: this process may have been taken for dead, so that it must send nothing. */
+  isDoubtful(): boolean
   /** Write the row. The last bytes of the answer wait for it. */
   settle(answer: RelayedAnswer): Promise<void>
   done(attempted: RelayResult): void
@@ -229,6 +232,7 @@ export class Relay implements Listener {
   /** A translation drops the keep-alives of the upstream, so we send our own. */
   #keepAlive(upstream: UpstreamCall): void {
     this.#keepAliveTimer = setInterval(() => {
+      if (this.#options.isDoubtful()) return
       if (this.#options.admitted.response.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
       if (bytes !== undefined && bytes.length > 0) this.#answer.write(upstream, bytes)
@@ -261,10 +265,20 @@ export class Relay implements Listener {
     const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
     // An upstream may answer before it has read the whole request. Then the request's memory must not be reused.
     if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
-    void this.#options.settle({ status, observation, streamEnd: end, error }).then(() => {
-      this.#answer.finish(error, last)
-      this.#options.done({ kind: 'answered' })
-    })
+    this.#options.settle({ status, observation, streamEnd: end, error }).then(
+      () => this.#end(error, last),
+      // The row is not what this end would say: the client gets an error in place of the last bytes.
+      (cause: unknown) => {
+        const failure = asGatewayError(cause)
+        if (this.#canTryAnother()) this.#giveUp(failure, 'unknown')
+        else this.#end(failure, undefined)
+      },
+    )
+  }
+
+  #end(error: GatewayError | null, last: Buffer | undefined): void {
+    this.#answer.finish(error, last)
+    this.#options.done({ kind: 'answered' })
   }
 
   /** Only an answer that goes out unchanged can be passed on before it is whole. */

@@ -3,7 +3,7 @@ export class CommitWaits {
   /** In the order of their lengths. */
   readonly #waits = new Set<Wait>()
 
-  /** Resolves with true when `reached` was called with `length` or more, or with false after `withinMs`. */
+  /** Resolves with true when `reached` was called with `length` or more, or with false after `withinMs` and by `giveUp`. */
   until(length: number, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isReached: boolean) => {
@@ -12,20 +12,24 @@ export class CommitWaits {
         resolve(isReached)
       }
       const late = setTimeout(() => end(false), withinMs)
-      const wait = { length, reached: () => end(true) }
+      const wait = { length, end }
       this.#waits.add(wait)
     })
+  }
+
+  giveUp(): void {
+    for (const wait of this.#waits) wait.end(false)
   }
 
   reached(length: number): void {
     for (const wait of this.#waits) {
       if (wait.length > length) return
-      wait.reached()
+      wait.end(true)
     }
   }
 }
 
 interface Wait {
   length: number
-  reached(): void
+  end(isReached: boolean): void
 }

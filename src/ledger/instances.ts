@@ -3,6 +3,11 @@ import type { Client } from 'pg'
 import type { Database } from '../db/database.ts'
 import { ownLayout } from './layout.ts'
 
+/** This process in Postgres. It gets another id when it was taken for dead: read it at use. */
+export interface Instance {
+  id: string
+}
+
 export type InstanceState = 'live' | 'closed' | 'adopted' | 'lost'
 
 export interface KnownInstance {
@@ -61,12 +66,15 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
   )
 }
 
-/** Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead. */
+/**
+ * Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead, and has
+ * recorded its running requests as orphaned. Where it only released what this one held, this one is live again.
+ */
 export async function sendHeartbeat(client: Client, registrant: Registrant): Promise<InstanceState> {
   const [id, host, pid, openColumns] = registration(registrant)
   // All of it: a neighbour that saw the journal before this row could have written another one.
-  const renew = `UPDATE instances SET heartbeat_at = now(), host = $2, pid = $3, open_columns = $4
-    WHERE id = $1 AND state = 'live'`
+  const renew = `UPDATE instances SET heartbeat_at = now(), host = $2, pid = $3, open_columns = $4, state = 'live'
+    WHERE id = $1 AND (state = 'live' OR state = 'lost' AND open_columns IS NULL)`
   if ((await client.query(renew, [id, host, pid, openColumns])).rowCount === 1) return 'live'
   // A Postgres that lost its last commits may have lost the row.
   await client.query(registerInstance, [id, host, pid, openColumns])

@@ -10,6 +10,7 @@ import { join } from 'node:path'
  * upgrade they must not find these directories.
  */
 const suffix = '.2'
+const ownerFile = 'owner.json'
 const directoryName = /^([0-9a-f-]{36})(?:\.2)?$/
 
 /** Identifies a process, even after another process got its pid. */
@@ -29,9 +30,17 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
   const directory = join(root, `${instanceId}${suffix}`)
   const draft = join(root, `.${instanceId}`)
   fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
-  fs.writeFileSync(join(draft, 'owner.json'), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.writeFileSync(join(draft, ownerFile), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
   fs.renameSync(draft, directory)
   return directory
+}
+
+/** Make the directory of this process again, after somebody has deleted it. Without its owner, nobody adopts it at once. */
+export function remakeJournalDirectory(directory: string): void {
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const path = join(directory, ownerFile)
+  fs.writeFileSync(`${path}.draft`, JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.renameSync(`${path}.draft`, path)
 }
 
 export interface FoundJournal {
@@ -55,7 +64,7 @@ export function listJournals(root: string): FoundJournal[] {
 export function ownerState(directory: string): OwnerState {
   let owner: Owner
   try {
-    owner = JSON.parse(fs.readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner
+    owner = JSON.parse(fs.readFileSync(join(directory, ownerFile), 'utf8')) as Owner
   } catch {
     return 'elsewhere'
   }

@@ -101,6 +101,25 @@ export class JournalReader {
     this.#leftAt.clear()
   }
 
+  /**
+   * Call it after the writer has made the deleted directory again, with the segments that Postgres does not have. Running
+   * requests that began before those get their open frames again, without bodies.
+   */
+  restore(): void {
+    this.close()
+    for (const segment of this.#openBytesBySegment().keys()) {
+      if (segment >= this.#segment) continue
+      const out = new TupleWriter(1024)
+      for (const opened of this.#batches.open.values()) {
+        if (opened.segment !== segment) continue
+        opened.at = out.length
+        writeBareOpenFrame(out, opened.source.subarray(opened.halfAt, opened.halfEnd))
+        opened.bytes = out.length - opened.at
+      }
+      this.#replace(join(this.#options.directory, segmentName(segment)), out.written)
+    }
+  }
+
   close(): void {
     if (this.#fd !== undefined) fs.closeSync(this.#fd)
     this.#fd = undefined
@@ -232,14 +251,18 @@ export class JournalReader {
   #compact(segment: number, path: string): number {
     const kept = [...this.#batches.open.values()].filter((opened) => opened.segment === segment)
     const frames = kept.map((opened) => this.#readOpen(opened))
-    fs.writeFileSync(`${path}.compact`, Buffer.concat(frames), { mode: 0o600, flush: true })
-    fs.renameSync(`${path}.compact`, path)
+    this.#replace(path, Buffer.concat(frames))
     let at = 0
     for (const opened of kept) {
       opened.at = at
       at += opened.bytes
     }
     return at
+  }
+
+  #replace(path: string, bytes: Buffer): void {
+    fs.writeFileSync(`${path}.compact`, bytes, { mode: 0o600, flush: true })
+    fs.renameSync(`${path}.compact`, path)
   }
 
   #readOpen({ segment, at, bytes }: OpenRequest): Buffer {

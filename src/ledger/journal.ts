@@ -1,12 +1,14 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
-import { segmentName } from './journal-directory.ts'
 import type { JournalPosition } from './journal-reader.ts'
-import { ownLayout, writeLayout } from './layout.ts'
+import { boundReached, cannotRecord } from './journal-refusals.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
+import { type JournalDisk, type Segment, SegmentFiles } from './segment-files.ts'
 import { TupleWriter } from './tuple.ts'
+
+export type { JournalDisk }
 
 export interface JournalOptions {
   /** The directory of this process, from claimJournalDirectory. */
@@ -15,22 +17,48 @@ export interface JournalOptions {
   segmentBytes: number
   /** From this size on, the journal admits no new request, and keeps refusals without their bodies. */
   bytesMax: number
-  /** Called when writing starts to fail and when it works again. */
+  /** Called when writing or syncing starts to fail and when it works again. */
   onTrouble(message: string | undefined): void
+  /** Called with the number of rows that are lost: the disk did not take them, and the memory for waiting rows is full. */
+  onLost?(rows: number): void
   /** The calls that write to the disk. Tests pass calls that fail. */
   disk?: JournalDisk
 }
 
-export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync'>
-
 const syncIntervalMs = 10
 const retryMs = 200
-/** The shipped position of an older segment is not counted. */
-const segmentsKnown = 10_000
 /** Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running requests. */
 const ballastBytes = 1024 * 1024
-/** The most bytes of guaranteed frames that wait in memory for a full disk. Further ones are lost. */
+/** The most bytes of guaranteed frames that wait in memory for the disk. Further ones are lost. */
 const unwrittenBytesMax = 64 * 1024 * 1024
+/** With `sync: 'disk'`: how long the end of a request waits for a disk that fails. Then it rejects. */
+const closeWaitMs = 5_000
+
+type Pending = PromiseWithResolvers<void>
+
+/** The frames of one turn of the event loop, and the promises of their callers. */
+interface Turn {
+  /** The frames that open a request may be refused. */
+  opens: Pending | undefined
+  /** Frames that end a request. They and rows are guaranteed. */
+  closes: Pending | undefined
+  rows: Pending | undefined
+  /** The starts and ends of guaranteed frames in the bytes of the turn. */
+  spans: number[]
+}
+
+/** Guaranteed frames that the disk does not have. */
+interface Kept {
+  bytes: Buffer[]
+  closes: Pending | undefined
+}
+
+/** A turn that waits for the disk, with `sync: 'disk'`. */
+interface AwaitingSync extends Kept {
+  segment: Segment
+  opens: Pending | undefined
+  rows: Pending | undefined
+}
 
 /**
  * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event loop. They
@@ -39,52 +67,38 @@ const unwrittenBytesMax = 64 * 1024 * 1024
  */
 export class Journal {
   readonly #options: JournalOptions
-  readonly #disk: JournalDisk
+  readonly #files: SegmentFiles
   readonly #out = new TupleWriter(1024 * 1024)
-  /** The promises of this turn's frames. A frame that opens a request may be refused, all others are guaranteed. */
-  #refusable: PromiseWithResolvers<void> | undefined
-  #guaranteed: PromiseWithResolvers<void> | undefined
-  /** The starts and ends of guaranteed frames in `#out`. */
-  #guaranteedSpans: number[] = []
-  #scheduled = false
-  #segment = 0
-  #fd: number
-  #offset = 0
-  #written = 0
-  #shipped = 0
-  /** How many bytes were written before each segment. */
-  readonly #starts = new Map<number, number>([[0, 0]])
-  #dirty = false
-  #syncing = false
-  #syncAgain = false
-  #awaitingSync: (() => void)[] = []
-  /** Guaranteed frames that wait for room on the disk. */
-  #unwritten: Buffer[] = []
-  #unwrittenBytes = 0
+  #turn: Turn | undefined
+  #isSyncScheduled = false
+  #syncing: Promise<void> | undefined
+  #awaitingSync: AwaitingSync[] = []
+  /** Guaranteed frames that wait for the disk. */
+  #kept: Kept[] = []
+  #keptBytes = 0
+  #lost = 0
+  /** A sync has failed, and none has succeeded in a new segment since. */
+  #syncFailed = false
+  #hasRotated = false
   #retry: NodeJS.Timeout | undefined
+  #isRetrying = false
   #closed = false
 
   constructor(options: JournalOptions) {
     this.#options = options
-    this.#disk = options.disk ?? fs
-    writeLayout(options.directory, ownLayout)
-    this.#fd = this.#openSegment()
-    if (!this.#writeBallast()) this.#waitForRoom('no room for what is held ready')
+    const { directory, segmentBytes, disk = fs } = options
+    this.#files = new SegmentFiles({ directory, segmentBytes, disk })
+    if (!this.#writeBallast()) this.#waitForDisk('no room for what is held ready')
   }
 
-  /** Bytes on the disk: written, and not yet deleted by the shipper. */
+  /** Bytes on the disk: written, and not yet shipped. */
   get bytes(): number {
-    return this.#written - this.#shipped
+    return this.#files.bytes
   }
 
-  /** All bytes that were ever written. */
-  get written(): number {
-    return this.#written
-  }
-
-  /** The part of them that Postgres has, from the first one on. */
-  get shipped(): number {
-    return this.#shipped
+  /** Bytes ever written, and how many of them Postgres has. */
+  get progress(): { written: number; shipped: number } {
+    return this.#files.progress
   }
 
   /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */
@@ -93,52 +107,89 @@ export class Journal {
   }
 
   /** Postgres has everything before this position. It goes back when Postgres has lost rows. */
-  shippedTo({ segment, at }: JournalPosition): void {
-    const start = this.#starts.get(segment)
-    if (start === undefined) return
-    this.#shipped = start + at
-    this.#starts.delete(segment - segmentsKnown)
+  shippedTo(position: JournalPosition): void {
+    this.#files.shippedTo(position)
   }
 
   /** The reason why no request can be opened now; undefined: it can. */
   refusal(): GatewayError | undefined {
     if (this.bytes >= this.#options.bytesMax) return boundReached()
-    return this.#retry === undefined ? undefined : diskFull()
+    return this.#retry === undefined ? undefined : cannotRecord()
   }
 
   /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
   open(record: OpenRecord): Promise<void> {
     const refusal = this.refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
-    return this.#append(true, () => writeOpenFrame(this.#out, record))
+    return this.#append('opens', () => writeOpenFrame(this.#out, record))
   }
 
-  /** Write the end of a request. Never rejects for a full disk: the frame then waits in memory. */
+  /**
+   * Write the end of a request. While the disk fails, the frame waits in memory. Never rejects for that, unless each call
+   * waits for the disk: then it rejects `unavailable` after a while.
+   */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#append(false, () => writeCloseFrame(this.#out, open, record))
+    return this.#append('closes', () => writeCloseFrame(this.#out, open, record))
   }
 
-  /** Write a whole row, for a request that was not admitted. Never rejects for a full disk. */
+  /** Write a whole row, for a request that was not admitted. Never rejects for a disk that fails. */
   row(open: OpenRecord, record: CloseRecord): Promise<void> {
     const kept = this.bytes < this.#options.bytesMax ? open : { ...open, body: null }
-    return this.#append(false, () => {
+    return this.#append('rows', () => {
       writeOpenFrame(this.#out, kept)
       writeCloseFrame(this.#out, kept, record)
     })
   }
 
-  /** Write all waiting frames, wait for the disk, and close the file. */
+  /** Write frames of another journal. */
+  carry(frames: Buffer): Promise<void> {
+    return this.#append('rows', () => this.#out.copy(frames, 0, frames.length))
+  }
+
+  /** True: somebody has deleted the directory of this journal. */
+  isGone(): boolean {
+    return !this.#closed && this.#files.isGone()
+  }
+
+  /** As `SegmentFiles.restore`. */
+  restore(): number {
+    const lost = this.#files.restore()
+    this.#writeBallast()
+    this.#scheduleSync()
+    return lost
+  }
+
+  /**
+   * Write nothing more. The caller reads the segments, gives `carryTo` the journal that follows, and calls `end`. `carryTo`
+   * moves the frames that the disk has not taken.
+   */
+  leave(): { segments: readonly Segment[]; carryTo(next: Journal): void } {
+    this.#flush()
+    clearInterval(this.#retry)
+    this.#retry = undefined
+    const kept = this.#kept.splice(0)
+    return {
+      segments: this.#files.all,
+      carryTo: (next) => {
+        for (const { bytes, closes } of kept)
+          void next.carry(Buffer.concat(bytes)).then(closes?.resolve, closes?.reject)
+      },
+    }
+  }
+
+  /** Write all waiting frames, wait for the disk, and close the files. */
   async end(): Promise<void> {
     this.#flush()
-    clearTimeout(this.#retry)
-    if (this.#unwritten.length > 0) this.#write(Buffer.concat(this.#unwritten))
+    clearInterval(this.#retry)
+    if (this.#kept.length > 0) this.#writeKept()
     this.#closed = true
-    await new Promise<void>((resolve) => fs.fdatasync(this.#fd, () => resolve()))
-    fs.closeSync(this.#fd)
+    await this.#syncing
+    await this.#sync()
+    await this.#files.end()
     fs.rmSync(this.#ballastPath(), { force: true })
   }
 
-  #append(refusable: boolean, write: () => void): Promise<void> {
+  #append(kind: 'opens' | 'closes' | 'rows', write: () => void): Promise<void> {
     const start = this.#out.length
     try {
       write()
@@ -147,148 +198,184 @@ export class Journal {
       this.#out.length = start
       return Promise.reject(error)
     }
-    if (!this.#scheduled) {
-      this.#scheduled = true
+    if (this.#turn === undefined) {
+      this.#turn = { opens: undefined, closes: undefined, rows: undefined, spans: [] }
       setImmediate(() => this.#flush())
     }
-    if (refusable) {
-      this.#refusable ??= Promise.withResolvers()
-      return this.#refusable.promise
-    }
-    this.#guaranteedSpans.push(start, this.#out.length)
-    this.#guaranteed ??= Promise.withResolvers()
-    return this.#guaranteed.promise
+    if (kind !== 'opens') this.#turn.spans.push(start, this.#out.length)
+    this.#turn[kind] ??= Promise.withResolvers()
+    return this.#turn[kind].promise
   }
 
   #flush(): void {
-    this.#scheduled = false
-    if (this.#out.length === 0) return
-    const refusable = this.#refusable
-    const guaranteed = this.#guaranteed
-    const guaranteedSpans = this.#guaranteedSpans
-    this.#refusable = undefined
-    this.#guaranteed = undefined
-    this.#guaranteedSpans = []
+    const turn = this.#turn
+    if (turn === undefined) return
+    this.#turn = undefined
     const bytes = this.#out.written
     this.#out.length = 0
-    const failure = this.#unwritten.length > 0 ? diskFull() : this.#writeOrFreeBallast(bytes)
-    if (failure !== undefined) this.#keepInMemory(guaranteedSpans, bytes)
-    const settle = () => {
-      guaranteed?.resolve()
-      if (failure === undefined) refusable?.resolve()
-      else refusable?.reject(failure)
+    const failure = this.#mustWait ? cannotRecord() : this.#writeOrFreeBallast(bytes)
+    if (failure !== undefined) {
+      turn.opens?.reject(failure)
+      turn.rows?.resolve()
+      this.#keep({ bytes: copyOf(bytes, turn.spans), closes: turn.closes })
+    } else if (this.#isDiskAwaited) {
+      const { opens, closes, rows, spans } = turn
+      this.#awaitingSync.push({
+        segment: this.#files.current,
+        bytes: copyOf(bytes, spans),
+        opens,
+        closes,
+        rows,
+      })
+    } else {
+      for (const pending of [turn.opens, turn.closes, turn.rows]) pending?.resolve()
     }
-    if (this.#options.sync === 'disk' && failure === undefined) this.#awaitingSync.push(settle)
-    else settle()
     this.#scheduleSync()
-    if (this.#isSegmentFull) this.#rotate()
+    if (this.#files.isFull) this.#rotate()
   }
 
-  get #isSegmentFull(): boolean {
-    return this.#offset >= this.#options.segmentBytes
+  get #isDiskAwaited(): boolean {
+    return this.#options.sync === 'disk'
   }
 
-  /** Keep the guaranteed frames until the disk takes them. */
-  #keepInMemory(spans: readonly number[], bytes: Buffer): void {
-    for (let i = 0; i < spans.length && this.#unwrittenBytes <= unwrittenBytesMax; i += 2) {
-      const copy = Buffer.from(bytes.subarray(spans[i], spans[i + 1]))
-      this.#unwritten.push(copy)
-      this.#unwrittenBytes += copy.length
+  /** New frames must come behind those that wait, and must not go to a file that cannot be synced. */
+  get #mustWait(): boolean {
+    return this.#kept.length > 0 || (this.#isDiskAwaited && this.#syncFailed)
+  }
+
+  /** Keep guaranteed frames until the disk takes them. */
+  #keep({ bytes, closes }: Kept): void {
+    const fitting: Buffer[] = []
+    for (const frame of bytes) {
+      if (this.#keptBytes > unwrittenBytesMax) this.#lost += 1
+      else fitting.push(frame)
+      this.#keptBytes += this.#keptBytes > unwrittenBytesMax ? 0 : frame.length
     }
+    if (!this.#isDiskAwaited) closes?.resolve()
+    else if (closes !== undefined) {
+      const late = setTimeout(() => closes.reject(cannotRecord()), closeWaitMs).unref()
+      void closes.promise.then(
+        () => clearTimeout(late),
+        () => {},
+      )
+    }
+    if (fitting.length > 0) this.#kept.push({ bytes: fitting, closes })
   }
 
   #writeOrFreeBallast(bytes: Buffer): GatewayError | undefined {
-    const failure = this.#write(bytes)
+    const failure = this.#files.write(bytes)
     if (failure === undefined) return undefined
     fs.rmSync(this.#ballastPath(), { force: true })
-    this.#waitForRoom(String(failure))
-    return this.#write(bytes) === undefined ? undefined : diskFull(failure)
+    this.#waitForDisk(String(failure))
+    return this.#files.write(bytes) === undefined ? undefined : cannotRecord(failure)
   }
 
   /** Admit no request until the ballast fits on the disk again: running requests need the room to end. */
-  #waitForRoom(why: string): void {
+  #waitForDisk(why: string): void {
     this.#options.onTrouble(`The journal cannot be written: ${why}`)
-    this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref()
+    this.#retry ??= setInterval(() => void this.#tryAgain(), retryMs).unref()
   }
 
-  #tryAgain(): void {
-    if (this.#unwritten.length > 0 && this.#write(Buffer.concat(this.#unwritten)) !== undefined) return
-    this.#unwritten = []
-    this.#unwrittenBytes = 0
-    if (this.#isSegmentFull && !this.#rotate()) return
-    if (!this.#writeBallast()) return
+  async #tryAgain(): Promise<void> {
+    if (this.#isRetrying) return
+    this.#isRetrying = true
+    const isBack = await this.#recover()
+    this.#isRetrying = false
+    if (this.#lost > 0) this.#options.onLost?.(this.#lost)
+    this.#lost = 0
+    if (!isBack || this.#closed) return
     clearInterval(this.#retry)
     this.#retry = undefined
+    this.#hasRotated = false
     this.#options.onTrouble(undefined)
   }
 
-  /** Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the error. */
-  #write(bytes: Buffer): unknown {
-    let at = 0
-    try {
-      while (at < bytes.length) {
-        at += this.#disk.writeSync(this.#fd, bytes, at, bytes.length - at, this.#offset + at)
-      }
-      this.#offset += bytes.length
-      this.#written += bytes.length
-      return undefined
-    } catch (error) {
-      try {
-        this.#disk.ftruncateSync(this.#fd, this.#offset)
-      } catch {
-        // Readers stop at the torn frame. The next write starts at the same offset.
-      }
-      return error
+  async #recover(): Promise<boolean> {
+    // The pages of a failed sync may be lost. A new file has none of them; one for each failure is enough.
+    if (this.#syncFailed && !this.#hasRotated) {
+      if (!this.#rotate()) return false
+      this.#hasRotated = true
     }
+    if (this.#kept.length > 0 && !this.#writeKept()) return false
+    if (this.#files.isFull && !this.#rotate()) return false
+    if (!this.#writeBallast()) return false
+    await this.#syncing
+    this.#syncFailed = false
+    await this.#sync()
+    return !this.#syncFailed && this.#kept.length === 0
+  }
+
+  /** False: the disk does not take them. */
+  #writeKept(): boolean {
+    const bytes = this.#kept.flatMap((kept) => kept.bytes)
+    if (this.#files.write(Buffer.concat(bytes)) !== undefined) return false
+    const { current: segment } = this.#files
+    for (const kept of this.#kept)
+      this.#awaitingSync.push({ ...kept, segment, opens: undefined, rows: undefined })
+    this.#kept = []
+    this.#keptBytes = 0
+    return true
   }
 
   #scheduleSync(): void {
-    if (this.#dirty) return
-    this.#dirty = true
-    if (this.#options.sync === 'disk') this.#sync()
-    else setTimeout(() => this.#sync(), syncIntervalMs).unref()
-  }
-
-  #sync(): void {
-    if (this.#closed) return
-    if (this.#syncing) {
-      this.#syncAgain = true
+    if (this.#isSyncScheduled) return
+    if (this.#isDiskAwaited) {
+      this.#isSyncScheduled = this.#syncing !== undefined
+      if (!this.#isSyncScheduled) void this.#sync()
       return
     }
-    this.#syncing = true
-    this.#dirty = false
+    this.#isSyncScheduled = true
+    setTimeout(() => {
+      this.#isSyncScheduled = this.#syncing !== undefined
+      if (!this.#isSyncScheduled) void this.#sync()
+    }, syncIntervalMs).unref()
+  }
+
+  /** One sync runs at a time. Frames that come meanwhile get the next one. */
+  #sync(): Promise<void> {
+    this.#syncing ??= this.#syncAll().finally(() => {
+      this.#syncing = undefined
+      if (!this.#isSyncScheduled) return
+      this.#isSyncScheduled = false
+      if (!this.#closed) void this.#sync()
+    })
+    return this.#syncing
+  }
+
+  async #syncAll(): Promise<void> {
     const waiting = this.#awaitingSync
     this.#awaitingSync = []
-    this.#disk.fdatasync(this.#fd, (error) => {
-      this.#syncing = false
-      if (error !== null && !this.#closed)
-        this.#options.onTrouble(`fdatasync of the journal failed: ${String(error)}`)
-      for (const settle of waiting) settle()
-      if (!this.#syncAgain) return
-      this.#syncAgain = false
-      this.#sync()
-    })
+    const failed = await this.#files.sync()
+    this.#syncFailed ||= failed.size > 0
+    for (const turn of waiting) {
+      if (failed.has(turn.segment)) this.#refuse(turn)
+      else for (const pending of [turn.opens, turn.closes, turn.rows]) pending?.resolve()
+    }
+    if (failed.size === 0) return
+    const [error] = failed.values()
+    if (this.#isDiskAwaited) {
+      // Frames that came meanwhile are behind those whose sync failed.
+      const behind = this.#awaitingSync.filter(({ segment }) => failed.has(segment))
+      this.#awaitingSync = this.#awaitingSync.filter(({ segment }) => !failed.has(segment))
+      for (const turn of behind) this.#refuse(turn)
+      for (const segment of failed.keys()) this.#files.takeBack(segment)
+    }
+    if (!this.#closed) this.#waitForDisk(`fdatasync failed: ${String(error)}`)
+  }
+
+  /** The disk does not have these frames. Guaranteed ones are written again. */
+  #refuse({ opens, rows, ...kept }: AwaitingSync): void {
+    opens?.reject(cannotRecord())
+    rows?.resolve()
+    this.#keep(kept)
   }
 
   /** Returns false when there is no room for a new file: the journal then goes on with the long segment. */
   #rotate(): boolean {
-    const old = this.#fd
-    this.#segment += 1
-    try {
-      this.#fd = this.#openSegment()
-    } catch (error) {
-      this.#segment -= 1
-      this.#waitForRoom(`a new segment cannot be opened: ${String(error)}`)
-      return false
-    }
-    this.#offset = 0
-    this.#starts.set(this.#segment, this.#written)
-    fs.fdatasync(old, () => fs.close(old, () => {}))
-    return true
-  }
-
-  #openSegment(): number {
-    return this.#disk.openSync(join(this.#options.directory, segmentName(this.#segment)), 'wx', 0o600)
+    const error = this.#files.rotate()
+    if (error === undefined) return true
+    this.#waitForDisk(`a new segment cannot be opened: ${String(error)}`)
+    return false
   }
 
   /** Returns false, and takes no room, when the disk has no room for it. */
@@ -307,21 +394,9 @@ export class Journal {
   }
 }
 
-function boundReached(): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
-    { retryAfterSeconds: 5 },
-  )
-}
-
-function diskFull(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The gateway cannot record requests: its disk is full. Try again later.',
-    {
-      cause,
-      retryAfterSeconds: 5,
-    },
-  )
+/** The frames between these starts and ends. */
+function copyOf(bytes: Buffer, spans: readonly number[]): Buffer[] {
+  const frames: Buffer[] = []
+  for (let i = 0; i < spans.length; i += 2) frames.push(Buffer.from(bytes.subarray(spans[i], spans[i + 1])))
+  return frames
 }

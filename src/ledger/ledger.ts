@@ -1,12 +1,12 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { GatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
-import { CommitWaits } from './commit-waits.ts'
-import type { Durability } from './instances.ts'
+import { Commits } from './commits.ts'
+import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
+import { type Cut, Ownership } from './ownership.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
@@ -18,7 +18,6 @@ export interface LedgerOptions {
   durability: Durability
   sync: 'process' | 'disk'
   bounds: {
-    admitMs: number
     durableMs: number
     journalSegmentBytes: number
     journalBytesMax: number
@@ -28,12 +27,13 @@ export interface LedgerOptions {
     shipIntervalMs: number
     shipBatchBytes: number
     shipOnQueryMs: number
+    admitMs: number
     instanceDeadMs: number
     unauthenticatedRowsPerMinute: number
   }
   log: Log
-  /** Another process took this one for dead and adopted its journal. This process must stop writing at once. */
-  onFenced(message: string): void
+  /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
+  onCut: Cut
 }
 
 /** The state of the journal, for the operator. */
@@ -53,19 +53,15 @@ export interface LedgerHealth {
  */
 export class Ledger {
   readonly #options: LedgerOptions
-  readonly #journal: Journal
+  readonly #ownership: Ownership
   readonly #refusals: RefusalAggregator
-  readonly #data: ShipperData
+  readonly #data: Omit<ShipperData, 'directory' | 'instanceId'>
   #worker: Worker
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  readonly #commits = new CommitWaits()
-  /** The length of the journal at the last `commit` message. */
-  #wanted = 0
-  /** Requests that were refused because Postgres did not commit their beginning. */
-  readonly #uncommitted = new WeakSet<OpenRecord>()
-  #lateCommits = 0
+  /** Undefined: DURABILITY=journal. */
+  readonly #commits: Commits | undefined
   /** Callers in one turn of the event loop share a ship. A later caller may have written more, and needs a new one. */
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
@@ -80,22 +76,45 @@ export class Ledger {
 
   private constructor(options: LedgerOptions, directory: string) {
     this.#options = options
-    this.#journal = new Journal({
+    const { bounds, log } = options
+    const root = join(options.dataDir, 'journal')
+    const onTrouble = (message: string | undefined) => this.#noteTrouble(message)
+    this.#ownership = new Ownership({
+      root,
       directory,
-      sync: options.sync,
-      segmentBytes: options.bounds.journalSegmentBytes,
-      bytesMax: options.bounds.journalBytesMax,
-      onTrouble: (message) => this.#noteTrouble(message),
+      instanceId: options.instanceId,
+      instanceDeadMs: bounds.instanceDeadMs,
+      waitMs: bounds.admitMs,
+      journalIn: (directory) =>
+        new Journal({
+          directory,
+          sync: options.sync,
+          segmentBytes: bounds.journalSegmentBytes,
+          bytesMax: bounds.journalBytesMax,
+          onTrouble,
+          onLost: (rows) =>
+            log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
+        }),
+      post: (message) => this.#post(message),
+      onCut: options.onCut,
+      onTrouble,
+      log,
     })
     this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
       write: (open, close) => this.#journal.row(open, close),
     })
+    this.#commits =
+      options.durability === 'journal'
+        ? undefined
+        : new Commits({
+            progress: () => this.#journal.progress,
+            ask: () => this.#post({ type: 'commit' }),
+            ...bounds,
+          })
     this.#data = {
-      root: join(options.dataDir, 'journal'),
-      directory,
-      instanceId: options.instanceId,
+      root,
       durability: options.durability,
       databaseUrl: options.databaseUrl,
       pid: process.pid,
@@ -109,6 +128,23 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
+  /** This process. Its id changes when another process takes it for dead. */
+  get instance(): Readonly<Instance> {
+    return this.#ownership.instance
+  }
+
+  get #journal(): Journal {
+    return this.#ownership.journal
+  }
+
+  /**
+   * This process may have been taken for dead, and this request recorded as orphaned: send nothing for it until the promise
+   * resolves. `onCut` comes before that. Undefined: there is no doubt.
+   */
+  doubtOf(requestId: string): Promise<void> | undefined {
+    return this.#ownership.doubtOf(requestId)
+  }
+
   /** Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes `open`. */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
@@ -118,7 +154,7 @@ export class Ledger {
   /** Write the beginning of a request. Rejects `unavailable` when it cannot: then the request has no row yet. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
-    return this.#journal.open(record)
+    return this.#ownership.open(record)
   }
 
   /**
@@ -126,15 +162,16 @@ export class Ledger {
    * `unavailable` after `admitMs`: then `close` the request.
    */
   async opened(record: OpenRecord): Promise<void> {
-    if (await this.#committed(this.#options.bounds.admitMs)) return
-    this.#uncommitted.add(record)
-    throw notCommitted()
+    await this.#commits?.opened(record)
   }
 
-  /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
+  /**
+   * Write the end of a request, which completes its row. Await it before the last byte goes to the client. Rejects
+   * `unavailable` when the row cannot be what the client would see: end its answer with this error.
+   */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
-    await this.#journal.close(open, record)
-    if (!this.#uncommitted.delete(open)) await this.#rowCommitted()
+    await this.#ownership.close(open, record)
+    await this.#commits?.closed(open)
   }
 
   /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
@@ -142,13 +179,14 @@ export class Ledger {
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
     await (isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record))
-    await this.#refusalCommitted()
+    // Nothing was sent upstream and nothing was spent: it does not wait for a Postgres that is away.
+    if (this.#postgresAway === undefined) await this.#commits?.row()
   }
 
   /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
   async refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
     await this.#refusals.add(open, record)
-    await this.#refusalCommitted()
+    if (this.#postgresAway === undefined) await this.#commits?.row()
   }
 
   /**
@@ -169,7 +207,7 @@ export class Ledger {
       journalBytes: this.#journal.bytes,
       postgresAway: this.#postgresAway,
       trouble: this.#trouble,
-      lateCommits: this.#lateCommits,
+      lateCommits: this.#commits?.late ?? 0,
     }
   }
 
@@ -182,31 +220,11 @@ export class Ledger {
   async #end(deadlineMs: number): Promise<void> {
     this.#ended = true
     await this.#refusals.end()
-    await this.#journal.end()
+    await this.#ownership.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
     clearTimeout(late)
-  }
-
-  /** Nothing was sent upstream and nothing was spent: while Postgres is known to be away, a refusal does not wait for it. */
-  async #refusalCommitted(): Promise<void> {
-    if (this.#postgresAway === undefined) await this.#rowCommitted()
-  }
-
-  async #rowCommitted(): Promise<void> {
-    if (await this.#committed(this.#options.bounds.durableMs)) return
-    this.#lateCommits += 1
-  }
-
-  /** Resolves with whether Postgres has all that the journal has now. With DURABILITY=journal that is of no interest. */
-  async #committed(withinMs: number): Promise<boolean> {
-    if (this.#options.durability === 'journal') return true
-    const { written, shipped } = this.#journal
-    if (shipped >= written) return true
-    if (this.#wanted < written) this.#post({ type: 'commit' })
-    this.#wanted = written
-    return await this.#commits.until(written, withinMs)
   }
 
   #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
@@ -233,7 +251,13 @@ export class Ledger {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(new URL('./shipper.ts', import.meta.url), { workerData: this.#data })
+    const worker = new Worker(new URL('./shipper.ts', import.meta.url), {
+      workerData: {
+        ...this.#data,
+        directory: this.#ownership.directory,
+        instanceId: this.instance.id,
+      } satisfies ShipperData,
+    })
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#onMessage(message))
     worker.on('error', (error) =>
@@ -257,7 +281,7 @@ export class Ledger {
         return
       case 'position':
         this.#journal.shippedTo(message.position)
-        this.#commits.reached(this.#journal.shipped)
+        this.#commits?.reached()
         if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
         return
       case 'adopted':
@@ -277,9 +301,21 @@ export class Ledger {
         this.#postgresAway = undefined
         log.info({}, 'Postgres takes the journal again')
         return
+      case 'live':
+        this.#ownership.confirm(message.token)
+        return
+      case 'gone':
+        this.#ownership.lookAtDirectory()
+        return
       case 'fenced':
-        this.#ended = true
-        this.#options.onFenced(message.message)
+        this.#ownership.begin(message.instanceId)
+        this.#commits?.beginAnew()
+        return
+      case 'carry':
+        this.#ownership.carry(message.frames)
+        return
+      case 'decided':
+        this.#ownership.decide(message.orphaned)
         return
       case 'log':
         log[message.level](message.fields, message.message)
@@ -307,12 +343,4 @@ export class Ledger {
   #post(message: ToShipper): void {
     this.#worker.postMessage(message)
   }
-}
-
-function notCommitted(): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The gateway cannot record requests just now: its database does not answer. Try again later.',
-    { retryAfterSeconds: 5 },
-  )
 }

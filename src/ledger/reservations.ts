@@ -2,12 +2,13 @@ import type { Sql } from 'postgres'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { budgetSourceOf } from './budgets.ts'
+import type { Instance } from './instances.ts'
 import type { PendingReservation, ReservationRequest, Verdict } from './reservation.ts'
 import { ReservationQueue } from './reservation-queue.ts'
 
 export interface ReservationOptions {
   database: Pick<Database, 'money'>
-  instanceId: string
+  instance: Readonly<Instance>
   /** How long Postgres may take to answer. */
   waitMs: number
   /** How long a request waits for money that running requests hold. */
@@ -209,7 +210,7 @@ export class Reservations {
   async #reserve(sql: Sql, batch: PendingReservation[], locked: 'wait' | 'skip'): Promise<Verdicts> {
     const rows = await sql<VerdictRow[]>`
       SELECT request, verdict, pot, left_nano, free_nano FROM try_reserve_money(
-        ${this.#options.instanceId}::uuid,
+        ${this.#options.instance.id}::uuid,
         ${batch.map(({ requestId }) => requestId)}::uuid[],
         ${batch.map(({ accountId }) => accountId)}::uuid[],
         ${batch.map(({ keyId }) => keyId)}::uuid[],

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import type { Batch } from './batch.ts'
+import type { Batch, OpenRequest } from './batch.ts'
 import { settlementOf } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
 import { runWithCopies } from './copy-query.ts'
@@ -48,7 +48,12 @@ export class Shipment {
 
   /** Requests in flight. */
   get openCount(): number {
-    return this.#journal.batches.open.size
+    return this.open.size
+  }
+
+  /** By id as 16 latin1 characters. */
+  get open(): ReadonlyMap<string, OpenRequest> {
+    return this.#journal.batches.open
   }
 
   /** Everything before it is shipped. It goes back when Postgres has lost rows. */
@@ -67,6 +72,11 @@ export class Shipment {
 
   close(): void {
     this.#journal.close()
+  }
+
+  /** As `JournalReader`. */
+  restore(): void {
+    this.#journal.restore()
   }
 
   /** What Postgres does not have. This shipment ships nothing after it. */

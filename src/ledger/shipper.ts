@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
@@ -6,8 +6,10 @@ import { Adopter, markShipped } from './adopter.ts'
 import { type Durability, registerInstance, registration, sendHeartbeat } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { endLost } from './lost.ts'
+import type { FromOwner } from './ownership.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { PositionError, Shipment } from './shipment.ts'
+import { endPredecessor, type Predecessor, Succession, setAsideLate } from './succession.ts'
 
 /**
  * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`: somebody waits
@@ -17,16 +19,23 @@ export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
   | { type: 'commit' }
   | { type: 'end'; deadlineMs: number }
+  | FromOwner
 
 /**
  * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written before it.
- * `away` and `back`: Postgres stopped answering, and answers again.
+ * `away` and `back`: Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the
+ * journal is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with `tail`.
+ * `carry`: frames of that journal which nobody has shipped. `decided`: all of it is read; `orphaned` run here.
  */
 export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
   | { type: 'adopted'; instance: string; orphans: number }
-  | { type: 'fenced'; message: string }
+  | { type: 'live'; token: number }
+  | { type: 'gone' }
+  | { type: 'fenced'; instanceId: string }
+  | { type: 'carry'; frames: Uint8Array }
+  | { type: 'decided'; orphaned: readonly string[] }
   | { type: 'away'; message: string }
   | { type: 'back' }
   | { type: 'log'; level: LogLevel; message: string; fields: object }
@@ -53,7 +62,10 @@ class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
-const heartbeatMs = 5_000
+/** Three in the time after which a silent process counts as dead, and at least one in this time. */
+const heartbeatMsMax = 5_000
+/** A process is called to ship while its heartbeat is younger. */
+const calledMs = 3 * heartbeatMsMax
 /** Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way. */
 const graceMs = 500
 const sweepMs = 5_000
@@ -69,27 +81,50 @@ if (parentPort !== null) void run(parentPort, workerData as ShipperData)
  * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes on this disk.
  * While Postgres is away it waits, and loses nothing.
  */
-async function run(port: MessagePort, data: ShipperData): Promise<void> {
+async function run(port: MessagePort, begun: ShipperData): Promise<void> {
+  /** It has another id and directory after this process was taken for dead. */
+  let data = begun
   const post = (message: FromShipper) => port.postMessage(message)
   const log = relayLog((level, fields, message) => post({ type: 'log', level, message, fields }))
-  const own = new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log })
-  const adopter = new Adopter({
-    ...data,
-    log,
-    onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
-  })
   let requestedShips: { token: number; everyone: boolean }[] = []
   /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
   let endsBy: number | undefined
   let isCommitWanted = false
+  let checks: number[] = []
+  let isRestored = false
+  let succession: Succession | undefined
+  /** The former id of this process, until Postgres has all that its journal had. */
+  let predecessor: Predecessor | undefined
   let wake = () => {}
   port.on('message', (message: ToShipper) => {
-    if (message.type === 'ship') requestedShips.push(message)
-    else if (message.type === 'commit') isCommitWanted = true
-    else {
-      endsBy = performance.now() + message.deadlineMs
-      // A connection that hangs must not keep this thread from its last words.
-      setTimeout(giveUp, message.deadlineMs + graceMs).unref()
+    switch (message.type) {
+      case 'ship':
+        requestedShips.push(message)
+        break
+      case 'commit':
+        isCommitWanted = true
+        break
+      case 'end':
+        endsBy = performance.now() + message.deadlineMs
+        // A connection that hangs must not keep this thread from its last words.
+        setTimeout(giveUp, message.deadlineMs + graceMs).unref()
+        break
+      case 'check':
+        checks.push(message.token)
+        break
+      case 'restored':
+        isRestored = true
+        break
+      case 'tail':
+        data = { ...data, directory: message.directory }
+        succession?.setTail(message)
+        break
+      case 'carried':
+        if (predecessor !== undefined) predecessor.isCarried = true
+        break
+      case 'late':
+        setAsideLate(data.root, log, { ...message, bytes: Buffer.from(message.bytes) })
+        break
     }
     wake()
   })
@@ -105,13 +140,22 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const postShipped = (tokens: readonly number[]) => {
     for (const token of tokens) post({ type: 'shipped', token })
   }
-  const calls = new ShipCalls({
-    instanceId: data.instanceId,
-    waitMs: data.onQueryMs,
-    deadMs: heartbeatMs * 3,
-    onCall: () => wake(),
-    onShipped: postShipped,
+  const partsOf = (data: ShipperData) => ({
+    own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log }),
+    adopter: new Adopter({
+      ...data,
+      log,
+      onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
+    }),
+    calls: new ShipCalls({
+      instanceId: data.instanceId,
+      waitMs: data.onQueryMs,
+      deadMs: calledMs,
+      onCall: () => wake(),
+      onShipped: postShipped,
+    }),
   })
+  let { own, adopter, calls } = partsOf(data)
 
   /** Postgres does not answer. */
   let away = false
@@ -137,6 +181,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       await client.connect()
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
+      if (succession !== undefined) await succeed(client, succession)
       await calls.listen(client)
       await client.query(registerInstance, registration(data))
       await heartbeat(client)
@@ -149,9 +194,21 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     } catch (error) {
       void client.end().catch(() => {})
       if (error instanceof FencedError) {
-        post({ type: 'fenced', message: error.message })
-        port.close()
-        return
+        // As a new process, at once.
+        succession = new Succession({
+          ...data,
+          position: own.position,
+          open: own.open,
+          log,
+          begin: (instanceId) => post({ type: 'fenced', instanceId }),
+          carry: (frames) => post({ type: 'carry', frames }),
+        })
+        continue
+      }
+      if (isMissing(error) && !existsSync(data.directory)) {
+        post({ type: 'gone' })
+        await sleep(retryMs)
+        continue
       }
       if (!away) post({ type: 'away', message: String(error) })
       away = true
@@ -166,21 +223,36 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     }
   }
 
+  async function succeed(client: Client, succeeding: Succession): Promise<void> {
+    const orphaned = await succeeding.run(client)
+    own.close()
+    succession = undefined
+    predecessor = { instanceId: data.instanceId, isCarried: false }
+    data = { ...data, instanceId: succeeding.instanceId }
+    ;({ own, adopter, calls } = partsOf(data))
+    checks = []
+    post({ type: 'decided', orphaned })
+  }
+
   async function shipUntilEnd(client: Client): Promise<void> {
+    const heartbeatMs = Math.min(heartbeatMsMax, data.instanceDeadMs / 3)
     let nextHeartbeat = performance.now() + heartbeatMs
     // After an outage of Postgres all heartbeats are old.
     let nextLost = performance.now() + data.instanceDeadMs
     let nextSweep = 0
     let nextRetirement = performance.now() + retireMs
     const sendHeartbeatWhenDue = async () => {
-      if (performance.now() < nextHeartbeat) return
+      if (checks.length === 0 && performance.now() < nextHeartbeat) return
       await heartbeat(client)
       nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
+      if (isRestored) own.restore()
+      isRestored = false
       // The process has written everything before it posts `end`. A pass that began before may miss the last frames.
       const isLast = endsBy !== undefined
       isCommitWanted = false
+      const mayEnd = predecessor?.isCarried === true ? predecessor.instanceId : undefined
       const answerable = [...requestedShips]
       const calling = calls.takeCalls()
       const end = own.end()
@@ -188,6 +260,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         if (endsBy !== undefined && performance.now() > endsBy) break
         // A long journal must not keep the heartbeat from being sent in time.
         await sendHeartbeatWhenDue()
+      }
+      if (mayEnd !== undefined) {
+        await endPredecessor(client, mayEnd)
+        predecessor = undefined
       }
       if (away) post({ type: 'back' })
       away = false
@@ -216,7 +292,11 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
-      const isIdle = requestedShips.length === 0 && !isCommitWanted && !calls.isCalled && endsBy === undefined
+      const isIdle =
+        [requestedShips, checks].every(({ length }) => length === 0) &&
+        !isCommitWanted &&
+        !calls.isCalled &&
+        endsBy === undefined
       if (isIdle && !isAdopting) await sleep(data.intervalMs)
     }
   }
@@ -235,9 +315,11 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function heartbeat(client: Client): Promise<void> {
+    const asked = checks.length
     const state = await sendHeartbeat(client, data)
     if (state !== 'live')
       throw new FencedError(`instance ${data.instanceId} was taken for dead and adopted by another process`)
+    for (const token of checks.splice(0, asked)) post({ type: 'live', token })
   }
 
   async function finishOwn(client: Client): Promise<void> {
@@ -276,6 +358,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       )
     }
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'
 }
 
 /** A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too. */

@@ -1,4 +1,4 @@
-import { callsIn } from '../ledger/record.ts'
+import { type CloseRecord, callsIn, type OpenRecord } from '../ledger/record.ts'
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from './ending.ts'
 import type { Gateway } from './gateway.ts'
@@ -48,10 +48,20 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
-  if (row.opened !== null) await gateway.ledger.close(open, close)
+  if (row.opened !== null) await closeRow(gateway, arrival, close, row.opened)
   else if (row.identity !== null) await gateway.ledger.refuse(open, close)
   else await gateway.ledger.refuseUnknown(open, close)
   if (keyFreed !== undefined) await keyFreed
+}
+
+async function closeRow(gateway: Gateway, { life }: Arrival, close: CloseRecord, open: OpenRecord) {
+  try {
+    await gateway.ledger.close(open, close)
+  } catch (error) {
+    // The client gets an error, so that its answer must not be kept for repeats.
+    await life.claim?.failed()
+    throw error
+  }
 }
 
 /** `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes. */

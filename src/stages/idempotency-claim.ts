@@ -60,6 +60,11 @@ export class Claim {
     return this.#settle()
   }
 
+  /** Call it when the row cannot say that the request succeeded. Resolves when the key is free for all. */
+  async failed(): Promise<void> {
+    if (!this.#ended) await this.#release()
+  }
+
   keepAsJob(): void {
     if (this.#ended) return
     this.#stop()

@@ -9,6 +9,10 @@ export interface Life {
   place: number
   ended: boolean
   clientGone: boolean
+  /** Its id, once its beginning is in the journal. */
+  inJournal: string | undefined
+  /** Another process has recorded the request as orphaned, or may have: it ends with this error. */
+  cut: GatewayError | undefined
   shuttingDown: boolean
   /** The upstream call, or the wait, of this moment. */
   running: Running | undefined
@@ -34,6 +38,8 @@ export function newLife(): Life {
     place: -1,
     ended: false,
     clientGone: false,
+    inJournal: undefined,
+    cut: undefined,
     shuttingDown: false,
     running: undefined,
     whenClientLeaves: undefined,

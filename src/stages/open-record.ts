@@ -20,6 +20,7 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
   await standing
   // From here on the request has a row, also when Postgres does not commit it in time.
   identified.row.opened = opened
+  identified.life.inJournal = opened.id
   await gateway.ledger.opened(opened)
   return opened
 }

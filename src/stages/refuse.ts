@@ -47,6 +47,9 @@ export async function refuse(
     streamEnd: life.shuttingDown ? 'shutdown' : null,
     target,
     metered,
+  }).catch((cause: unknown) => {
+    // The client gets its error in any case. The row waits for the disk, or another process has written it.
+    requestLog(gateway.log, id).warn({ cause: String(cause) }, 'the row of a refused request is not certain')
   })
   if (life.clientGone || response.destroyed || response.headersSent) return
   const body =

@@ -242,7 +242,7 @@ async function aProcess(
   const keeper = new SecretKeeper(options.secretKey ?? 'a-secret-key-for-tests-of-32-characters')
   const keys = IdempotencyKeys.start({
     database: options.database ?? database,
-    instanceId,
+    instance: { id: instanceId },
     instanceDeadMs: options.deadMs ?? 10_000,
     idempotencyHours: 24,
     answers: {

@@ -40,7 +40,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
   await database.sql`UPDATE accounts SET limited = true, balance_nano = 1000`
   const reservations = new Reservations({
     database,
-    instanceId: randomUUIDv7(),
+    instance: { id: randomUUIDv7() },
     waitMs: 5_000,
     moneyWaitMs: 0,
     lanesMax: 2,

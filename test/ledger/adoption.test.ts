@@ -44,7 +44,7 @@ function startLedger(environment: Record<string, string> = {}, instanceId = rand
       ...environment,
     }).bounds,
     log: relayLog((_level, fields, message) => void logged.push(`${message} ${JSON.stringify(fields)}`)),
-    onFenced: (message) => fenced.push(message),
+    onCut: (_isCut, { message }) => fenced.push(message),
   })
   ledgers.push(ledger)
   return ledger

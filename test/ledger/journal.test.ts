@@ -10,6 +10,7 @@ import { ownLayout } from '../../src/ledger/layout.ts'
 import { uuidText } from '../../src/ledger/tuple.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
+import { until } from '../support/until.ts'
 
 let directory: string
 const trouble: (string | undefined)[] = []
@@ -54,6 +55,7 @@ function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
     openSync: fs.openSync,
     ftruncateSync: fs.ftruncateSync,
     fdatasync: fs.fdatasync,
+    fsync: fs.fsync,
     writeSync(...parts: Parameters<typeof fs.writeSync>): number {
       disk.writes += 1
       if (!disk.full) return fs.writeSync(...parts)
@@ -208,5 +210,168 @@ test('with sync disk a request waits for fdatasync', async () => {
   expect(synced).toBe(1)
   await Promise.all([journal.open(anOpen()), journal.open(anOpen())])
   expect(synced).toBe(2)
+  await journal.end()
+})
+
+/** A disk whose syncs the test ends. `written`: the descriptors of the writes, in order. */
+function heldDisk() {
+  const held: { fd: number; end(error?: Error): void }[] = []
+  const written: number[] = []
+  const disk: JournalDisk = {
+    ...fillableDisk(),
+    writeSync: ((fd: number, ...rest: [Buffer, number, number, number]) => {
+      written.push(fd)
+      return fs.writeSync(fd, ...rest)
+    }) as typeof fs.writeSync,
+    fdatasync: ((fd: number, done: fs.NoParamCallback) => {
+      held.push({ fd, end: (error) => done(error ?? null) })
+    }) as typeof fs.fdatasync,
+  }
+  return { disk, held, written }
+}
+
+/** True when the promise is settled after all that can happen now has happened. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false
+  void promise.then(
+    () => {
+      settled = true
+    },
+    () => {
+      settled = true
+    },
+  )
+  // Each turn takes events of files, too.
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  return settled
+}
+
+/** The real disk, except that its syncs fail while `fails` is set. */
+function failingDisk() {
+  const disk: JournalDisk & { fails: boolean } = {
+    ...fillableDisk(),
+    fails: false,
+    fdatasync: ((fd: number, done: fs.NoParamCallback) =>
+      disk.fails
+        ? setImmediate(() => done(new Error('EIO: i/o error')))
+        : fs.fdatasync(fd, done)) as typeof fs.fdatasync,
+  }
+  return disk
+}
+
+test('with sync disk a request waits for the sync of the file that has its own bytes, also when a new segment begins', async () => {
+  const { disk, held, written } = heldDisk()
+  // Each turn fills a segment.
+  const journal = start({ sync: 'disk', segmentBytes: 1, disk })
+  const first = journal.open(anOpen())
+  await until(() => held.length === 1)
+  const second = journal.open(anOpen())
+  await until(() => listSegments(directory).length === 3)
+  held[0]?.end()
+  await first
+  const synced = [held[0]?.fd]
+  let isSecondSynced = false
+  void second.then(() => {
+    isSecondSynced = true
+  })
+  for (let i = 1; !isSecondSynced; i++) {
+    await until(() => isSecondSynced || held.length > i)
+    if (!isSecondSynced) synced.push(held[i]?.fd)
+    held[i]?.end()
+  }
+  expect(synced.slice(0, 2)).toEqual(written.slice(0, 2))
+  disk.fdatasync = fs.fdatasync
+  for (const { end } of held) end()
+  await journal.end()
+})
+
+test('with sync disk a request waits until the name of a new segment is on the disk', async () => {
+  const folders: (() => void)[] = []
+  const disk = fillableDisk()
+  disk.fsync = ((fd: number, done: fs.NoParamCallback) => {
+    expect(fs.fstatSync(fd).isDirectory()).toBe(true)
+    folders.push(() => fs.fsync(fd, done))
+  }) as typeof fs.fsync
+  const journal = start({ sync: 'disk', disk })
+  const opened = journal.open(anOpen())
+  await until(() => folders.length === 1)
+  expect(await isSettled(opened)).toBe(false)
+  disk.fsync = fs.fsync
+  folders[0]?.()
+  // Its parent has the name of the directory.
+  await opened
+  await journal.end()
+})
+
+test('a sync that fails refuses what it would open, and what it would end waits for a disk that works again', async () => {
+  const disk = failingDisk()
+  const journal = start({ sync: 'disk', disk })
+  const running = anOpen()
+  await journal.open(running)
+  disk.fails = true
+  const refused = anOpen()
+  const opened = journal.open(refused)
+  const closed = journal.close(running, aClose())
+  await expect(opened).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 5 })
+  expect(await isSettled(closed)).toBe(false)
+  expect(trouble.at(-1)).toContain('EIO')
+  await expect(journal.open(anOpen())).rejects.toMatchObject({ kind: 'unavailable' })
+  // The row of a refused request promises nothing.
+  await journal.row(refused, aClose())
+  disk.fails = false
+  await closed
+  await until(() => trouble.at(-1) === undefined)
+  await journal.open(anOpen())
+  // Once: the bytes of the failed sync are taken back.
+  expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close', 'open', 'close', 'open'])
+  expect(listSegments(directory)).toEqual([0, 1])
+  await journal.end()
+})
+
+test('with sync disk the end of a request is refused when the disk goes on to fail, and is written in the end', async () => {
+  const disk = failingDisk()
+  const journal = start({ sync: 'disk', disk })
+  const running = anOpen()
+  await journal.open(running)
+  disk.fails = true
+  await expect(journal.close(running, aClose())).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(framesOnDisk().map(({ kind }) => kind)).not.toContain('close')
+  disk.fails = false
+  await until(() => trouble.at(-1) === undefined)
+  expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close'])
+  await journal.end()
+}, 30_000)
+
+test('a sync in the background that fails is said, and said to be over', async () => {
+  const disk = failingDisk()
+  const journal = start({ disk })
+  disk.fails = true
+  await journal.row(anOpen(), aClose())
+  await until(() => trouble.at(-1)?.includes('EIO'))
+  disk.fails = false
+  await until(() => trouble.length > 1 && trouble.at(-1) === undefined)
+  await journal.open(anOpen())
+  expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close', 'open'])
+  await journal.end()
+})
+
+test('rows for which neither the disk nor the memory has room are counted', async () => {
+  const disk = fillableDisk()
+  let lost = 0
+  const journal = start({
+    disk,
+    onLost: (rows) => {
+      lost += rows
+    },
+  })
+  disk.full = true
+  const body = Buffer.alloc(1024 * 1024, 'x')
+  for (let i = 0; i < 70; i++) await journal.row(anOpen({ body }), aClose())
+  disk.full = false
+  await until(() => trouble.length > 0 && trouble.at(-1) === undefined)
+  const kept = framesOnDisk().filter(({ kind }) => kind === 'close').length
+  expect(kept).toBeGreaterThan(60)
+  expect(lost).toBe(70 - kept)
+  expect(lost).toBeGreaterThan(0)
   await journal.end()
 })

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import { readFrame } from '../../src/ledger/frame.ts'
 import { ownLayout } from '../../src/ledger/layout.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
+import type { OpenRecord } from '../../src/ledger/record.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -36,7 +37,7 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', JOURNAL_KEEP_MS: '0', ...environment }).bounds,
     log,
-    onFenced: (message) => logged.push(message),
+    onCut: () => {},
   })
 }
 
@@ -218,14 +219,40 @@ test('many requests of unknown callers from one address become counted rows that
   ledger = startLedger()
 })
 
-test('a process that was thought dead learns it, and stops shipping', async () => {
-  ledger = startLedger()
-  const instances = () => database.sql`SELECT id FROM instances`
-  await expect.poll(async () => (await instances()).length, { timeout: 10_000 }).toBe(1)
+test('a process that was taken for dead goes on under another id, with all that nobody has shipped', async () => {
+  ledger = startLedger({ INSTANCE_DEAD_MS: '3000', SHIP_INTERVAL_MS: '20' })
+  const running = anOpen()
+  await ledger.open(running)
+  await ledger.shipNow()
+  const before = ledger.instance.id
   await database.sql`UPDATE instances SET state = 'adopted'`
-  await until(() => logged.some((line) => line.includes('taken for dead')))
-  await ledger.end(1_000)
+  const requests = await someRows(ledger, 20)
+  await until(() => logged.some((line) => line.includes('was taken for dead')))
+  await until(() => logged.some((line) => line.includes('this process goes on')))
+  expect(ledger.instance.id).not.toBe(before)
+  requests.push(...(await someRows(ledger, 5)))
+  // Nobody has recorded it as orphaned.
+  await ledger.close(running, aClose())
+  await ledger.shipNow()
+  const rows = await database.sql`SELECT id, outcome, endpoint FROM requests ORDER BY id`
+  expect(rows.map(({ id }) => id)).toEqual([running, ...requests].map(({ id }) => id).toSorted())
+  expect(new Set(rows.map(({ outcome, endpoint }) => `${outcome} ${endpoint}`))).toEqual(
+    new Set([`${aClose().outcome} ${running.endpoint}`]),
+  )
+  expect(await database.sql`SELECT state FROM instances ORDER BY state`).toEqual([
+    { state: 'adopted' },
+    { state: 'live' },
+  ])
 })
+
+async function someRows(ledger: Ledger, count: number): Promise<OpenRecord[]> {
+  const opens = Array.from({ length: count }, () => anOpen())
+  for (const open of opens) {
+    await ledger.open(open)
+    await ledger.close(open, aClose())
+  }
+  return opens
+}
 
 test('a usage query learns when the log is behind', async () => {
   const elsewhere = url
@@ -247,7 +274,7 @@ test('a journal that cannot be shipped grows to about twice its bound, and still
     sync: 'process',
     bounds,
     log,
-    onFenced: () => {},
+    onCut: () => {},
     ...away,
   })
   const keyId = randomUUIDv7()

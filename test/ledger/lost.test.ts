@@ -71,7 +71,7 @@ test('the journal of a lost process is still shipped completely when it returns'
     sync: 'process',
     bounds,
     log: silentLog,
-    onFenced: () => {},
+    onCut: () => {},
   })
   try {
     const state = async () =>

@@ -31,7 +31,7 @@ function start({
   }
   const reservations = new Reservations({
     database: database ?? bed.database,
-    instanceId: instance,
+    instance: { id: instance },
     waitMs,
     moneyWaitMs,
     lanesMax,

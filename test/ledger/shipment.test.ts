@@ -151,3 +151,26 @@ test('requests that end batches and segments after their start have complete row
   expect(rows).toEqual(expected.sort((a, b) => (a.id < b.id ? -1 : 1)))
   expect((await client.query('SELECT count(*)::int AS n FROM request_payloads')).rows).toEqual([{ n: 40 }])
 })
+
+test('a close frame that stands twice in a journal, as after a failed sync, is one row and one charge', async () => {
+  const tenantId = randomUUIDv7()
+  await client.query(`INSERT INTO tenants (id, name, managed_by) VALUES ($1, 'some', 'admin')`, [tenantId])
+  await client.query(`INSERT INTO accounts (id, limited, balance_nano) VALUES ($1, true, 5000)`, [tenantId])
+  const { directory, journal } = startJournal('twice')
+  const open = anOpen({ tenantId, keyId: randomUUIDv7(), reservedAccountId: tenantId })
+  await journal.open(open)
+  await journal.close(open, aClose({ accountId: tenantId, costNano: 2_000n, attempts: [anAttempt()] }))
+  await journal.end()
+  const bytes = readFileSync(join(directory, segmentName(0)))
+  const first = readFrame(bytes, 0)
+  if (typeof first === 'string') throw new Error('no frame')
+  writeFileSync(join(directory, segmentName(1)), bytes.subarray(first.bytes))
+  const shipment = shipmentOf(directory)
+  await shipAll(shipment)
+  shipment.close()
+  expect((await client.query('SELECT id, cost_nano FROM requests')).rows).toEqual([
+    { id: open.id, cost_nano: '2000' },
+  ])
+  expect((await client.query('SELECT balance_nano FROM accounts')).rows).toEqual([{ balance_nano: '3000' }])
+  expect((await client.query('SELECT amount_nano FROM entries')).rows).toEqual([{ amount_nano: '-2000' }])
+})

@@ -47,9 +47,7 @@ export async function startInProcess(
     DRAIN_ON_SHUTDOWN_MS: '500',
     ...env,
   })
-  const context = await openContext(config, {}, makeLog('silent'), (message) => {
-    throw new Error(message)
-  })
+  const context = await openContext(config, {}, makeLog('silent'))
   const server = makeServer(context, intakeOf(context, makeApp(context)))
   prepare(server)
   await listen(server, { host: '127.0.0.1', port: 0 })

@@ -1,0 +1,79 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Admitted } from '../stages/admit.ts'
+import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
+
+/**
+ * Holds the events of an upstream back while this process may have been taken for dead, because another process may have
+ * recorded the request as orphaned: its client must then see nothing more but an error.
+ */
+export class DoubtfulListener implements Listener {
+  readonly #ledger: Pick<Ledger, 'doubtOf'>
+  readonly #admitted: Pick<Admitted, 'id' | 'life'>
+  readonly #next: Listener
+  /** Undefined: there is no doubt. */
+  #held: (() => void)[] | undefined
+
+  constructor(ledger: Pick<Ledger, 'doubtOf'>, admitted: Pick<Admitted, 'id' | 'life'>, next: Listener) {
+    this.#ledger = ledger
+    this.#admitted = admitted
+    this.#next = next
+  }
+
+  isWanted(): boolean {
+    return this.#admitted.life.cut === undefined && this.#next.isWanted?.() !== false
+  }
+
+  start(call: UpstreamCall, status: number, headers: ResponseHeaders): void {
+    if (this.#isHeld(call)) this.#hold(() => this.#next.start(call, status, headers))
+    else this.#next.start(call, status, headers)
+  }
+
+  data(call: UpstreamCall, chunk: Buffer): void {
+    if (this.#isHeld(call)) this.#hold(() => this.#next.data(call, chunk))
+    else this.#next.data(call, chunk)
+  }
+
+  end(): void {
+    if (this.#isHeld()) this.#hold(() => this.#next.end())
+    else this.#next.end()
+  }
+
+  fail(error: GatewayError, sent: boolean): void {
+    if (this.#admitted.life.cut === undefined && this.#isHeld())
+      this.#hold(() => this.#next.fail(error, sent))
+    else {
+      this.#held = undefined
+      this.#next.fail(this.#admitted.life.cut ?? error, sent)
+    }
+  }
+
+  #isHeld(call?: UpstreamCall): boolean {
+    if (this.#held !== undefined) return true
+    const doubt = this.#ledger.doubtOf(this.#admitted.id)
+    if (doubt === undefined) return false
+    this.#held = []
+    call?.pause()
+    void doubt.then(() => this.#release(call))
+    return true
+  }
+
+  #hold(event: () => void): void {
+    this.#held?.push(event)
+  }
+
+  #release(call: UpstreamCall | undefined): void {
+    const held = this.#held
+    // Undefined: the call was aborted meanwhile, and its listener knows.
+    if (held === undefined) return
+    this.#held = undefined
+    const { cut } = this.#admitted.life
+    if (cut !== undefined) {
+      // The call had ended before it could be aborted.
+      this.#next.fail(cut, true)
+      return
+    }
+    for (const event of held) event()
+    call?.resume()
+  }
+}

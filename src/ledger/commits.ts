@@ -1,0 +1,72 @@
+import { GatewayError } from '../canonical/error.ts'
+import { CommitWaits } from './commit-waits.ts'
+import type { OpenRecord } from './record.ts'
+
+export interface CommitsOptions {
+  /** Of the present journal. */
+  progress(): { written: number; shipped: number }
+  /** Have the shipper ship now. */
+  ask(): void
+  admitMs: number
+  durableMs: number
+}
+
+/** With DURABILITY=postgres: the waits until Postgres has committed what stands in the journal. */
+export class Commits {
+  readonly #options: CommitsOptions
+  #waits = new CommitWaits()
+  /** The length of the journal when the shipper was last asked. */
+  #asked = 0
+  /** Requests that were refused because Postgres did not commit their beginning. */
+  readonly #refused = new WeakSet<OpenRecord>()
+  #late = 0
+
+  constructor(options: CommitsOptions) {
+    this.#options = options
+  }
+
+  /** Answers that ended after `durableMs`, before Postgres had their rows. */
+  get late(): number {
+    return this.#late
+  }
+
+  /** Wait for the beginning of a request. Rejects `unavailable` after `admitMs`. */
+  async opened(record: OpenRecord): Promise<void> {
+    if (await this.#committed(this.#options.admitMs)) return
+    this.#refused.add(record)
+    throw new GatewayError(
+      'unavailable',
+      'The gateway cannot record requests just now: its database does not answer. Try again later.',
+      { retryAfterSeconds: 5 },
+    )
+  }
+
+  /** Wait for the row of a request. One that was refused for want of Postgres does not wait again. */
+  async closed(open: OpenRecord): Promise<void> {
+    if (!this.#refused.delete(open)) await this.row()
+  }
+
+  /** Wait for what was written, for at most `durableMs`. */
+  async row(): Promise<void> {
+    if (!(await this.#committed(this.#options.durableMs))) this.#late += 1
+  }
+
+  /** Postgres has more than before. */
+  reached(): void {
+    this.#waits.reached(this.#options.progress().shipped)
+  }
+
+  /** The journal is another one: nobody knows how much of the former one Postgres has. */
+  beginAnew(): void {
+    this.#waits.giveUp()
+    this.#asked = 0
+  }
+
+  async #committed(withinMs: number): Promise<boolean> {
+    const { written, shipped } = this.#options.progress()
+    if (shipped >= written) return true
+    if (this.#asked < written) this.#options.ask()
+    this.#asked = written
+    return await this.#waits.until(written, withinMs)
+  }
+}

@@ -1,0 +1,255 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Log } from '../telemetry/log.ts'
+import { Fence } from './fence.ts'
+import { writeCloseFrame, writeOpenFrame } from './frame.ts'
+import type { Instance } from './instances.ts'
+import type { Journal } from './journal.ts'
+import { claimJournalDirectory } from './journal-directory.ts'
+import { cannotRecord } from './journal-refusals.ts'
+import type { CloseRecord, OpenRecord } from './record.ts'
+import type { LateFrames, Tail } from './succession.ts'
+import { TupleWriter } from './tuple.ts'
+
+/** End the requests of which `isCut` is true with this error. Their rows say `orphaned`, or what they come to. */
+export type Cut = (isCut: (requestId: string) => boolean, error: GatewayError) => void
+
+/**
+ * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory is there again. `carried`: the new
+ * journal has all frames of `carry`.
+ */
+export type FromOwner =
+  | { type: 'check'; token: number }
+  | ({ type: 'tail'; directory: string } & Tail)
+  | ({ type: 'late' } & LateFrames)
+  | { type: 'restored' }
+  | { type: 'carried' }
+
+export interface OwnershipOptions {
+  /** The folder of all journals. */
+  root: string
+  directory: string
+  instanceId: string
+  instanceDeadMs: number
+  /** The longest wait for Postgres after a pause. */
+  waitMs: number
+  /** Opens a journal in this directory. */
+  journalIn(directory: string): Journal
+  post(message: FromOwner): void
+  onCut: Cut
+  onTrouble(message: string | undefined): void
+  log: Log
+}
+
+/** Time between two looks whether the directory is still there. */
+const lookMs = 1_000
+const heartbeatMs = 5_000
+
+/**
+ * The journal of this process, for as long as this process lives: it begins a new one when it was taken for dead, and writes
+ * it again when somebody deletes its directory. Requests that another process has recorded as orphaned are cut.
+ */
+export class Ownership {
+  readonly #options: OwnershipOptions
+  readonly instance: Instance
+  readonly #fence: Fence
+  readonly #timer: NodeJS.Timeout
+  #journal: Journal
+  #directory: string
+  /** The requests that run here and are recorded as orphaned, and the id of this process at that time. */
+  readonly #orphaned = new Map<string, string>()
+  #succession: Handover | undefined
+  #isDirectoryLost = false
+  #late: LateFrames | undefined
+  readonly #carrying: Promise<void>[] = []
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options
+    this.instance = { id: options.instanceId }
+    this.#directory = options.directory
+    this.#journal = options.journalIn(options.directory)
+    const { instanceDeadMs } = options
+    this.#fence = new Fence({
+      // A process that stands still is adopted `instanceDeadMs` after its last heartbeat.
+      pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
+      waitMs: options.waitMs,
+      ask: (token) => options.post({ type: 'check', token }),
+      onUnanswered: (since) => options.onCut((id) => id < since, cut()),
+    })
+    this.#timer = setInterval(() => this.lookAtDirectory(), lookMs).unref()
+  }
+
+  get journal(): Journal {
+    return this.#journal
+  }
+
+  get directory(): string {
+    return this.#directory
+  }
+
+  /** See `Fence.doubtOf`. */
+  doubtOf(requestId: string): Promise<void> | undefined {
+    return this.#fence.doubtOf(requestId)
+  }
+
+  open(record: OpenRecord): Promise<void> {
+    if (this.#isDirectoryLost) return Promise.reject(cannotRecord())
+    const doubt = this.#fence.doubt()
+    if (doubt === undefined) return this.#journal.open(record)
+    // The caller reuses the memory.
+    const kept = { ...record, body: record.body === null ? null : Buffer.from(record.body) }
+    return doubt.then(() => this.#journal.open(kept))
+  }
+
+  /** Rejects when another process has recorded the request as orphaned: its client must not see a good end. */
+  close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    const doubt = this.#fence.doubtOf(open.id)
+    if (doubt === undefined && this.#orphaned.size === 0 && this.#succession === undefined)
+      return this.#journal.close(open, record)
+    return this.#closeInDoubt(open, record, doubt)
+  }
+
+  async #closeInDoubt(open: OpenRecord, record: CloseRecord, doubt: Promise<void> | undefined) {
+    await doubt
+    const succession = this.#succession
+    if (succession === undefined || open.id > succession.since) return this.#closeDecided(open, record)
+    // Postgres does not say in time whether it is orphaned: the client gets an error, and the frame waits.
+    void succession.decided.promise.then(() => this.#closeDecided(open, record)).catch(() => {})
+    throw cut()
+  }
+
+  async #closeDecided(open: OpenRecord, record: CloseRecord): Promise<void> {
+    const instance = this.#orphaned.get(open.id)
+    if (instance === undefined) return this.#journal.close(open, record)
+    this.#orphaned.delete(open.id)
+    this.#setAside(instance, open, record)
+    throw cut()
+  }
+
+  /** Another process has adopted the journal. Go on as `instanceId`, which Postgres knows. */
+  begin(instanceId: string): void {
+    let directory: string
+    let journal: Journal
+    try {
+      directory = claimJournalDirectory(this.#options.root, instanceId)
+      journal = this.#options.journalIn(directory)
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, 'a new journal cannot be begun; it is tried again')
+      setTimeout(() => this.begin(instanceId), lookMs).unref()
+      return
+    }
+    const before = this.instance.id
+    this.#options.log.error(
+      { before, instance: instanceId },
+      'this process was taken for dead and adopted by another process; it goes on with a new journal',
+    )
+    const old = this.#journal
+    const { segments, carryTo } = old.leave()
+    const since = this.#fence.raise()
+    this.#succession = { old, before, carryTo, since, decided: Promise.withResolvers() }
+    this.#journal = journal
+    this.#directory = directory
+    this.instance.id = instanceId
+    this.#options.post({
+      type: 'tail',
+      directory,
+      segments: segments.map(({ number, fd, end }) => ({ number, fd, end })),
+    })
+  }
+
+  /** Write frames of the adopted journal that the adopter has not seen. */
+  carry(frames: Uint8Array): void {
+    this.#carrying.push(this.#journal.carry(Buffer.from(frames)))
+  }
+
+  /** The new journal has all that the adopter has not seen. `orphaned`: requests that run here. */
+  decide(orphaned: readonly string[]): void {
+    const succession = this.#succession
+    if (succession === undefined) return
+    this.#succession = undefined
+    // A frame that the disk refuses waits in memory, and stays in the former journal.
+    void Promise.all(this.#carrying.splice(0)).then(
+      () => this.#options.post({ type: 'carried' }),
+      () => {},
+    )
+    for (const id of orphaned) this.#orphaned.set(id, succession.before)
+    succession.carryTo(this.#journal)
+    succession.decided.resolve()
+    void succession.old.end().catch(() => {})
+    this.#options.onCut((id) => this.#orphaned.has(id), cut())
+    this.#fence.end()
+    this.#options.log.warn(
+      { instance: this.instance.id, orphaned: orphaned.length },
+      'this process goes on; its running requests that were recorded as orphaned are cut',
+    )
+  }
+
+  confirm(token: number): void {
+    this.#fence.confirm(token)
+  }
+
+  /** Make the directory of the journal again if somebody has deleted it. */
+  lookAtDirectory(): void {
+    if (!this.#journal.isGone()) return
+    const { onTrouble, log } = this.#options
+    try {
+      const lostBytes = this.#journal.restore()
+      log.error(
+        { directory: this.#directory, lostBytes },
+        'the directory of the journal was deleted; it is written again, and the process goes on',
+      )
+      if (this.#isDirectoryLost) onTrouble(undefined)
+      this.#isDirectoryLost = false
+      this.#options.post({ type: 'restored' })
+    } catch (error) {
+      this.#isDirectoryLost = true
+      onTrouble(`The directory of the journal was deleted and cannot be made again: ${error}`)
+    }
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#fence.stop()
+    await this.#journal.end()
+  }
+
+  /** All frames of a turn of the event loop go to one folder. */
+  #setAside(instance: string, open: OpenRecord, record: CloseRecord): void {
+    const out = new TupleWriter(1024)
+    writeOpenFrame(out, { ...open, body: null })
+    writeCloseFrame(out, open, record)
+    const late = this.#late
+    if (late === undefined) setImmediate(() => this.#postLate())
+    this.#late = {
+      instance,
+      segment: lateSegment,
+      at: late?.at ?? Date.now(),
+      bytes: Buffer.concat([late?.bytes ?? Buffer.alloc(0), out.written]),
+      requests: (late?.requests ?? 0) + 1,
+    }
+  }
+
+  #postLate(): void {
+    if (this.#late !== undefined) this.#options.post({ type: 'late', ...this.#late })
+    this.#late = undefined
+  }
+}
+
+/** From the first frame that goes to the new journal until Postgres has said which requests are orphaned. */
+interface Handover {
+  old: Journal
+  before: string
+  carryTo(next: Journal): void
+  since: string
+  decided: PromiseWithResolvers<void>
+}
+
+/** Frames that never were in a segment. */
+const lateSegment = 99_999_999
+
+function cut(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'This gateway process stood still for so long that another one recorded this request as lost. The answer is cut here. Try again.',
+    { retryAfterSeconds: 1 },
+  )
+}

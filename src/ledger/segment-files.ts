@@ -1,0 +1,301 @@
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import { remakeJournalDirectory, segmentName } from './journal-directory.ts'
+import type { JournalPosition } from './journal-reader.ts'
+import { ownLayout, writeLayout } from './layout.ts'
+
+export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync' | 'fsync'>
+
+/** A segment of which Postgres does not have all frames yet. */
+export interface Segment {
+  readonly number: number
+  /** -1: closed. */
+  fd: number
+  end: number
+  /** Bytes before it have survived a power failure since they were synced. */
+  synced: number
+  /** The directory was synced after this file was made. */
+  hasName: boolean
+}
+
+export interface SegmentFilesOptions {
+  directory: string
+  segmentBytes: number
+  disk: JournalDisk
+}
+
+/** The shipped position of an older segment is not counted. */
+const segmentsKnown = 10_000
+/** The most segments that stay open. An older one cannot be written again when the directory is deleted. */
+const openMax = 512
+const copyBytes = 1024 * 1024
+
+/**
+ * The files that a journal is written to, one after the other. Each stays open until Postgres has its frames: the journal can
+ * then be written again when somebody deletes its directory.
+ */
+export class SegmentFiles {
+  readonly #options: SegmentFilesOptions
+  readonly #open = new Map<number, Segment>()
+  readonly #dirty = new Set<Segment>()
+  /** Descriptors to close when no sync runs. */
+  #unused: number[] = []
+  #isSyncing = false
+  #current: Segment
+  #written = 0
+  #shipped = 0
+  /** How many bytes were written before each segment. */
+  readonly #starts = new Map<number, number>([[0, 0]])
+  /** Bytes of segments that were closed before Postgres had them. */
+  #unreadable = 0
+
+  constructor(options: SegmentFilesOptions) {
+    this.#options = options
+    writeLayout(options.directory, ownLayout)
+    this.#current = this.#make(0)
+  }
+
+  /** Bytes on the disk: written, and not yet shipped. */
+  get bytes(): number {
+    return this.#written - this.#shipped
+  }
+
+  /** Bytes ever written, and how many of them Postgres has. */
+  get progress(): { written: number; shipped: number } {
+    return { written: this.#written, shipped: this.#shipped }
+  }
+
+  get current(): Segment {
+    return this.#current
+  }
+
+  get isFull(): boolean {
+    return this.#current.end >= this.#options.segmentBytes
+  }
+
+  /** The segments that are open, oldest first. */
+  get all(): readonly Segment[] {
+    return [...this.#open.values()]
+  }
+
+  /** Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the error. */
+  write(bytes: Buffer): unknown {
+    const { disk } = this.#options
+    const segment = this.#current
+    let at = 0
+    try {
+      while (at < bytes.length) {
+        at += disk.writeSync(segment.fd, bytes, at, bytes.length - at, segment.end + at)
+      }
+    } catch (error) {
+      // When this fails too, readers stop at the torn frame. The next write starts at the same offset.
+      this.#truncate(segment)
+      return error
+    }
+    segment.end += bytes.length
+    this.#written += bytes.length
+    this.#dirty.add(segment)
+    return undefined
+  }
+
+  /** Begin the next segment. After an error, which it returns, the journal goes on with this one. */
+  rotate(): unknown {
+    const next = this.#current.number + 1
+    try {
+      this.#current = this.#make(next)
+    } catch (error) {
+      return error
+    }
+    this.#starts.set(next, this.#written)
+    const [oldest] = this.#open.values()
+    if (this.#open.size > openMax && oldest !== undefined) {
+      this.#unreadable += oldest.end
+      this.#release(oldest)
+    }
+    return undefined
+  }
+
+  /** Postgres has everything before this position. It goes back when Postgres has lost rows. */
+  shippedTo({ segment: number, at }: JournalPosition): void {
+    const start = this.#starts.get(number)
+    if (start === undefined) return
+    this.#shipped = start + at
+    this.#starts.delete(number - segmentsKnown)
+    for (const segment of this.#open.values()) {
+      if (segment.number >= number) break
+      this.#release(segment)
+    }
+    if (this.#open.size === 1) this.#unreadable = 0
+  }
+
+  /** Sync what was written before the call. Resolves with the segments for which that failed, and why. */
+  async sync(): Promise<ReadonlyMap<Segment, unknown>> {
+    const failed = new Map<Segment, unknown>()
+    const dirty = [...this.#dirty]
+    this.#dirty.clear()
+    this.#isSyncing = true
+    for (const segment of dirty) {
+      const error = await this.#syncOne(segment)
+      if (error !== null) failed.set(segment, error)
+    }
+    this.#isSyncing = false
+    for (const segment of failed.keys()) this.#dirty.add(segment)
+    this.#closeUnused()
+    return failed
+  }
+
+  /** Take back the bytes that were not synced. They may be on the disk nevertheless, and may be shipped. */
+  takeBack(segment: Segment): void {
+    const bytes = segment.end - segment.synced
+    segment.end = segment.synced
+    this.#truncate(segment)
+    this.#written -= bytes
+    for (const [number, start] of this.#starts)
+      if (number > segment.number) this.#starts.set(number, start - bytes)
+  }
+
+  /** True: somebody has deleted the directory, or the file that we write to. */
+  isGone(): boolean {
+    try {
+      const there = fs.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
+      return there === undefined || there.ino !== fs.fstatSync(this.#current.fd).ino
+    } catch {
+      return true
+    }
+  }
+
+  /**
+   * Make the directory again, with all that Postgres does not have. Throws when the disk does not take it; call it again then.
+   * Returns how many bytes are lost, because their files could not be read.
+   */
+  restore(): number {
+    const { directory } = this.#options
+    remakeJournalDirectory(directory)
+    writeLayout(directory, ownLayout)
+    let lost = this.#unreadable
+    for (const segment of this.#open.values()) {
+      const path = this.#pathOf(segment)
+      if (isFileOf(path, segment.fd)) continue
+      if (!this.#copy(segment, path)) lost += segment.end
+    }
+    this.#unreadable = 0
+    return lost
+  }
+
+  /** Sync and close all files. */
+  async end(): Promise<void> {
+    await this.sync()
+    for (const segment of this.#open.values()) this.#release(segment)
+  }
+
+  #make(number: number): Segment {
+    const path = join(this.#options.directory, segmentName(number))
+    const fd = this.#options.disk.openSync(path, 'wx+', 0o600)
+    const segment: Segment = { number, fd, end: 0, synced: 0, hasName: false }
+    this.#open.set(number, segment)
+    this.#dirty.add(segment)
+    return segment
+  }
+
+  async #syncOne(segment: Segment): Promise<unknown> {
+    const { disk, directory } = this.#options
+    // A segment that Postgres has needs no disk.
+    while (segment.fd !== -1) {
+      const { fd, end } = segment
+      const error = await new Promise<unknown>((resolve) => disk.fdatasync(fd, resolve))
+      // The directory was made again meanwhile.
+      if (segment.fd !== fd) continue
+      if (error !== null) return error
+      if (!segment.hasName) {
+        const unnamed =
+          (await this.#syncDirectory(directory)) ?? (await this.#syncDirectory(dirname(directory)))
+        if (unnamed !== null) return unnamed
+        segment.hasName = true
+      }
+      segment.synced = end
+      return null
+    }
+    return null
+  }
+
+  /** A file that was synced, in a directory that was not, may have no name after a power failure. */
+  async #syncDirectory(directory: string): Promise<unknown> {
+    const { disk } = this.#options
+    let fd: number
+    try {
+      fd = fs.openSync(directory, 'r')
+    } catch (error) {
+      return error
+    }
+    const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
+    fs.closeSync(fd)
+    return error
+  }
+
+  /** False: the old file cannot be read to its end. The new one has zeros there. */
+  #copy(segment: Segment, path: string): boolean {
+    const draft = `${path}.draft`
+    const fd = fs.openSync(draft, 'w+', 0o600)
+    let isRead = true
+    const chunk = Buffer.allocUnsafe(copyBytes)
+    try {
+      for (let at = 0; at < segment.end; ) {
+        const length = Math.min(chunk.length, segment.end - at)
+        const bytes = tryToRead(segment.fd, chunk, length, at)
+        isRead = bytes > 0
+        if (!isRead) break
+        fs.writeSync(fd, chunk, 0, bytes, at)
+        at += bytes
+      }
+      fs.renameSync(draft, path)
+    } catch (error) {
+      fs.closeSync(fd)
+      throw error
+    }
+    this.#unused.push(segment.fd)
+    segment.fd = fd
+    segment.hasName = false
+    this.#dirty.add(segment)
+    this.#closeUnused()
+    return isRead
+  }
+
+  #release(segment: Segment): void {
+    this.#open.delete(segment.number)
+    this.#dirty.delete(segment)
+    this.#unused.push(segment.fd)
+    segment.fd = -1
+    this.#closeUnused()
+  }
+
+  #closeUnused(): void {
+    if (this.#isSyncing) return
+    for (const fd of this.#unused.splice(0)) fs.closeSync(fd)
+  }
+
+  #truncate(segment: Segment): void {
+    try {
+      this.#options.disk.ftruncateSync(segment.fd, segment.end)
+    } catch {
+      // Its readers meet frames that have rows already, or none.
+    }
+  }
+
+  #pathOf({ number }: Segment): string {
+    return join(this.#options.directory, segmentName(number))
+  }
+}
+
+function isFileOf(path: string, fd: number): boolean {
+  const there = fs.statSync(path, { throwIfNoEntry: false })
+  return there !== undefined && there.ino === fs.fstatSync(fd).ino
+}
+
+/** The number of bytes; 0: they cannot be read. */
+function tryToRead(fd: number, into: Buffer, length: number, at: number): number {
+  try {
+    return fs.readSync(fd, into, 0, length, at)
+  } catch {
+    return 0
+  }
+}

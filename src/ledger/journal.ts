@@ -96,8 +96,7 @@ export class Journal {
     return this.#files.bytes
   }
 
-  /** Bytes ever written, and how many of them Postgres has. */
-  get progress(): { written: number; shipped: number } {
+  get progress(): SegmentFiles['progress'] {
     return this.#files.progress
   }
 

@@ -219,7 +219,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|instances|shipment|shipper)|queue\/postgres)\.ts$/,
+    /^src\/(ledger\/(adopter|instances|shipment|shipper|succession)|queue\/postgres)\.ts$/,
     'the application uses the Database of db/',
   )
   onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')

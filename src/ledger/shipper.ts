@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
-import { registerInstance, registration, sendHeartbeat } from './instances.ts'
+import { registerInstance, registration, sendHeartbeat, sessionName } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import type { FromOwner } from './ownership.ts'
 import { ShipCalls } from './ship-calls.ts'
@@ -152,12 +152,16 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       connectionTimeoutMillis: 5_000,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
-      application_name: 'tollgate shipper',
+      application_name: sessionName(data.instanceId),
     })
     // A lost connection also fails the running query, whose error is handled below.
     client.on('error', () => {})
     try {
       await client.connect()
+      // Of a process that stands still in a transaction, whose locks keep others waiting.
+      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, false)`, [
+        String(queryTimeoutLeastMs),
+      ])
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
       if (succession !== undefined) await succeed(client, succession)

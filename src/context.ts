@@ -17,6 +17,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { startDemo } from './demo/server.ts'
 import { BodyMemory } from './http/body-memory.ts'
+import { cutRequests } from './http/cut-requests.ts'
 import { RunningRequests } from './http/running-requests.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
@@ -37,8 +38,6 @@ import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
-import { cutRequests } from './stages/cut-requests.ts'
-import type { Life } from './stages/life.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
@@ -115,7 +114,7 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
-  const requests = new RunningRequests<Life>()
+  const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,

@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
-import { knownInstances, noteFirstSeen } from './instances.ts'
+import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
@@ -110,6 +110,7 @@ export class Adopter {
       // Another process may have adopted it since it was listed.
       const found = (await knownInstances(client, [instanceId], instanceDeadMs)).get(instanceId)
       if (found?.state === 'closed' || found?.state === 'adopted' || !existsSync(directory)) return
+      await endSessions(client, instanceId)
       // Postgres has lost what it had when this was written.
       rmSync(join(directory, shippedMark), { force: true })
       const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })

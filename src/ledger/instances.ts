@@ -44,6 +44,22 @@ export function registration({ instanceId, pid, durability }: Registrant): Regis
   return [instanceId, hostname(), pid, durability === 'postgres' ? [...ownLayout.open] : null]
 }
 
+/** The name of a shipper's session in Postgres. */
+export function sessionName(instanceId: string): string {
+  return `tollgate shipper ${instanceId}`
+}
+
+/**
+ * End the sessions of a dead process. One that only stands still may hold locks in the middle of a transaction, for which its
+ * adopter would wait for ever.
+ */
+export async function endSessions(client: Client, instanceId: string): Promise<void> {
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+    [sessionName(instanceId)],
+  )
+}
+
 /** The rows of these processes, those that have one. */
 export async function knownInstances(
   client: Client,

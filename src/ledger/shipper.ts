@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
-import { type Durability, registerInstance, registration, sendHeartbeat } from './instances.ts'
+import { type Durability, registerInstance, registration, sendHeartbeat, sessionName } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { endLost } from './lost.ts'
 import type { FromOwner } from './ownership.ts'
@@ -173,12 +173,16 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       keepAlive: true,
       // A process that is paused in the middle of a transaction must not keep its locks.
       idle_in_transaction_session_timeout: Math.ceil(data.instanceDeadMs / 2),
-      application_name: 'tollgate shipper',
+      application_name: sessionName(data.instanceId),
     })
     // A lost connection also fails the running query, whose error is handled below.
     client.on('error', () => {})
     try {
       await client.connect()
+      // Of a process that stands still in a transaction, whose locks keep others waiting.
+      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, false)`, [
+        String(queryTimeoutLeastMs),
+      ])
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
       if (succession !== undefined) await succeed(client, succession)

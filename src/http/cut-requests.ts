@@ -1,0 +1,24 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { RunningRequests } from './running-requests.ts'
+
+interface Cuttable {
+  place: number
+  ended: boolean
+  /** Its id, once its beginning is in the journal. */
+  inJournal: string | undefined
+  cut: GatewayError | undefined
+  running: { abort(reason: GatewayError): void } | undefined
+}
+
+/** End the running requests that stand in the journal and for whose ids `isCut` is true. Their clients get the error. */
+export function cutRequests(
+  requests: RunningRequests<Cuttable>,
+  isCut: (requestId: string) => boolean,
+  error: GatewayError,
+): void {
+  for (const request of requests.all()) {
+    if (request.ended || request.inJournal === undefined || !isCut(request.inJournal)) continue
+    request.cut = error
+    request.running?.abort(error)
+  }
+}

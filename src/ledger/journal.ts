@@ -8,8 +8,6 @@ import type { CloseRecord, OpenRecord } from './record.ts'
 import { type JournalDisk, type Segment, SegmentFiles } from './segment-files.ts'
 import { TupleWriter } from './tuple.ts'
 
-export type { JournalDisk }
-
 export interface JournalOptions {
   /** The directory of this process, from claimJournalDirectory. */
   directory: string

@@ -1,6 +1,7 @@
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import { CopyBuffer } from './copy-buffer.ts'
+import { endSessions } from './instances.ts'
 import { LayoutError, namesOf, ownLayout, writeNamed } from './layout.ts'
 import { orphan } from './orphan.ts'
 import { closeColumns } from './row.ts'
@@ -59,7 +60,6 @@ async function endOne(
   silentSeconds: number,
 ): Promise<number | undefined> {
   await client.query('BEGIN')
-  // A process that is paused in the middle of a shipment has locks. Postgres ends that transaction soon.
   await client.query(`SET LOCAL lock_timeout = '500ms'`)
   const locked = await client.query<{ ok: boolean }>(
     'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7)) AS ok',
@@ -69,6 +69,7 @@ async function endOne(
     await client.query('ROLLBACK')
     return undefined
   }
+  await endSessions(client, instance)
   const found = await client.query<{ id: string; half: Buffer }>(
     'SELECT request_id AS id, half FROM open_requests WHERE instance_id = $1',
     [instance],

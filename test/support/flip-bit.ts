@@ -10,8 +10,8 @@ import type { Random } from './random.ts'
  */
 export function flipBit(directory: string, random: Random): { marker: string | undefined } | undefined {
   const frames = listSegments(directory).flatMap((segment) => framesOf(join(directory, segmentName(segment))))
-  const frame = random.pick([undefined, ...frames.slice(-30)]) ?? frames.at(-1)
-  if (frame === undefined) return undefined
+  if (frames.length === 0) return undefined
+  const frame = random.pick(frames.slice(-30))
   const bytes = readFileSync(frame.path)
   const at = frame.at + random.upTo(frame.bytes - 1)
   bytes[at] = (bytes[at] ?? 0) ^ (1 << random.upTo(7))

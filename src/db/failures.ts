@@ -19,6 +19,11 @@ export function isPassing(error: unknown): boolean {
   return isAnswer(error) ? passingStates.test(code) : brokenConnection.test(code)
 }
 
+/** True when a table is not there, as before the migrations. */
+export function isUndefinedTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01'
+}
+
 /**
  * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout, errors of
  * the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { repository } from './former-release.ts'
 import { until } from './until.ts'
 
 /** A real Tollgate in a process of its own. */
@@ -35,6 +35,8 @@ export interface TollgateOptions {
   env?: Record<string, string>
   /** Default: a new temporary directory. */
   dataDir?: string
+  /** A checkout of the program. Default: this one. */
+  directory?: string
   /** Arguments for Node. Default: `serverArgs`, with which the server need not start itself again. */
   nodeArgs?: string[]
 }
@@ -49,7 +51,7 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
   const gatewayConfig = join(home, 'gateway.yaml')
   writeFileSync(gatewayConfig, options.gatewayYaml)
   const child = spawn(process.execPath, [...(options.nodeArgs ?? serverArgs), 'src/server.ts'], {
-    cwd: repository,
+    cwd: options.directory ?? repository,
     env: environment({ ...options, dataDir, gatewayConfig }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -90,7 +92,6 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
   }
 }
 
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 const running = new Set<ChildProcess>()
 const directories = new Set<string>()
 

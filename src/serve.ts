@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import type { GeneratedKey } from './access/apply-tenants.ts'
 import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
@@ -108,7 +107,7 @@ async function end(context: Context, ends: readonly End[], reason: string): Prom
   process.exit(0)
 }
 
-function newKeysOf(keys: readonly GeneratedKey[]): string[] {
+function newKeysOf(keys: Context['generatedKeys']): string[] {
   return keys.map(
     ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
   )

@@ -4,7 +4,7 @@ import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
 import type { Connections } from '../db/connections.ts'
-import { isUndefinedTable, reasonOf } from '../db/failures.ts'
+import { isUnknownName, reasonOf } from '../db/failures.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
 import { type FileInForce, noteFileInForce, readFileInForce } from './gateway-file-queries.ts'
@@ -34,7 +34,7 @@ export async function checkGatewayFile(
   source: GatewaySource,
 ): Promise<void> {
   const inForce = await readFileInForce(db).catch((error: unknown) => {
-    if (isUndefinedTable(reasonOf(error))) return undefined
+    if (isUnknownName(reasonOf(error))) return undefined
     throw error
   })
   if (inForce?.hash.equals(source.hash) !== true) source.parse()

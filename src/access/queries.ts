@@ -108,17 +108,15 @@ export async function addTenants(tx: Transaction, added: readonly NewTenant[]) {
     )
     const opened = some.flatMap(({ row: { id }, balance }) => (balance === undefined ? [] : { id, balance }))
     if (opened.length === 0) continue
-    await tx
-      .insert(entries)
-      .values(
-        opened.map(({ id, balance }) => ({
-          id,
-          accountId: id,
-          createdAt,
-          kind: 'opening' as const,
-          amount: balance,
-        })),
-      )
+    await tx.insert(entries).values(
+      opened.map(({ id, balance }) => ({
+        id,
+        accountId: id,
+        createdAt,
+        kind: 'opening' as const,
+        amount: balance,
+      })),
+    )
   }
 }
 

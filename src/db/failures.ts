@@ -19,9 +19,14 @@ export function isPassing(error: unknown): boolean {
   return isAnswer(error) ? passingStates.test(code) : brokenConnection.test(code)
 }
 
-/** True when a table is not there, as before the migrations. */
-export function isUndefinedTable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42P01'
+/** True when a table or a column is not there, as on the schema of another release. */
+export function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^42(P01|703)$/.test(String(error.code))
+}
+
+/** True when the user of the connection lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
 }
 
 /**

@@ -34,7 +34,9 @@ test.each(rounds)(
     await load.more()
 
     // The new release migrates while the former one serves alone, also after it.
+    const before = await bed.migrations()
     const third = await start(repository)
+    if (isUpgrade) expect(await bed.migrations()).toBeGreaterThan(before)
     await load.more()
     // A process of the former release ends and is started again, as by its service manager.
     load.aim([second, third])
@@ -102,6 +104,10 @@ async function startBed() {
   return {
     upstream,
     database,
+    async migrations(): Promise<number> {
+      const [row] = await database.sql`SELECT count(*)::int AS applied FROM drizzle.__drizzle_migrations`
+      return row?.applied
+    },
     /** Start a process of the release in this directory. They share the database and DATA_DIR. */
     async start(directory: string) {
       const tollgate = await startTollgate({

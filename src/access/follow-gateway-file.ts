@@ -14,6 +14,7 @@ import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thre
 export class GatewayFileFollower {
   readonly #task: GatewayFileTask
   readonly #log: Log
+  readonly #withinMs: number
   #seen: string
   #found: string
   #timer: NodeJS.Timeout | undefined
@@ -25,9 +26,13 @@ export class GatewayFileFollower {
   #complaint = ''
   #onKeys: (keys: GeneratedKey[]) => void = () => {}
 
-  /** `state` is what `stateOf` answered before the start read the file. */
-  constructor(task: GatewayFileTask, state: string, log: Log) {
+  /**
+   * `state` is what `stateOf` answered before the start read the file. A transaction that takes longer than `withinMs` is given
+   * up, as when the network forgot its connection.
+   */
+  constructor(task: GatewayFileTask, state: string, log: Log, withinMs = 120_000) {
     this.#task = task
+    this.#withinMs = withinMs
     this.#seen = state
     this.#found = state
     this.#log = log
@@ -90,7 +95,16 @@ export class GatewayFileFollower {
     worker.on('message', (message: FromGatewayFileThread) => this.#take(message))
     // As when the connection of its transaction dies.
     worker.on('error', (error) => this.#fail(String(error), true))
-    return new Promise((resolve) => worker.once('exit', () => resolve()))
+    const timeout = setTimeout(() => {
+      this.#fail(`it took longer than ${this.#withinMs} ms`, true)
+      void worker.terminate()
+    }, this.#withinMs)
+    return new Promise((resolve) => {
+      worker.once('exit', () => {
+        clearTimeout(timeout)
+        resolve()
+      })
+    })
   }
 
   #take(message: FromGatewayFileThread) {

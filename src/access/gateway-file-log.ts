@@ -10,7 +10,7 @@ export function logFileOutcome(log: Log, { place, hash }: GatewaySource, outcome
   const own = { revision, hash: shortHash(hash) }
   switch (outcome.kind) {
     case 'unchanged':
-      log.info(own, 'gateway.yaml has not changed')
+      log.info(own, 'gateway.yaml is in force already')
       return
     case 'lower':
       log.warn(

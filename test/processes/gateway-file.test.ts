@@ -1,6 +1,8 @@
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { GatewayFileFollower, stateOf } from '../../src/access/follow-gateway-file.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
@@ -82,11 +84,42 @@ test('a wrong file changes nothing, the log says what a start would print, and t
   await serves(tollgate, 'other')
 }, 60_000)
 
+test('a wrong file ends a start before it makes a database', async () => {
+  const [home, dataDir] = [temporary(), temporary()]
+  const path = join(home, 'gateway.yaml')
+  writeFileSync(path, 'models: [{ id: m, aliasses: [x] }]')
+  const starting = startTollgate({ gatewayYaml: '', dataDir, env: { GATEWAY_CONFIG: path } })
+  await expect(starting).rejects.toThrow(
+    'Tollgate cannot start: gateway.yaml:1: models[0].aliasses: is not a known setting',
+  )
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual([])
+}, 60_000)
+
+test('a transaction that does not end in time is given up, and the next one is tried', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const lines: string[] = []
+  const log = relayLog((_level, fields, line) => void lines.push(`${line} ${JSON.stringify(fields)}`))
+  const task = { path, environment: {}, databaseUrl: bed.databaseUrl, secretKey }
+  const follower = new GatewayFileFollower(task, await stateOf(path), log, 5_000)
+  onTestFinished(() => follower.stop())
+  await bed.database.sql.begin(async (tx) => {
+    await tx`SELECT 1 FROM revision FOR UPDATE`
+    await follower.apply()
+  })
+  expect(lines).toEqual([
+    'gateway.yaml is not applied; it is tried again {"cause":"it took longer than 5000 ms"}',
+  ])
+  follower.follow(() => {})
+  await expect.poll(() => lines.at(-1), patient).toContain('gateway.yaml is applied')
+}, 60_000)
+
 test('SIGHUP to the supervisor has every process apply the file, and ends none', async () => {
   const several = await startSeveral()
   const members = several.members()
   const times = () =>
-    several.stderr().match(/"msg":"gateway.yaml (is applied|has not changed)"/g)?.length ?? 0
+    several.stderr().match(/"msg":"gateway.yaml (is applied|is in force already)"/g)?.length ?? 0
   // Each has read the file at its start.
   expect(times()).toBe(2)
   several.child.kill('SIGHUP')

@@ -67,6 +67,7 @@ test('the journal of a lost process is still shipped completely when it returns'
     dataDir: home,
     databaseUrl: url,
     instanceId: randomUUIDv7(),
+    durability: 'journal',
     sync: 'process',
     bounds,
     log: silentLog,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
 import { startCountingUpstream } from '../support/counting-upstream.ts'
@@ -16,6 +16,12 @@ const formerCommit = '3592f34'
 const isUpgrade = amount('UPGRADE', { test: 0, chaos: 1 }) > 0
 /** Answers in each phase of the upgrade. */
 const answersEach = amount('UPGRADE_ANSWERS', { test: 40, chaos: 600 })
+let checkout = { directory: repository, remove: () => {} }
+beforeAll(() => {
+  if (isUpgrade) checkout = checkOut(formerCommit)
+}, 180_000)
+afterAll(() => checkout.remove())
+
 const rounds = Array.from(
   { length: amount('UPGRADE_ROUNDS', { test: 1, chaos: 3 }) },
   (_, index) => index + 1,
@@ -24,9 +30,9 @@ const rounds = Array.from(
 test.each(rounds)(
   `a rolling ${isUpgrade ? `upgrade from ${formerCommit}` : 'restart'} under load with budgets refuses no request and loses no row (round %i)`,
   async () => {
-    const former = isUpgrade ? checkOut(formerCommit) : repository
     const bed = await startBed()
     const start = (directory: string) => bed.start(directory)
+    const former = checkout.directory
     const [first, second] = [await start(former), await start(former)]
     const load = startLoad()
     onTestFinished(async () => void (await load.stop()))

@@ -1,17 +1,16 @@
-import { spawnSync } from 'node:child_process'
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * A directory with the program of a commit, from the history of this repository, with the packages that are installed here.
- * It ends with the test. Throws when the commit is not there, or needs other packages.
+ * A directory with the program of a commit, from the history of this repository. Its packages are those that are installed here,
+ * or its own where it needs others. Throws when the commit is not there.
  */
-export function checkOut(commit: string): string {
+export function checkOut(commit: string): { directory: string; remove(): void } {
   const archive = spawnSync('git', ['archive', commit], { cwd: repository, maxBuffer: 256 * 1024 * 1024 })
   if (archive.status !== 0) {
     const why = archive.error?.message ?? archive.stderr.toString().trim()
@@ -20,14 +19,28 @@ export function checkOut(commit: string): string {
     )
   }
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-former-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  const unpacked = spawnSync('tar', ['-x', '-C', directory], { input: archive.stdout })
-  if (unpacked.status !== 0) throw new Error(`tar: ${unpacked.stderr}`)
-  const [former, own] = [packagesOf(directory), packagesOf(repository)]
-  const changed = Object.keys(former).filter((name) => former[name] !== own[name])
-  if (changed.length > 0) throw new Error(`${commit} needs other versions of ${changed.join(', ')}`)
-  symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'))
-  return directory
+  const remove = () => rmSync(directory, { recursive: true, force: true })
+  try {
+    run('tar', ['-x'], { cwd: directory, input: archive.stdout })
+    const [former, own] = [packagesOf(directory), packagesOf(repository)]
+    const isSame = Object.keys(former).every((name) => former[name] === own[name])
+    if (isSame) symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'))
+    else run('npm', npmCi, { cwd: directory })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  return { directory, remove }
+}
+
+/** Without the embedded Postgres and Node, which are large: the test brings both. */
+const npmCi = 'ci --omit=dev --omit=optional --ignore-scripts --prefer-offline --no-audit --no-fund'.split(
+  ' ',
+)
+
+function run(command: string, parameters: readonly string[], options: SpawnSyncOptions): void {
+  const { status, error, stderr } = spawnSync(command, parameters, options)
+  if (status !== 0) throw new Error(`${command} ${parameters.join(' ')}: ${error?.message ?? String(stderr)}`)
 }
 
 function packagesOf(directory: string): Record<string, string> {

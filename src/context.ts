@@ -1,17 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
-import { applyGatewayFile } from './access/apply-gateway-file.ts'
+import { join, resolve } from 'node:path'
+import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
+import { GatewayFileFollower, stateOf } from './access/follow-gateway-file.ts'
+import { logFileOutcome } from './access/gateway-file-log.ts'
 import { IdempotencyKeys } from './access/idempotency-keys.ts'
 import { keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
-import { readGatewayYaml } from './catalog/gateway-yaml.ts'
+import { readGatewaySource } from './catalog/gateway-source.ts'
 import type { Config } from './config.ts'
-import type { Connections } from './db/connections.ts'
+import { type Connections, openConnections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
@@ -49,6 +50,8 @@ export interface Context extends ImageGateway {
   database: Database
   /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
+  /** Undefined: there is no GATEWAY_CONFIG. */
+  gatewayFile: GatewayFileFollower | undefined
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -76,29 +79,43 @@ export async function openContext(
 ): Promise<Context> {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
-  const file =
-    config.gatewayConfig === undefined ? undefined : readGatewayFile(config.gatewayConfig, environment)
+  const secretKey = resolveSecretKey({
+    secretKey: config.secretKey,
+    dataDir,
+    embedded: config.databaseUrl === undefined,
+  })
+  const keeper = new SecretKeeper(secretKey)
+  const path = config.gatewayConfig
+  // Before the file is read, so that no change is missed.
+  const fileState = path === undefined ? '' : await stateOf(path)
+  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
+  // A wrong file makes no database.
+  if (config.databaseUrl === undefined && kept === undefined) file?.parse()
   const embedded =
     config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  const keeper = new SecretKeeper(
-    resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: embedded !== undefined }),
-  )
 
   const generatedKeys: GeneratedKey[] = []
   const fillCatalog = async (connections: Connections) => {
     if (file !== undefined) {
-      generatedKeys.push(...(await applyGatewayFile(connections, file, keeper)))
+      const outcome = await applyGatewayFile(connections, file, keeper)
+      logFileOutcome(log, file, outcome)
+      if (outcome.kind === 'applied') generatedKeys.push(...outcome.generated)
       return
     }
     const first = await ensureFirstKey(connections, keeper)
     if (first !== undefined) generatedKeys.push(first)
     if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   }
+  const gatewayFile =
+    path === undefined
+      ? undefined
+      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey }, fileState, log)
   const database = openDatabase(url, bounds)
   const instanceId = randomUUIDv7()
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
+    if (file !== undefined) await checkFirst(url, (connections) => checkGatewayFile(connections, file))
     await prepareDatabase(url, fillCatalog)
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
@@ -208,7 +225,9 @@ export async function openContext(
     bodies: new BodyMemory(bounds),
     draining: false,
     generatedKeys,
+    gatewayFile,
     async close() {
+      await gatewayFile?.stop()
       partitions.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
@@ -226,14 +245,10 @@ export async function openContext(
   }
 }
 
-function readGatewayFile(path: string, environment: Record<string, string | undefined>) {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new Error(`GATEWAY_CONFIG: ${path} cannot be read`, { cause })
-  }
-  return readGatewayYaml(text, { path: basename(path), env: environment })
+/** Run a check of the start before anything in the database changes. */
+async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
+  const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
+  await check(connections).finally(() => connections.end())
 }
 
 /** Workers charge no limits, so they do not share them. */

@@ -18,3 +18,8 @@ export function onEndSignal(first: (signal: NodeJS.Signals) => void, second: () 
     })
   }
 }
+
+/** Call `reload` at each SIGHUP. Node ends a process that does not listen for it. */
+export function onReloadSignal(reload: () => void): void {
+  process.on('SIGHUP', reload)
+}

@@ -4,9 +4,10 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
-import { onEndSignal } from './end-signals.ts'
+import { onEndSignal, onReloadSignal } from './end-signals.ts'
 import {
   type Orders,
+  reloadMessage,
   type Serves,
   type Supervisor,
   supervisedArgument,
@@ -46,6 +47,10 @@ const killMs = 30_000
 
 async function supervise(config: Config, nodeArgs: readonly string[]): Promise<never> {
   const log = makeLog(config.logLevel)
+  const running = new Set<Kept>()
+  onReloadSignal(() => {
+    for (const { child } of running) child?.send?.(reloadMessage, () => {})
+  })
   if (config.role !== 'worker') await requirePort(config)
   const embedded =
     config.databaseUrl === undefined
@@ -55,7 +60,6 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
           settings: { max_connections: String(connections.others + config.processes * connections.each) },
         })
       : undefined
-  const running = new Set<Kept>()
   const ending = endOnSignal(running, config.bounds.drainOnShutdownMs, log)
   const start = (port: number, greets: boolean) =>
     startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)

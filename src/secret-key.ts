@@ -16,6 +16,8 @@ export class SecretKeeper {
   readonly linkKey: Buffer
   /** Keys the secrets that tenants check our webhooks with. */
   readonly webhookKey: Buffer
+  /** Keys the hash by which a gateway.yaml is recognised. */
+  readonly fileKey: Buffer
   readonly #credentialKey: Buffer
   readonly #answerKey: Buffer
   readonly #jobKey: Buffer
@@ -29,6 +31,7 @@ export class SecretKeeper {
     this.envelopeKey = derive('reasoning envelope', 32)
     this.linkKey = derive('image link', 32)
     this.webhookKey = derive('webhook secret', 32)
+    this.fileKey = derive('gateway file', 32)
     this.#credentialKey = derive('channel credential', 32)
     this.#answerKey = derive('kept answer', 32)
     this.#jobKey = derive('image job', 32)

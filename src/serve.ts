@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
-import { onEndSignal } from './end-signals.ts'
+import { onEndSignal, onReloadSignal } from './end-signals.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
 import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
-import { makeLog } from './telemetry/log.ts'
+import { type Log, makeLog } from './telemetry/log.ts'
 
 const endMs = 25_000
 
@@ -23,7 +23,10 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { config, environment } = configFromEnvironment()
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
+  const reload = reloadOnSignal(log, supervisor)
   const context = await openContext(config, environment, log, supervisor?.embeddedUrl)
+  context.gatewayFile?.follow((keys) => print(newKeysOf(keys)))
+  reload.begin(context)
   // Before this process reports that it serves: the supervisor may send a signal at once.
   const ends: End[] = []
   onSignal((reason) => void end(context, ends, reason), supervisor)
@@ -34,7 +37,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   if (config.role === 'worker') {
     await work()
     supervisor?.serves(0)
-    print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context)])
+    print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context.generatedKeys)])
     return
   }
   const server = makeServer(context, intakeOf(context, makeApp(context)))
@@ -50,7 +53,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { port } = server.address() as AddressInfo
   log.info({ host, port }, 'listening')
   supervisor?.serves(port)
-  print(supervisor?.greets === false ? newKeysOf(context) : greetingOf(context, port))
+  print(supervisor?.greets === false ? newKeysOf(context.generatedKeys) : greetingOf(context, port))
 }
 
 type End = () => Promise<void>
@@ -68,6 +71,26 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
   })
 }
 
+/** Have gateway.yaml applied at each SIGHUP, also at one that came before `begin`. */
+function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(context: Context): void } {
+  let context: Context | undefined
+  let isAsked = false
+  const apply = () => {
+    isAsked = true
+    if (context === undefined || context.draining) return
+    if (context.gatewayFile === undefined) log.warn({}, 'SIGHUP: there is no GATEWAY_CONFIG to apply')
+    else void context.gatewayFile.apply()
+  }
+  onReloadSignal(apply)
+  supervisor?.onReload(apply)
+  return {
+    begin(opened) {
+      context = opened
+      if (isAsked) apply()
+    },
+  }
+}
+
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
@@ -80,8 +103,8 @@ async function end(context: Context, ends: readonly End[], reason: string): Prom
   process.exit(0)
 }
 
-function newKeysOf({ generatedKeys }: Context): string[] {
-  return generatedKeys.map(
+function newKeysOf(keys: Context['generatedKeys']): string[] {
+  return keys.map(
     ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
   )
 }
@@ -98,7 +121,7 @@ function greetingOf(context: Context, port: number): string[] {
     '',
     `Tollgate serves.${demo ? ' Its demo answers as models demo-chat and demo-image: canned text and pictures, no model behind them.' : ''}`,
     `base URL: ${base}/v1`,
-    ...newKeysOf(context),
+    ...newKeysOf(context.generatedKeys),
     '',
     `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
     `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,

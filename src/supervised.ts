@@ -13,6 +13,9 @@ export interface Orders {
   greets: boolean
 }
 
+/** The message that a process gets at each SIGHUP of its supervisor. A signal would end a process that has just begun. */
+export const reloadMessage = 'reload'
+
 /** The message that a process sends when it serves. */
 export interface Serves {
   /** 0 for a process that only runs workers. */
@@ -24,6 +27,8 @@ export interface Supervisor extends Orders {
   serves(port: number): void
   /** Calls `end` when the supervisor has died or closed the channel: nothing else would end this process. */
   onGone(end: () => void): void
+  /** Calls `reload` whenever the supervisor asks to apply gateway.yaml again. */
+  onReload(reload: () => void): void
 }
 
 /** The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open one too. */
@@ -38,11 +43,18 @@ export async function supervisorOfThisProcess(): Promise<Supervisor | undefined>
   const orders = await new Promise<Orders>((resolve) => {
     process.once('message', (message) => resolve(message as Orders))
   })
+  let reload = () => {}
+  process.on('message', (message) => {
+    if (message === reloadMessage) reload()
+  })
   return {
     ...orders,
     serves: (port) => process.send?.({ port } satisfies Serves, () => {}),
     onGone(then) {
       end = then
+    },
+    onReload(then) {
+      reload = then
     },
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ownEndpoints } from '../src/api/own-endpoints.ts'
 import { type ErrorKind, GatewayError } from '../src/canonical/error.ts'
-import { channelEntry, groupEntry, tenantEntry } from '../src/catalog/gateway-file.ts'
+import { channelEntry, groupEntry, revision, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
 import { modelEntry } from '../src/catalog/model-entry.ts'
 import { readConfig } from '../src/config.ts'
@@ -72,9 +72,12 @@ const othersVariables = [
 
 describe('gateway.yaml in docs/reference/configuration.md', () => {
   const schemas = { models: modelEntry, channels: channelEntry, groups: groupEntry, tenants: tenantEntry }
-  const settings = Object.entries(schemas).flatMap(([name, schema]) =>
-    settingsIn(`${name}[]`, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
-  )
+  const settings = [
+    ...settingsIn('revision', z.toJSONSchema(revision)),
+    ...Object.entries(schemas).flatMap(([name, schema]) =>
+      settingsIn(`${name}[]`, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
+    ),
+  ]
   const documented = rowsOf(section(configuration, 'gateway.yaml'))
 
   test('has every setting once and no other', () => {

@@ -1,17 +1,19 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { noChanges } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
 import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
-  addKey,
-  addTenant,
-  changeKey,
-  changeTenant,
+  addKeys,
+  addTenants,
+  changeKeys,
+  changeTenants,
   disableKeys,
   disableTenants,
   type KeyRow,
+  type NewTenant,
   openBalance,
   readKeys,
   setLimited,
@@ -28,22 +30,15 @@ interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
   pepper: Buffer
-  /** Whether to disable the tenants and keys of an earlier file that this one leaves out. */
-  others: 'disable' | 'keep'
 }
 
-/** Write the tenants of a file, with their accounts and keys. Changes only rows that differ. */
-export async function applyTenants(
-  tx: Transaction,
-  tenants: TenantEntry[],
-  { groupIds, pepper, others }: Options,
-): Promise<GeneratedKey[]> {
-  const rows = await readTenants(tx)
-  const tenantIds = new Map<string, string>()
-  for (const tenant of tenants) {
-    const existing = rows.find((row) => row.name === tenant.name)
-    tenantIds.set(tenant.name, await applyTenant(tx, existing, tenant))
-  }
+/**
+ * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
+ * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed.
+ */
+export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, pepper }: Options) {
+  const tenantRows = await readTenants(tx)
+  const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants)
 
   const wanted = tenants.flatMap((tenant) =>
     tenant.keys.map((key) => ({
@@ -56,31 +51,55 @@ export async function applyTenants(
   )
   const hashes = wanted.flatMap(({ secretHash }) => secretHash ?? [])
   const keyRows = await readKeys(tx, [...tenantIds.values()], hashes)
-  const rowOf = (want: WantedKey) =>
-    keyRows.find((row) => row.tenantId === want.tenantId && row.name === want.key.name)
-  for (const want of wanted) await freeSecret(tx, keyRows, want, rowOf(want))
+  const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
+  const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
+  await freeSecrets(tx, keyRows, pairs)
+  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
 
-  const generated: GeneratedKey[] = []
-  for (const want of wanted) {
-    const secret = await applyKey(tx, rowOf(want), want, pepper)
-    if (secret !== undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
-  }
-
-  if (others === 'disable') {
-    const isLeft = (row: Live, isWanted: boolean) =>
-      row.managedBy === 'file' && row.disabledAt === null && !isWanted
-    const kept = new Set(wanted.map(rowOf))
-    const keyIds = keyRows.filter((row) => isLeft(row, kept.has(row))).map((row) => row.id)
-    if (keyIds.length > 0) await disableKeys(tx, keyIds)
-    const leftTenantIds = rows.filter((row) => isLeft(row, tenantIds.has(row.name))).map((row) => row.id)
-    if (leftTenantIds.length > 0) await disableTenants(tx, leftTenantIds)
-  }
-  return generated
+  const kept = new Set(pairs.map(({ row }) => row))
+  const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
+  if (keyIds.length > 0) await disableKeys(tx, keyIds)
+  keyChanges.removed = keyIds.length
+  const leftIds = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name)).map(({ id }) => id)
+  if (leftIds.length > 0) await disableTenants(tx, leftIds)
+  tenantChanges.removed = leftIds.length
+  return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
 
-interface Live {
-  managedBy: string
-  disabledAt: Date | null
+const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
+  row.managedBy === 'file' && row.disabledAt === null
+
+type TenantRow = Awaited<ReturnType<typeof readTenants>>[number]
+
+async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantEntry[]) {
+  const changes = noChanges()
+  const rowOf = new Map(rows.map((row) => [row.name, row]))
+  const tenantIds = new Map<string, string>()
+  const fresh: NewTenant[] = []
+  const changed: NewTenant['row'][] = []
+  const opening: { id: string; balance: bigint }[] = []
+  for (const { name, limits, balance } of tenants) {
+    const existing = rowOf.get(name)
+    const id = existing?.id ?? randomUUIDv7()
+    tenantIds.set(name, id)
+    const row = { ...limitColumns(limits), disabledAt: null, managedBy: 'file' as const }
+    if (existing === undefined) {
+      changes.added++
+      fresh.push({ row: { id, name, ...row }, balance })
+      continue
+    }
+    const limited = balance !== undefined
+    const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
+    if (isOther) changed.push({ id, name, ...row })
+    if (existing.limited !== limited) await setLimited(tx, id, limited)
+    if (balance !== undefined && !existing.limited) opening.push({ id, balance })
+    if (existing.disabledAt !== null) changes.added++
+    else if (isOther || existing.limited !== limited) changes.changed++
+  }
+  await addTenants(tx, fresh)
+  await changeTenants(tx, changed)
+  for (const { id, balance } of opening) await openBalance(tx, id, balance)
+  return { tenantIds, changes }
 }
 
 interface WantedKey {
@@ -92,45 +111,76 @@ interface WantedKey {
   secretHash: Buffer | undefined
 }
 
-type TenantRow = Awaited<ReturnType<typeof readTenants>>[number]
-
-async function applyTenant(tx: Transaction, existing: TenantRow | undefined, tenant: TenantEntry) {
-  const id = existing?.id ?? randomUUIDv7()
-  const limited = tenant.balance !== undefined
-  const row = { ...limitColumns(tenant.limits), disabledAt: null, managedBy: 'file' as const }
-  if (existing === undefined) await addTenant(tx, { id, name: tenant.name, ...row }, { limited })
-  else {
-    if (!isDeepStrictEqual({ ...existing, ...row }, existing)) await changeTenant(tx, id, row)
-    if (existing.limited !== limited) await setLimited(tx, id, limited)
-  }
-  if (tenant.balance !== undefined && existing?.limited !== true) await openBalance(tx, id, tenant.balance)
-  return id
+/** A key of the file, and the row of this name if there is one. */
+interface Pair {
+  want: WantedKey
+  row: KeyRow | undefined
 }
+
+const placeOf = ({ tenantId, name }: { tenantId: string; name: string }) => `${tenantId}/${name}`
 
 /**
  * A secret may move from one key of the file to another, as when a key is renamed: the old row then gets a hash that no
  * secret has. A key that no file made keeps its secret.
  */
-async function freeSecret(tx: Transaction, rows: KeyRow[], want: WantedKey, target: KeyRow | undefined) {
-  const { secretHash } = want
-  if (secretHash === undefined) return
-  const holder = rows.find((row) => row.secretHash.equals(secretHash))
-  if (holder === undefined || holder === target) return
-  if (holder.managedBy !== 'file') {
-    throw new Error(
-      `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
-        `"${holder.name}", which is not managed by the file. Choose another secret.`,
-    )
+async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
+  const holders = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
+  const freed: KeyRow[] = []
+  for (const { want, row } of pairs) {
+    const holder = want.secretHash && holders.get(want.secretHash.toString('hex'))
+    if (holder === undefined || holder === row) continue
+    if (holder.managedBy !== 'file') {
+      throw new Error(
+        `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
+          `"${holder.name}", which is not managed by the file. Choose another secret.`,
+      )
+    }
+    holder.secretHash = randomBytes(32)
+    freed.push(holder)
   }
-  holder.secretHash = randomBytes(32)
-  await changeKey(tx, holder.id, { secretHash: holder.secretHash })
+  await changeKeys(tx, freed)
 }
 
-/** Returns the secret that was generated, if one was. */
-async function applyKey(tx: Transaction, existing: KeyRow | undefined, want: WantedKey, pepper: Buffer) {
-  const { key } = want
-  const row = {
-    groupId: want.groupId,
+async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
+  const changes = noChanges()
+  const generated: GeneratedKey[] = []
+  const fresh: KeyRow[] = []
+  const changed: KeyRow[] = []
+  for (const { want, row } of pairs) {
+    const settings = settingsOf(want, row)
+    if (row === undefined) {
+      const secret = want.key.secret ?? makeKeySecret()
+      fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
+      continue
+    }
+    const next = { ...row, ...settings }
+    if (!isDeepStrictEqual(next, row)) changed.push(next)
+  }
+  await addKeys(tx, fresh)
+  await changeKeys(tx, changed)
+  changes.added = fresh.length
+  changes.changed = changed.length
+  return { generated, changes }
+}
+
+function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper: Buffer) {
+  return {
+    id: randomUUIDv7(),
+    tenantId,
+    name: key.name,
+    secretHash: secretHash ?? hashKeySecret(secret, pepper),
+    hint: keyHint(secret),
+    createdAt: new Date(),
+    // A trigger sets it.
+    revision: 0,
+  }
+}
+
+/** What the file says of a key. A key without a secret in the file keeps the one that it has. */
+function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
+  return {
+    groupId,
     capture: key.capture,
     usageScope: key.usageScope,
     strict: key.strict,
@@ -141,28 +191,8 @@ async function applyKey(tx: Transaction, existing: KeyRow | undefined, want: Wan
     expiresAt: key.expiresAt ?? null,
     disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
     managedBy: 'file' as const,
+    ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
-  if (existing === undefined) {
-    const secret = key.secret ?? makeKeySecret()
-    const secretHash = hashKeySecret(secret, pepper)
-    const id = randomUUIDv7()
-    await addKey(tx, {
-      id,
-      tenantId: want.tenantId,
-      name: key.name,
-      secretHash,
-      hint: keyHint(secret),
-      ...row,
-    })
-    return key.secret === undefined ? secret : undefined
-  }
-  const { secretHash } = want
-  const secret =
-    key.secret === undefined || secretHash === undefined ? {} : { secretHash, hint: keyHint(key.secret) }
-  if (!isDeepStrictEqual({ ...existing, ...row, ...secret }, existing)) {
-    await changeKey(tx, existing.id, { ...row, ...secret })
-  }
-  return undefined
 }
 
 function idOf(ids: ReadonlyMap<string, string>, name: string): string {

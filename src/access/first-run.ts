@@ -4,7 +4,7 @@ import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
-import { addKey, addTenant, hasTenants } from './queries.ts'
+import { addKeys, addTenants, hasTenants } from './queries.ts'
 
 /**
  * Make tenant `default` with key `first` in group `default` when there is no tenant at all, and return the key: its secret
@@ -24,17 +24,12 @@ export function ensureFirstKey(
       await putGroup(tx, { id: groupId, name: 'default', models: ['*'], channels: ['*'], managedBy })
     }
     const tenantId = randomUUIDv7()
-    await addTenant(tx, { id: tenantId, name: 'default', managedBy }, { limited: false })
+    await addTenants(tx, [{ row: { id: tenantId, name: 'default', managedBy }, balance: undefined }])
     const secret = makeKeySecret()
-    await addKey(tx, {
-      id: randomUUIDv7(),
-      tenantId,
-      groupId,
-      name: 'first',
-      secretHash: hashKeySecret(secret, keeper.pepper),
-      hint: keyHint(secret),
-      managedBy,
-    })
+    const secretHash = hashKeySecret(secret, keeper.pepper)
+    await addKeys(tx, [
+      { id: randomUUIDv7(), tenantId, groupId, name: 'first', secretHash, hint: keyHint(secret), managedBy },
+    ])
     return { tenant: 'default', key: 'first', secret }
   })
 }

@@ -1,8 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
+import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { eq, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -72,29 +73,58 @@ function fromHex(text: string): Buffer {
 
 /** All keys of the file, all keys of these tenants, and all keys with one of these secrets. */
 export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[]) {
+  // Arrays, because a statement has 65,535 parameters at most.
+  const ids = arrayText(tenantIds)
+  const hashes = arrayText(secretHashes.map((hash) => hash.toString('hex')))
   return tx
     .select()
     .from(keys)
     .where(
       or(
         eq(keys.managedBy, 'file'),
-        inArray(keys.tenantId, tenantIds),
-        inArray(keys.secretHash, secretHashes),
+        sql`${keys.tenantId} = ANY (${ids}::uuid[])`,
+        sql`${keys.secretHash} IN (SELECT decode(text, 'hex') FROM unnest(${hashes}::text[]) AS t (text))`,
       ),
     )
 }
 
-export async function addTenant(
-  tx: Transaction,
-  row: typeof tenants.$inferInsert,
-  account: { limited: boolean },
-) {
-  await tx.insert(tenants).values(row)
-  await tx.insert(accounts).values({ id: row.id, limited: account.limited })
+/** A tenant to be made. With a balance, even of 0, its account is limited. */
+export interface NewTenant {
+  row: typeof tenants.$inferInsert
+  balance: bigint | undefined
 }
 
-export async function changeTenant(tx: Transaction, id: Id, row: Partial<typeof tenants.$inferInsert>) {
-  await tx.update(tenants).set(row).where(eq(tenants.id, id))
+/** Make tenants, their accounts and their opening balances. */
+export async function addTenants(tx: Transaction, added: readonly NewTenant[]) {
+  const createdAt = new Date()
+  for (const some of slices(added)) {
+    await tx.insert(tenants).values(some.map(({ row }) => row))
+    await tx.insert(accounts).values(
+      some.map(({ row: { id }, balance }) => ({
+        id,
+        limited: balance !== undefined,
+        balance: balance ?? 0n,
+      })),
+    )
+    const opened = some.flatMap(({ row: { id }, balance }) => (balance === undefined ? [] : { id, balance }))
+    if (opened.length === 0) continue
+    await tx.insert(entries).values(
+      opened.map(({ id, balance }) => ({
+        id,
+        accountId: id,
+        createdAt,
+        kind: 'opening' as const,
+        amount: balance,
+      })),
+    )
+  }
+}
+
+/** Give tenants these columns. */
+export async function changeTenants(tx: Transaction, changed: readonly (typeof tenants.$inferInsert)[]) {
+  for (const some of slices(changed)) {
+    await tx.insert(tenants).values(some).onConflictDoUpdate({ target: tenants.id, set: newTenantColumns })
+  }
 }
 
 export async function disableTenants(tx: Transaction, ids: Id[]) {
@@ -124,12 +154,41 @@ export async function openBalance(tx: Transaction, accountId: Id, amount: bigint
   await tx.update(accounts).set({ balance: amount }).where(eq(accounts.id, accountId))
 }
 
-export async function addKey(tx: Transaction, row: NewKey) {
-  await tx.insert(keys).values(row)
+export async function addKeys(tx: Transaction, added: readonly NewKey[]) {
+  for (const some of slices(added)) await tx.insert(keys).values(some)
 }
 
-export async function changeKey(tx: Transaction, id: Id, row: Partial<NewKey>) {
-  await tx.update(keys).set(row).where(eq(keys.id, id))
+/** Give keys these columns. Tenant and name stay. */
+export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
+  for (const some of slices(changed)) {
+    await tx.insert(keys).values(some).onConflictDoUpdate({ target: keys.id, set: newKeyColumns })
+  }
+}
+
+/** The columns of a row that exists, from the row that could not be inserted. */
+function columnsOfInsert(columns: Record<string, { name: string }>) {
+  return Object.fromEntries(
+    Object.entries(columns).map(([key, { name }]) => [key, sql`excluded.${sql.identifier(name)}`]),
+  )
+}
+
+const {
+  id: _keyId,
+  tenantId: _tenantId,
+  name: _keyName,
+  createdAt: _made,
+  revision: _revision,
+  ...keyColumns
+} = getTableColumns(keys)
+const newKeyColumns = columnsOfInsert(keyColumns)
+const { id: _id, name: _name, createdAt: _createdAt, ...tenantColumns } = getTableColumns(tenants)
+const newTenantColumns = columnsOfInsert(tenantColumns)
+
+/** A row has up to 25 columns, and a statement 65,535 parameters at most. */
+const rowsAtOnce = 1_000
+
+function* slices<T>(rows: readonly T[]): Generator<T[]> {
+  for (let from = 0; from < rows.length; from += rowsAtOnce) yield rows.slice(from, from + rowsAtOnce)
 }
 
 export async function disableKeys(tx: Transaction, ids: Id[]) {

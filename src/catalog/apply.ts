@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { SecretKeeper } from '../secret-key.ts'
+import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
 import {
@@ -23,20 +24,23 @@ import type { ImageRate } from './snapshot.ts'
 
 /**
  * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
- * name, and `retire`, which disables the rows of an earlier file that this one leaves out. Call `retire` last: until then
- * keys may refer to such groups.
+ * name, what it changed, and `retire`, which disables the rows of an earlier file that this one leaves out, and counts them
+ * too. Call `retire` last: until then keys may refer to such groups.
  */
 export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: SecretKeeper) {
   const rows = await readAllRows(tx)
-  await applyModels(tx, rows, file.models)
-  await applyChannels(tx, rows, file.channels, keeper)
-  const groupIds = await applyGroups(tx, rows, file.groups)
-  return { groupIds, retire: () => retire(tx, rows, file) }
+  const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
+  await applyModels(tx, rows, file.models, changes.models)
+  await applyChannels(tx, rows, file.channels, keeper, changes.channels)
+  const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
+  return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
 
-async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: Changes) {
+  const rowOf = new Map(rows.models.map((row) => [row.id, row]))
+  const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
     const wanted = {
       id: model.id,
@@ -48,15 +52,17 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[]) {
       disabledAt: null,
       managedBy: 'file' as const,
     }
-    const existing = rows.models.find((row) => row.id === model.id)
-    if (differs(existing, wanted)) await putModel(tx, wanted)
+    const existing = rowOf.get(model.id)
+    const isOther = differs(existing, wanted)
+    if (isOther) await putModel(tx, wanted)
 
     // A model without a price gets a row without one only where an older row has a price.
     const price = priceRow(model.price)
-    const newest = rows.prices.find((row) => row.modelId === model.id)
-    if (newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)) {
-      await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
-    }
+    const newest = priceOf.get(model.id)
+    const isRepriced =
+      newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
+    if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
+    count(changes, isNew(existing), isOther || isRepriced)
   }
 }
 
@@ -84,9 +90,18 @@ function imageRateRows(rates: readonly ImageRate[]): ImageRateRow[] | null {
 
 const placeOf = ({ size, quality }: ImageRate) => JSON.stringify([size, quality])
 
-async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry[], keeper: SecretKeeper) {
+async function applyChannels(
+  tx: Transaction,
+  rows: Rows,
+  channels: ChannelEntry[],
+  keeper: SecretKeeper,
+  changes: Changes,
+) {
+  const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
+  const credentialsOf = Map.groupBy(rows.credentials, (row) => row.channelId)
+  const offersOf = Map.groupBy(rows.offers, (row) => row.channelId)
   for (const channel of channels) {
-    const existing = rows.channels.find((row) => row.name === channel.name)
+    const existing = rowOf.get(channel.name)
     const id = existing?.id ?? randomUUIDv7()
     const wanted: ChannelRow = {
       id,
@@ -102,11 +117,13 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
       disabledAt: null,
       managedBy: 'file',
     }
-    if (differs(existing, wanted)) await putChannel(tx, wanted)
+    const isOther = differs(existing, wanted)
+    if (isOther) await putChannel(tx, wanted)
 
-    const stored = rows.credentials.filter((row) => row.channelId === id)
+    const stored = credentialsOf.get(id) ?? []
     // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
-    if (!isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)) {
+    const isOpened = isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)
+    if (!isOpened) {
       const credentials = channel.credentials.map((credential, ordinal) => ({
         channelId: id,
         ordinal,
@@ -120,8 +137,9 @@ async function applyChannels(tx: Transaction, rows: Rows, channels: ChannelEntry
       modelId: model,
       upstreamModel,
     }))
-    const known = rows.offers.filter((row) => row.channelId === id)
-    if (!isDeepStrictEqual(byModel(known), byModel(offers))) await replaceOffers(tx, id, offers)
+    const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
+    if (!isOffered) await replaceOffers(tx, id, offers)
+    count(changes, isNew(existing), isOther || !isOpened || !isOffered)
   }
 }
 
@@ -138,7 +156,13 @@ const byModel = (offers: { modelId: string; upstreamModel: string }[]) =>
   Object.fromEntries(offers.map((offer) => [offer.modelId, offer.upstreamModel]))
 
 /** Answers the id of every group by name, also of groups that are not in the file. */
-async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): Promise<Map<string, string>> {
+async function applyGroups(
+  tx: Transaction,
+  rows: Rows,
+  groups: GroupEntry[],
+  changes: Changes,
+): Promise<Map<string, string>> {
+  const rowOf = new Map(rows.groups.map((row) => [row.id, row]))
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
@@ -158,23 +182,29 @@ async function applyGroups(tx: Transaction, rows: Rows, groups: GroupEntry[]): P
       ...budgetColumns(group.budget),
       managedBy: 'file' as const,
     }
-    const existing = rows.groups.find((row) => row.id === id)
-    if (differs(existing, wanted)) await putGroup(tx, wanted)
+    const existing = rowOf.get(id)
+    const isOther = differs(existing, wanted)
+    if (isOther) await putGroup(tx, wanted)
+    count(changes, existing === undefined, isOther)
     ids.set(group.name, id)
   }
   return ids
 }
 
-async function retire(tx: Transaction, rows: Rows, file: GatewayFile) {
+type CatalogChanges = Pick<FileChanges, 'models' | 'channels' | 'groups'>
+
+async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: CatalogChanges) {
   const modelIds = new Set(file.models.map((model) => model.id))
   const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)
   if (models.length > 0) await disableModels(tx, models)
+  changes.models.removed = models.length
 
   const channelNames = new Set(file.channels.map((channel) => channel.name))
   const channels = rows.channels
     .filter((row) => isLive(row) && !channelNames.has(row.name))
     .map((row) => row.id)
   if (channels.length > 0) await disableChannels(tx, channels)
+  changes.channels.removed = channels.length
 
   const groupNames = new Set(file.groups.map((group) => group.name))
   const left = rows.groups
@@ -183,7 +213,16 @@ async function retire(tx: Transaction, rows: Rows, file: GatewayFile) {
   const inUse = await groupsInUse(tx, left)
   const unused = left.filter((id) => !inUse.has(id))
   if (unused.length > 0) await deleteGroups(tx, unused)
+  changes.groups.removed = unused.length
 }
+
+function count(changes: Changes, isNew: boolean, isChanged: boolean): void {
+  if (!isChanged) return
+  if (isNew) changes.added++
+  else changes.changed++
+}
+
+const isNew = (row: { disabledAt: Date | null } | undefined) => row === undefined || row.disabledAt !== null
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null

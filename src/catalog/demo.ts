@@ -10,6 +10,7 @@ export const demoBaseUrl = 'http://tollgate-demo.internal'
 
 /** The catalog of a gateway without a configuration: channels that answer without a model behind them. */
 const demoGatewayFile: GatewayFile = {
+  revision: undefined,
   models: [
     {
       id: 'demo-chat',

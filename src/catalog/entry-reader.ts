@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { revision } from './gateway-file.ts'
 import type { Path, Problem, YamlSource } from './yaml-source.ts'
 
 /** A checked entry of a list, and its place in the file. */
@@ -7,22 +8,27 @@ export interface Entry<T> {
   path: Path
 }
 
-export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unknown[]>
+export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unknown[]> & {
+  revision?: number | undefined
+}
 
 /** Checks the parts of the file one by one and collects the problems, at most one for each place. */
 export class EntryReader {
   readonly problems: Problem[]
   readonly source: YamlSource
+  readonly #places: Set<string>
 
   constructor(source: YamlSource) {
     this.source = source
     this.problems = [...source.problems]
+    this.#places = new Set(this.problems.map(({ path }) => JSON.stringify(path)))
   }
 
   report(path: Path, message: string) {
     // One problem is enough: a value whose variable is not set would also be too short, or no URL.
     const place = JSON.stringify(path)
-    if (this.problems.some((problem) => JSON.stringify(problem.path) === place)) return
+    if (this.#places.has(place)) return
+    this.#places.add(place)
     this.problems.push({ path, line: this.source.lineOf(path), message })
   }
 
@@ -62,6 +68,7 @@ const section = z
   .nullish()
   .transform((list) => list ?? [])
 const sectionsSchema = z.strictObject({
+  revision: revision.optional(),
   models: section,
   channels: section,
   groups: section,

@@ -17,6 +17,8 @@ import {
 
 /** A checked gateway.yaml, in our own names. Money is nano-USD; absent settings have their defaults. */
 export interface GatewayFile {
+  /** Of two files the one with the higher number is in force. Undefined: the file has none. */
+  revision: number | undefined
   models: ModelEntry[]
   channels: ChannelEntry[]
   groups: GroupEntry[]
@@ -56,6 +58,8 @@ const upstreamModels = z
   .refine((offers) => new Set(offers.map((offer) => offer.model)).size === offers.length, {
     error: 'must not name a model twice',
   })
+
+export const revision = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 
 const imageBound = wholeNumber(1, 1_000_000).optional()
 

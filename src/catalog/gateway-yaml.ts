@@ -32,6 +32,7 @@ export function readGatewayYaml(
   const passesAny = channels.some((channel) => channel.offers.some((offer) => offer.model === '*'))
   if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
   return {
+    revision: sections.revision,
     models,
     channels,
     groups: file.groups.map(({ entry }) => entry),

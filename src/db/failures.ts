@@ -19,6 +19,16 @@ export function isPassing(error: unknown): boolean {
   return isAnswer(error) ? passingStates.test(code) : brokenConnection.test(code)
 }
 
+/** True when a table or a column is not there, as on the schema of another release. */
+export function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^42(P01|703)$/.test(String(error.code))
+}
+
+/** True when the user of the connection lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
+}
+
 /**
  * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout, errors of
  * the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html

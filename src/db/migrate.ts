@@ -6,20 +6,23 @@ import type { Log } from '../telemetry/log.ts'
 import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
-import { isPassing, reasonOf } from './failures.ts'
+import { isForbidden, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
+import { knownMigrations, readSchemaVersion, SchemaTooNewError, SchemaTooOldError } from './schema-version.ts'
 
 /**
- * Migrate the database to this version of the program, then run `then`, which may write the catalog. `functions` replaces
- * the SQL functions of this version.
+ * Migrate the database to this release, then run `then`, which may write the catalog. `functions` and `migrations` replace
+ * the SQL functions and the folder of migrations of this release.
  *
  * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others find the work
- * done. Throws when another process holds the lock for two minutes.
+ * done. Throws when another process holds the lock for two minutes, SchemaTooNewError before it changes anything, and
+ * SchemaTooOldError when this user may not migrate.
  */
 export async function prepareDatabase(
   url: string,
   then?: (connections: Connections) => Promise<void>,
   functions?: FunctionFolder,
+  migrations = ownMigrations,
 ): Promise<void> {
   // The lock belongs to a session, so all of this runs on one connection.
   const session = postgres(url, {
@@ -30,10 +33,7 @@ export async function prepareDatabase(
   try {
     await session`set lock_timeout = '120s'`
     await session`select pg_advisory_lock(${prepareLock})`
-    // Some functions of the migrations need Postgres 16. We do not check them: those of functions/ replace them.
-    await session`set check_function_bodies = off`
-    await migrate(drizzle({ client: session }), { migrationsFolder })
-    await session`reset check_function_bodies`
+    await migrateSchema(session, migrations)
     await applyFunctions(session, functions)
     // Enough to write rows now. keepPartitions makes the partitions of later days.
     await makePartitions(session, 1)
@@ -46,7 +46,24 @@ export async function prepareDatabase(
 
 /** Any number that is the same in all versions, and that nothing else uses. */
 const prepareLock = 7_023_911
-const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+const ownMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
+
+async function migrateSchema(session: postgres.Sql, migrationsFolder: string): Promise<void> {
+  const version = await readSchemaVersion(session)
+  const known = knownMigrations(migrationsFolder)
+  if (version.compatibleFrom > known.count) throw new SchemaTooNewError(known.count, version)
+  // Also true where a later release has migrated.
+  if (version.newestAt >= known.newestAt) return
+  try {
+    // Some functions of the migrations need Postgres 16. We do not check them: those of functions/ replace them.
+    await session`set check_function_bodies = off`
+    await migrate(drizzle({ client: session }), { migrationsFolder })
+    await session`reset check_function_bodies`
+  } catch (error) {
+    const cause = reasonOf(error)
+    throw isForbidden(cause) ? new SchemaTooOldError(known.count, version, cause) : error
+  }
+}
 
 async function withConnections(
   url: string,
@@ -108,8 +125,10 @@ async function findProblem(url: string): Promise<{ message: string; final: boole
 }
 
 function problemOf(error: unknown): { message: string; final: boolean } {
-  const cause = reasonOf(causeOf(error))
-  return { message: described(cause).message, final: !isPassing(cause) }
+  const cause = error instanceof SchemaTooOldError ? error : reasonOf(causeOf(error))
+  // Another process may migrate meanwhile.
+  const isPassed = cause instanceof SchemaTooOldError || isPassing(cause)
+  return { message: described(cause).message, final: !isPassed }
 }
 
 function described(error: unknown): { message: string; code: string } {

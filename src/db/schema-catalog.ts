@@ -112,3 +112,30 @@ export interface ImageRateRow {
   quality?: string
   nano: string
 }
+
+/**
+ * One row: the gateway.yaml that was applied last. A start that finds its own file here, and no change of catalog and keys
+ * since, has nothing to do.
+ */
+export const gatewayFile = pgTable('gateway_file', {
+  id: smallint('id').primaryKey().default(1),
+  /** HMAC-SHA256 of all that the file means: its text, the variables that it names, the reader's version. */
+  hash: bytea('hash').notNull(),
+  /** `revision` of the file; NULL: it has none. */
+  revision: bigint('revision', { mode: 'number' }),
+  /** The file, and the process that applied it. */
+  path: text('path').notNull(),
+  host: text('host').notNull(),
+  pid: integer('pid').notNull(),
+  appliedAt: moment('applied_at').notNull(),
+  /** The numbers of `revision` after it was applied. */
+  catalogRevision: bigint('catalog_revision', { mode: 'number' }).notNull(),
+  keysRevision: bigint('keys_revision', { mode: 'number' }).notNull(),
+})
+
+/** One row: the oldest releases that may run on this schema. A migration that takes something away raises it. */
+export const schemaState = pgTable('schema_state', {
+  id: smallint('id').primaryKey().default(1),
+  /** A release must know so many migrations, or more. */
+  compatibleFrom: integer('compatible_from').notNull().default(0),
+})

@@ -228,6 +228,36 @@ describe('while the database is away', () => {
   })
 })
 
+test('a transaction raises the revision once, for all keys that it changes; the next one raises it again', async () => {
+  const session = openDatabase(origin.url, { max: 1 })
+  try {
+    const { sql } = session
+    const state = async () =>
+      (await sql`SELECT r.keys::int AS now, k.revision::int AS key FROM revision r, keys k`)[0]
+    const first = (await state())?.now
+    await sql.begin(async (tx) => {
+      await tx`UPDATE keys SET strict = true`
+      await tx`UPDATE keys SET strict = false`
+    })
+    expect(await state()).toEqual({ now: first + 1, key: first + 1 })
+    await sql`UPDATE keys SET strict = true`
+    expect(await state()).toEqual({ now: first + 2, key: first + 2 })
+
+    // What a savepoint takes back is raised anew.
+    await sql.begin(async (tx) => {
+      const givenUp = tx.savepoint(async (inner) => {
+        await inner`UPDATE keys SET strict = false`
+        throw new Error('given up')
+      })
+      await expect(givenUp).rejects.toThrow('given up')
+      await tx`UPDATE keys SET strict = false`
+    })
+    expect(await state()).toEqual({ now: first + 3, key: first + 3 })
+  } finally {
+    await session.close()
+  }
+})
+
 describe('the first key', () => {
   test('works, and is made only where there is no tenant', async () => {
     expect(secret).toMatch(/^tg-/)

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
-import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { applyYaml } from '../support/apply-yaml.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
@@ -19,11 +18,10 @@ afterAll(async () => {
   await origin.drop()
 })
 beforeEach(async () => {
-  await database.sql`TRUNCATE key_groups, models, prices, channels, channel_credentials, offers CASCADE`
+  await database.sql`TRUNCATE key_groups, models, prices, channels, channel_credentials, offers, gateway_file CASCADE`
 })
 
-const apply = (text: string) =>
-  applyGatewayFile(database, readGatewayYaml(text, { path: 'gateway.yaml', env: {} }), keeper)
+const apply = (text: string) => applyYaml(database, text, keeper)
 
 const load = async () => (await Catalog.load(database, keeper, silentLog)).snapshot
 
@@ -113,7 +111,10 @@ groups: [{ name: g${group} }]
   await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
   expect(await imageSettings()).toEqual([{ sizes: ['a'] }, 3, undefined, 9])
   const before = await rowsAndRevision()
-  await apply(saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9'))
+  // With another text, so that it is compared with the rows.
+  await apply(
+    `${saying(', images: { sizes: [a] }', ', images: { concurrency: 3 }', ', image_priority: 9')} # same`,
+  )
   expect(await rowsAndRevision()).toEqual(before)
   await apply(saying(', images: {}', ', images: { per_minute: 5 }', ', image_priority: 0'))
   expect(await imageSettings()).toEqual([{}, undefined, 5, 0])

@@ -1,9 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
-import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
+import { applyYaml } from '../support/apply-yaml.ts'
 import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'
 
 /** Locks on money: each test stops one transaction at the moment when it could cause a deadlock or a wait. */
@@ -69,15 +68,12 @@ test("while the log is summed up for a new budget, the owner's old budgets admit
 
 test('a file with a balance and a budget waits for running charges before it locks anything', async () => {
   const file = (tenant: string, budget: string) =>
-    applyGatewayFile(
+    applyYaml(
       bed.database,
-      readGatewayYaml(
-        `models: []
+      `models: []
 channels: []
 groups: [{ name: all, models: ['*'], channels: ['*']${budget} }]
 tenants: [{ name: acme${tenant}, keys: [{ name: main, group: all, secret: a-secret-of-some-length }] }]`,
-        { path: 'gateway.yaml', env: {} },
-      ),
       new SecretKeeper('a secret key for tests, long enough'),
     )
   await file('', '')

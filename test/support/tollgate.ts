@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { repository } from './former-release.ts'
 import { until } from './until.ts'
 
 /** A real Tollgate in a process of its own. */
@@ -37,6 +37,8 @@ export interface TollgateOptions {
   dataDir?: string
   /** A host name of its own, as a container has it. Needs Linux, and root or user namespaces. */
   host?: string
+  /** A checkout of the program. Default: this one. */
+  directory?: string
   /** Arguments for Node. Default: `serverArgs`, with which the server need not start itself again. */
   nodeArgs?: string[]
 }
@@ -57,7 +59,7 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
     'src/server.ts',
   ]
   const child = spawn(program, args, {
-    cwd: repository,
+    cwd: options.directory ?? repository,
     env: environment({ ...options, dataDir, gatewayConfig }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -104,7 +106,6 @@ function onHost(name: string): string[] {
   return ['unshare', ...namespaces, 'sh', '-c', 'hostname "$0" && exec "$@"', name]
 }
 
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 const running = new Set<ChildProcess>()
 const directories = new Set<string>()
 

@@ -1,0 +1,146 @@
+import { stat } from 'node:fs/promises'
+import { Worker } from 'node:worker_threads'
+import type { Log } from '../telemetry/log.ts'
+import type { GeneratedKey } from './apply-tenants.ts'
+import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thread.ts'
+
+/**
+ * Applies gateway.yaml again whenever it changes, and when asked. A file that cannot be used changes nothing, and the log says
+ * what is wrong with it.
+ *
+ * It polls the file instead of watching it: editors replace files, Kubernetes swaps a link of a directory above, and network
+ * disks report no changes of others.
+ */
+export class GatewayFileFollower {
+  readonly #task: GatewayFileTask
+  readonly #log: Log
+  readonly #withinMs: number
+  #seen: string
+  #found: string
+  #timer: NodeJS.Timeout | undefined
+  #worker: Worker | undefined
+  #applying: Promise<void> | undefined
+  #again = false
+  #stopped = false
+  #retryAt = Number.POSITIVE_INFINITY
+  #complaint = ''
+  #onKeys: (keys: GeneratedKey[]) => void = () => {}
+
+  /**
+   * `state` is what `stateOf` answered before the start read the file. A transaction that takes longer than `withinMs` is given
+   * up, as when the network forgot its connection.
+   */
+  constructor(task: GatewayFileTask, state: string, log: Log, withinMs = 120_000) {
+    this.#task = task
+    this.#withinMs = withinMs
+    this.#seen = state
+    this.#found = state
+    this.#log = log
+  }
+
+  /** Begin. `onKeys` gets the keys that were generated: it is the only chance to show their secrets. */
+  follow(onKeys: (keys: GeneratedKey[]) => void): void {
+    this.#onKeys = onKeys
+    this.#plan()
+  }
+
+  /** Apply the file now. A call while it is being applied has it applied once more. */
+  apply(): Promise<void> {
+    this.#again = true
+    this.#applying ??= this.#applyUntilCurrent()
+    return this.#applying
+  }
+
+  /** Gives a running transaction a moment. What is cut off is rolled back. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timeout = setTimeout(resolve, endMs)
+    await Promise.race([this.#applying, promise])
+    clearTimeout(timeout)
+    await this.#worker?.terminate()
+  }
+
+  #plan() {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => void this.#poll(), pollMs).unref()
+  }
+
+  async #poll() {
+    const state = await stateOf(this.#task.path)
+    // Whoever writes the file may not have finished: wait until it stays the same.
+    const isSettled = state === this.#found
+    this.#found = state
+    if (isSettled && (state !== this.#seen || performance.now() >= this.#retryAt)) await this.apply()
+    this.#plan()
+  }
+
+  async #applyUntilCurrent() {
+    while (this.#again && !this.#stopped) {
+      this.#again = false
+      this.#retryAt = Number.POSITIVE_INFINITY
+      this.#seen = await stateOf(this.#task.path)
+      await this.#applyOnce()
+    }
+    this.#applying = undefined
+  }
+
+  #applyOnce(): Promise<void> {
+    const worker = new Worker(new URL('./gateway-file-thread.ts', import.meta.url), {
+      workerData: this.#task,
+    })
+    worker.unref()
+    this.#worker = worker
+    worker.on('message', (message: FromGatewayFileThread) => this.#take(message))
+    // As when the connection of its transaction dies.
+    worker.on('error', (error) => this.#fail(String(error), true))
+    const timeout = setTimeout(() => {
+      this.#fail(`it took longer than ${this.#withinMs} ms`, true)
+      void worker.terminate()
+    }, this.#withinMs)
+    return new Promise((resolve) => {
+      worker.once('exit', () => {
+        clearTimeout(timeout)
+        resolve()
+      })
+    })
+  }
+
+  #take(message: FromGatewayFileThread) {
+    switch (message.type) {
+      case 'log':
+        this.#log[message.level](message.fields, message.message)
+        return
+      case 'done':
+        this.#complaint = ''
+        if (message.generated.length > 0) this.#onKeys(message.generated)
+        return
+      case 'failed':
+        this.#fail(message.message, message.passing)
+    }
+  }
+
+  #fail(cause: string, passing: boolean) {
+    if (passing) this.#retryAt = performance.now() + retryMs
+    // One outage has one line. A wrong file is told again when it was asked for again.
+    if (passing && cause === this.#complaint) return
+    this.#complaint = cause
+    const advice = passing ? 'it is tried again' : 'what was in force still is'
+    this.#log.error({ cause }, `gateway.yaml is not applied; ${advice}`)
+  }
+}
+
+const pollMs = 1_000
+const retryMs = 5_000
+const endMs = 2_000
+
+/** Differs after every change of the file, be it written, replaced, or a link to another one. */
+export async function stateOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ')
+  } catch (error) {
+    return String(error)
+  }
+}

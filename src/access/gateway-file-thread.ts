@@ -1,0 +1,54 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { readGatewaySource } from '../catalog/gateway-source.ts'
+import { openConnections } from '../db/connections.ts'
+import { isPassing, reasonOf } from '../db/failures.ts'
+import { SecretKeeper } from '../secret-key.ts'
+import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
+import { applyGatewayFile } from './apply-gateway-file.ts'
+import type { GeneratedKey } from './apply-tenants.ts'
+import { logFileOutcome } from './gateway-file-log.ts'
+
+export interface GatewayFileTask {
+  path: string
+  environment: Record<string, string | undefined>
+  databaseUrl: string
+  secretKey: string
+}
+
+/** Messages of the thread. The last one is `done`, or `failed`. `passing`: the same file may be applied later. */
+export type FromGatewayFileThread =
+  | { type: 'log'; level: LogLevel; fields: object; message: string }
+  | { type: 'done'; generated: GeneratedKey[] }
+  | { type: 'failed'; message: string; passing: boolean }
+
+/** Postgres ends a longer statement, also one that waits for a lock. */
+const statementMs = 60_000
+
+if (parentPort !== null) void run(parentPort, workerData as GatewayFileTask)
+
+/**
+ * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read, and because
+ * a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
+ */
+async function run(port: MessagePort, { path, environment, databaseUrl, secretKey }: GatewayFileTask) {
+  const send = (message: FromGatewayFileThread) => port.postMessage(message)
+  const log = relayLog((level, fields, message) => send({ type: 'log', level, fields, message }))
+  const connections = openConnections(databaseUrl, {
+    max: 1,
+    applicationName: 'tollgate gateway.yaml',
+    statementMs,
+  })
+  try {
+    const keeper = new SecretKeeper(secretKey)
+    const source = readGatewaySource(path, environment, keeper)
+    const outcome = await applyGatewayFile(connections, source, keeper)
+    logFileOutcome(log, source, outcome)
+    send({ type: 'done', generated: outcome.kind === 'applied' ? outcome.generated : [] })
+  } catch (error) {
+    const reason = reasonOf(error)
+    const message = reason instanceof Error ? reason.message : String(reason)
+    send({ type: 'failed', message, passing: isPassing(reason) })
+  } finally {
+    await connections.end()
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { z } from 'zod'
+
+/**
+ * A later release has taken away what this one needs. Each migration that does so says in `schema_state` how many migrations
+ * a release must know to run on its schema.
+ */
+export class SchemaTooNewError extends Error {
+  override readonly name = 'SchemaTooNewError'
+
+  constructor(known: number, { applied, compatibleFrom }: SchemaVersion) {
+    super(
+      `the database has the schema of a later release (${applied} migrations), on which releases with ${compatibleFrom} or more can run. ` +
+        `This one has ${known}: start the later release`,
+    )
+  }
+}
+
+/** This process may not migrate, and nobody else has done so yet. */
+export class SchemaTooOldError extends Error {
+  override readonly name = 'SchemaTooOldError'
+
+  constructor(known: number, { applied }: SchemaVersion, cause: unknown) {
+    super(
+      `the schema is older than this release (${applied} of ${known} migrations), and this user may not change it. ` +
+        'Start a process of this release as the owner of the tables',
+      { cause },
+    )
+  }
+}
+
+export interface SchemaVersion {
+  /** Migrations that the database has. */
+  applied: number
+  /** When the last of them was made, in ms since 1970. 0: there is none. */
+  newestAt: number
+  /** A release must know so many, or more. */
+  compatibleFrom: number
+}
+
+/** How many migrations the folder of a release has, and when the last of them was made. */
+export function knownMigrations(folder: string): { count: number; newestAt: number } {
+  const { entries } = journal.parse(JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')))
+  return { count: entries.length, newestAt: Math.max(0, ...entries.map(({ when }) => when)) }
+}
+
+const journal = z.object({ entries: z.array(z.object({ when: z.number() })) })
+
+/** The schema of a database, which may be empty, or of a release that had no `schema_state`. */
+export async function readSchemaVersion(session: Sql): Promise<SchemaVersion> {
+  const [there] = await session<{ migrations: boolean; state: boolean }[]>`
+    SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS migrations,
+      to_regclass('schema_state') IS NOT NULL AS state`
+  const [count] = there?.migrations
+    ? await session<{ applied: string; newestAt: string | null }[]>`
+        SELECT count(*) AS applied, max(created_at) AS "newestAt" FROM drizzle.__drizzle_migrations`
+    : []
+  const [state] = there?.state
+    ? await session<{ least: number }[]>`SELECT compatible_from AS least FROM schema_state`
+    : []
+  return {
+    applied: Number(count?.applied ?? 0),
+    newestAt: Number(count?.newestAt ?? 0),
+    compatibleFrom: state?.least ?? 0,
+  }
+}

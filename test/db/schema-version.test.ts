@@ -1,0 +1,142 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
+import { knownMigrations } from '../../src/db/schema-version.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { callAnew } from '../support/fresh-connection.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { startTollgate } from '../support/tollgate.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+const own = resolve(import.meta.dirname, '../../migrations')
+const known = knownMigrations(own).count
+
+test('a release starts on the schema of a later one that keeps what it needs, and changes nothing there', async () => {
+  const { url, database } = await aDatabase()
+  await prepareDatabase(url, undefined, undefined, later('CREATE TABLE expanded ();'))
+  await prepareDatabase(url)
+  const [counts] = await database.sql`SELECT count(*)::int AS applied FROM drizzle.__drizzle_migrations`
+  expect(counts).toEqual({ applied: known + 1 })
+})
+
+test('a running process goes on when a later release contracts its schema; a start of it ends with one line and exit code 1', async () => {
+  const { url, database } = await aDatabase()
+  const upstream = await startUpstream()
+  onTestFinished(() => upstream.close())
+  const start = () =>
+    startTollgate({
+      databaseUrl: url,
+      gatewayYaml: gatewayYaml(upstream.url),
+      env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },
+    })
+  const running = await start()
+  onTestFinished(() => running.kill9())
+  await prepareDatabase(
+    url,
+    undefined,
+    undefined,
+    later(`DROP TABLE gateway_file; UPDATE schema_state SET compatible_from = ${known + 1};`),
+  )
+
+  const problem =
+    `Tollgate cannot start: the database has the schema of a later release (${known + 1} migrations), on which releases ` +
+    `with ${known + 1} or more can run. This one has ${known}: start the later release\n`
+  await expect(start()).rejects.toThrow(problem)
+  const [counts] = await database.sql`SELECT to_regclass('gateway_file') AS "table"`
+  expect(counts).toEqual({ table: null })
+
+  const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'priced', messages: [{ role: 'user', content: 'x' }] })
+  const call = () => callAnew(`${running.url}/v1/chat/completions`, { method: 'POST', headers, body })
+  expect((await call()).status).toBe(200)
+  const rows = () => database.sql`SELECT 1 FROM requests`
+  await expect.poll(rows, { timeout: 30_000 }).toHaveLength(1)
+  expect(await running.stop()).toBe(0)
+}, 60_000)
+
+test('a process that may not migrate waits for one that may, says so once, and then starts', async () => {
+  const { url, database, guest } = await withGuest()
+  const folder = later('CREATE TABLE expanded ();')
+  const lines: string[] = []
+  const log = relayLog((_level, _fields, line) => void lines.push(line))
+  const waiting = whenReachable(guest, 60_000, log, () =>
+    prepareDatabase(guest, undefined, undefined, folder),
+  )
+  await expect.poll(() => lines, { timeout: 30_000 }).toHaveLength(1)
+  await prepareDatabase(url, undefined, undefined, folder)
+  await waiting
+  expect(lines).toEqual([
+    expect.stringContaining(
+      `the schema is older than this release (${known} of ${known + 1} migrations), and this user may not change it`,
+    ),
+  ])
+  expect(await database.sql`SELECT to_regclass('expanded') IS NULL AS missing`).toEqual([{ missing: false }])
+}, 60_000)
+
+test('it ends when nobody migrates in time, with the same line', async () => {
+  const { guest } = await withGuest()
+  const folder = later('CREATE TABLE expanded ();')
+  const waiting = whenReachable(guest, 300, silentLog, () =>
+    prepareDatabase(guest, undefined, undefined, folder),
+  )
+  await expect(waiting).rejects.toThrow(/^cannot use the database .*the schema is older than this release/)
+})
+
+test('two releases that start at once: the older one finds its schema or a newer one, whoever is first', async () => {
+  const { url, database } = await aDatabase()
+  const folder = later('CREATE TABLE expanded ();')
+  await Promise.all(
+    Array.from({ length: 6 }, (_, turn) =>
+      prepareDatabase(url, () => setImmediate(), undefined, turn % 2 === 0 ? folder : own),
+    ),
+  )
+  const [counts] = await database.sql`SELECT count(*)::int AS applied FROM drizzle.__drizzle_migrations`
+  expect(counts).toEqual({ applied: known + 1 })
+})
+
+async function aDatabase(): Promise<{ url: string; database: Database }> {
+  const { url, drop } = await freshDatabase()
+  const database = openDatabase(url, { max: 1 })
+  onTestFinished(async () => {
+    await database.close()
+    await drop()
+  })
+  return { url, database }
+}
+
+/** A database, and the address of a user who may read and write all rows and change no table. */
+async function withGuest() {
+  const { url, database } = await aDatabase()
+  const address = new URL(url)
+  const role = `guest_${address.pathname.slice(1)}`
+  await database.sql.unsafe(`CREATE ROLE "${role}" LOGIN PASSWORD 'guest'`)
+  await database.sql.unsafe(`GRANT USAGE ON SCHEMA public, drizzle TO "${role}"`)
+  await database.sql.unsafe(
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public, drizzle TO "${role}"`,
+  )
+  onTestFinished(async () => {
+    await database.sql.unsafe(`DROP OWNED BY "${role}" CASCADE`)
+    await database.sql.unsafe(`DROP ROLE "${role}"`)
+  })
+  address.username = role
+  address.password = 'guest'
+  return { url, database, guest: address.href }
+}
+
+/** The migrations of a later release: ours, and one more. */
+function later(statements: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-migrations-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  cpSync(own, folder, { recursive: true })
+  writeFileSync(join(folder, '9999_later.sql'), statements)
+  const path = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(readFileSync(path, 'utf8'))
+  const { newestAt } = knownMigrations(own)
+  journal.entries.push({ idx: known, version: '7', when: newestAt + 1, tag: '9999_later', breakpoints: true })
+  writeFileSync(path, JSON.stringify(journal))
+  return folder
+}

@@ -1,0 +1,247 @@
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { GatewayFileFollower, stateOf } from '../../src/access/follow-gateway-file.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { freshDatabase, openDatabase } from '../support/database.ts'
+import { callAnew } from '../support/fresh-connection.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { openStream, patient, startSeveral, temporary } from './several.ts'
+
+test('a changed gateway.yaml is applied without a restart, whether it was written, replaced or linked anew', async () => {
+  const bed = await startBed()
+  const home = temporary()
+  const path = join(home, 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  const running = await openStream(tollgate, 'paced-20x100')
+  const text = running.text()
+
+  writeFileSync(path, bed.yaml('written'))
+  await serves(tollgate, 'written')
+  writeFileSync(`${path}.new`, bed.yaml('replaced'))
+  renameSync(`${path}.new`, path)
+  await serves(tollgate, 'replaced')
+  expect(await statusFor(tollgate, 'written')).toBe(401)
+  expect((await text).trimEnd()).toMatch(/\[DONE\]$/)
+  expect(tollgate.stderr()).toMatch(
+    /"keys":\{"added":1,"changed":0,"removed":1\}.*"msg":"gateway.yaml is applied"/,
+  )
+  expect(tollgate.stderr()).not.toContain('gateway.yaml has replaced another one')
+  expect(await tollgate.stop()).toBe(0)
+
+  // As Kubernetes does: the file is a link through `..data`, which is a link to a directory and is replaced.
+  const mount = temporary()
+  const publish = (version: string, tenant: string) => {
+    mkdirSync(join(mount, version))
+    writeFileSync(join(mount, version, 'gateway.yaml'), bed.yaml(tenant))
+    symlinkSync(version, join(mount, '..data_tmp'))
+    renameSync(join(mount, '..data_tmp'), join(mount, '..data'))
+  }
+  publish('..1', 'linked')
+  symlinkSync('..data/gateway.yaml', join(mount, 'gateway.yaml'))
+  const mounted = await bed.start(join(mount, 'gateway.yaml'))
+  publish('..2', 'relinked')
+  await serves(mounted, 'relinked')
+}, 120_000)
+
+test('a generated key of a new tenant is printed once, and works', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  writeFileSync(path, `${bed.yaml('first')}  - { name: fresh, keys: [{ name: main }] }\n`)
+  const line = /^new key \(shown only now\): (tg-\w+) {2}\(tenant fresh, key main\)$/gm
+  await expect.poll(() => [...tollgate.stdout().matchAll(line)], patient).toHaveLength(1)
+  const [[, secret = ''] = []] = [...tollgate.stdout().matchAll(line)]
+  await expect.poll(() => statusOf(tollgate, secret), patient).toBe(200)
+  expect(tollgate.stderr()).not.toContain(secret)
+}, 60_000)
+
+test('a wrong file changes nothing, the log says what a start would print, and the corrected file is applied', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  const wrong = bed.yaml('other').replace('concurrency: 10000', 'concurrency: 0')
+  writeFileSync(path, wrong)
+  const problem = /gateway\.yaml:\d+: channels\[0\]\.concurrency: must be 1 or more/
+  await expect.poll(tollgate.stderr, patient).toMatch(problem)
+  expect(tollgate.stderr()).toMatch(
+    /"cause":"gateway\.yaml:\d+: .*gateway.yaml is not applied; what was in force still is/,
+  )
+  await expect(bed.start(path)).rejects.toThrow(problem)
+  expect([await statusFor(tollgate, 'first'), await statusFor(tollgate, 'other')]).toEqual([200, 401])
+
+  // Refused by the database, inside of the transaction.
+  await bed.database.sql`UPDATE keys SET managed_by = 'admin'`
+  writeFileSync(path, bed.yaml('first').replace('{ name: main,', '{ name: renamed,'))
+  await expect.poll(tollgate.stderr, patient).toContain('already belongs to another key')
+  await bed.database.sql`UPDATE keys SET managed_by = 'file'`
+  writeFileSync(path, bed.yaml('other'))
+  await serves(tollgate, 'other')
+}, 60_000)
+
+test('a wrong file ends a start before it makes a database', async () => {
+  const [home, dataDir] = [temporary(), temporary()]
+  const path = join(home, 'gateway.yaml')
+  writeFileSync(path, 'models: [{ id: m, aliasses: [x] }]')
+  const starting = startTollgate({ gatewayYaml: '', dataDir, env: { GATEWAY_CONFIG: path } })
+  await expect(starting).rejects.toThrow(
+    'Tollgate cannot start: gateway.yaml:1: models[0].aliasses: is not a known setting',
+  )
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual([])
+}, 60_000)
+
+test('a transaction that does not end in time is given up, and the next one is tried', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const lines: string[] = []
+  const log = relayLog((_level, fields, line) => void lines.push(`${line} ${JSON.stringify(fields)}`))
+  const task = { path, environment: {}, databaseUrl: bed.databaseUrl, secretKey }
+  const follower = new GatewayFileFollower(task, await stateOf(path), log, 5_000)
+  onTestFinished(() => follower.stop())
+  await bed.database.sql.begin(async (tx) => {
+    await tx`SELECT 1 FROM revision FOR UPDATE`
+    await follower.apply()
+  })
+  expect(lines).toEqual([
+    'gateway.yaml is not applied; it is tried again {"cause":"it took longer than 5000 ms"}',
+  ])
+  follower.follow(() => {})
+  await expect.poll(() => lines.at(-1), patient).toContain('gateway.yaml is applied')
+}, 60_000)
+
+test('SIGHUP to the supervisor has every process apply the file, and ends none', async () => {
+  const several = await startSeveral()
+  const members = several.members()
+  const times = () =>
+    several.stderr().match(/"msg":"gateway.yaml (is applied|is in force already)"/g)?.length ?? 0
+  // Each has read the file at its start.
+  expect(times()).toBe(2)
+  several.child.kill('SIGHUP')
+  await expect.poll(times, patient).toBe(4)
+  for (const pid of members) process.kill(pid, 'SIGHUP')
+  await expect.poll(times, patient).toBe(6)
+  expect(several.members()).toEqual(members)
+  expect(await several.stop()).toBe(0)
+}, 60_000)
+
+test('SIGHUP undoes what was changed by hand, although the file is the same; and without a file it is told and harmless', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  await bed.database.sql`UPDATE keys SET disabled_at = now()`
+  await expect.poll(() => statusFor(tollgate, 'first'), patient).toBe(401)
+  tollgate.child.kill('SIGHUP')
+  await serves(tollgate, 'first')
+
+  const without = await bed.start('')
+  without.child.kill('SIGHUP')
+  await expect.poll(without.stderr, patient).toContain('SIGHUP: there is no GATEWAY_CONFIG to apply')
+  expect(await without.stop()).toBe(0)
+}, 60_000)
+
+test('a connection that dies in the transaction of a file ends nothing, and the file is applied when it can be', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  await bed.database.sql.begin(async (tx) => {
+    await tx`SELECT 1 FROM revision FOR UPDATE`
+    writeFileSync(path, bed.yaml('later'))
+    const cut = async () => {
+      const waiting = await bed.database.sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'tollgate gateway.yaml' AND wait_event_type = 'Lock'`
+      return waiting.length
+    }
+    await expect.poll(cut, patient).toBe(1)
+    await expect.poll(tollgate.stderr, patient).toContain('gateway.yaml is not applied; it is tried again')
+    expect(await statusFor(tollgate, 'first')).toBe(200)
+  })
+  await serves(tollgate, 'later')
+}, 60_000)
+
+test('of two processes with two files the higher revision wins at every start and change; without one, the last with a warning', async () => {
+  const bed = await startBed()
+  const [home, otherHome] = [temporary(), temporary()]
+  const [older, newer] = [join(home, 'gateway.yaml'), join(otherHome, 'gateway.yaml')]
+  const say = (path: string, tenant: string, revision?: number) =>
+    writeFileSync(path, `${revision === undefined ? '' : `revision: ${revision}\n`}${bed.yaml(tenant)}`)
+  say(older, 'older', 1)
+  say(newer, 'newer', 2)
+  const first = await bed.start(older)
+  expect(await statusFor(first, 'older')).toBe(200)
+  const second = await bed.start(newer)
+  await serves(first, 'newer')
+
+  // The rollout goes on: an old process starts again, and an old file is touched.
+  const again = await bed.start(older)
+  expect(await statusFor(again, 'newer')).toBe(200)
+  first.child.kill('SIGHUP')
+  const refused =
+    /"revision":1,"hash":"\w{12}","path":"\S+","host":"[^"]+","pid":(\d+),"inForce":\{"revision":2,"hash":"\w{12}","path":"[^"]+","host":"[^"]+","pid":(\d+),"appliedAt":"[^"]+"\}/
+  for (const { process, own } of [
+    { process: again, own: again.pid },
+    { process: first, own: first.pid },
+  ]) {
+    await expect.poll(process.stderr, patient).toMatch(refused)
+    expect(refused.exec(process.stderr())?.slice(1)).toEqual([String(own), String(second.pid)])
+    expect(await statusFor(process, 'newer')).toBe(200)
+    expect(await statusFor(process, 'older')).toBe(401)
+  }
+
+  // Equal revisions have no order.
+  say(older, 'older', 2)
+  await serves(second, 'older')
+  await expect
+    .poll(() => first.stderr() + again.stderr(), patient)
+    .toMatch(
+      new RegExp(`"replaced":\\{"revision":2,[^}]*"pid":${second.pid},[^}]*\\}.*has replaced another one`),
+    )
+}, 120_000)
+
+/** A database and an upstream for processes that a test starts. All end with the test. */
+async function startBed() {
+  const { url, drop } = await freshDatabase()
+  const upstream = await startUpstream()
+  const database = openDatabase(url, { max: 2 })
+  const started: TollgateProcess[] = []
+  onTestFinished(async () => {
+    await Promise.all(started.map((tollgate) => tollgate.kill9()))
+    await database.close()
+    await upstream.close()
+    await drop()
+  })
+  return {
+    database,
+    databaseUrl: url,
+    /** A file with this tenant, beside the usual ones. */
+    yaml: (tenant: string) =>
+      `${gatewayYaml(upstream.url)}  - { name: ${tenant}, keys: [{ name: main, secret: ${secretOf(tenant)} }] }\n`,
+    async start(path: string) {
+      const env = { SECRET_KEY: secretKey, GATEWAY_CONFIG: path }
+      const tollgate = await startTollgate({ databaseUrl: url, gatewayYaml: '', env })
+      started.push(tollgate)
+      return tollgate
+    },
+  }
+}
+
+const secretOf = (tenant: string) => `the-secret-of-${tenant}-0001`
+
+async function statusOf({ url }: TollgateProcess, key: string): Promise<number> {
+  return (await callAnew(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+}
+
+const statusFor = (tollgate: TollgateProcess, tenant: string) => statusOf(tollgate, secretOf(tenant))
+
+async function serves(tollgate: TollgateProcess, tenant: string): Promise<void> {
+  await expect.poll(() => statusFor(tollgate, tenant), patient).toBe(200)
+  expect(await statusOf(tollgate, freeKey)).toBe(200)
+}

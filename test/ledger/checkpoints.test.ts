@@ -90,7 +90,14 @@ test("an operator's entry is booked once, also where two send it at the turn of 
   await first`UPDATE entries SET created_at = ${midMonth(-1)} WHERE id = ${id}`
   const second = sql`SELECT verdict FROM book_entry(${id}, ${payer.tenantId}, 'top_up', 5, 'a')`.execute()
   await expect
-    .poll(async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length, { timeout: 10_000 })
+    .poll(
+      async () =>
+        (
+          await sql`SELECT 1 FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        ).length,
+      { timeout: 10_000 },
+    )
     .toBe(1)
   await first`COMMIT`
   first.release()

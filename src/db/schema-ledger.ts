@@ -235,7 +235,7 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  /** `lost`: without a heartbeat for a day, and no process has its journal. */
+  /** `lost`: silent for long, no process has its journal, and what it held is released. It may come back. */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
 })
 

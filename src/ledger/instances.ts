@@ -45,9 +45,12 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
   )
 }
 
-/** Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead. */
+/**
+ * Renew the heartbeat. Answers the state: any but `live` means that another process has adopted the journal of this one. A
+ * process that was only lost lives again: nobody has its journal.
+ */
 export async function sendHeartbeat(client: Client, instanceId: string, pid: number): Promise<InstanceState> {
-  const renew = `UPDATE instances SET heartbeat_at = now() WHERE id = $1 AND state = 'live'`
+  const renew = `UPDATE instances SET heartbeat_at = now(), state = 'live' WHERE id = $1 AND state IN ('live', 'lost')`
   if ((await client.query(renew, [instanceId])).rowCount === 1) return 'live'
   // A Postgres that lost its last commits may have lost the row.
   await client.query(registerInstance, registration(instanceId, pid))
@@ -55,4 +58,16 @@ export async function sendHeartbeat(client: Client, instanceId: string, pid: num
     instanceId,
   ])
   return found.rows[0]?.state ?? 'live'
+}
+
+/**
+ * Release what silent processes hold, and mark them as lost: nobody who sees their journal has adopted it. Answers their ids.
+ * None of their requests runs any longer.
+ */
+export async function retireSilent(client: Client, instanceId: string, silentMs: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>('SELECT retire_silent_instances($1, $2) AS id', [
+    instanceId,
+    silentMs,
+  ])
+  return rows.map(({ id }) => id)
 }

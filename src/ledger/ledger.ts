@@ -23,6 +23,7 @@ export interface LedgerOptions {
     shipBatchBytes: number
     shipOnQueryMs: number
     instanceDeadMs: number
+    upstreamTotalMs: number
     unauthenticatedRowsPerMinute: number
   }
   log: Log
@@ -87,6 +88,7 @@ export class Ledger {
       intervalMs: options.bounds.shipIntervalMs,
       batchBytes: options.bounds.shipBatchBytes,
       instanceDeadMs: options.bounds.instanceDeadMs,
+      instanceLostMs: options.bounds.instanceDeadMs + options.bounds.upstreamTotalMs,
       onQueryMs: options.bounds.shipOnQueryMs,
       keepMs: options.bounds.journalKeepMs,
       keepBytesMax: options.bounds.journalKeepBytesMax,

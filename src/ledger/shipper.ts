@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
-import { registerInstance, registration, sendHeartbeat } from './instances.ts'
+import { registerInstance, registration, retireSilent, sendHeartbeat } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { PositionError, Shipment } from './shipment.ts'
@@ -35,6 +35,8 @@ export interface ShipperData {
   intervalMs: number
   batchBytes: number
   instanceDeadMs: number
+  /** What a process holds is released after this silence. */
+  instanceLostMs: number
   /** How long a caller of `shipNow` or `shipAll` waits. */
   onQueryMs: number
   /** How long, and up to how many bytes, shipped segments stay on disk. */
@@ -49,8 +51,6 @@ class FencedError extends Error {
 
 const heartbeatMs = 5_000
 const sweepMs = 5_000
-/** Also the time that other processes get for a heartbeat after Postgres was away for long. */
-const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
 /** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
 const answerMs = { least: 1_000, most: 300_000 }
@@ -106,6 +106,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
   const queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
   let queryTimeoutMs = queryTimeoutLeastMs
+  // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this disk are adopted.
+  const retireMs = Math.max(10_000, 2 * data.instanceDeadMs)
   let retryMs: number = reconnectMs.least
   for (; ; retryMs = Math.min(retryMs * 2, reconnectMs.most)) {
     const client = new Client({
@@ -189,7 +191,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         await client.query('SELECT sweep_reservations()')
         nextSweep = performance.now() + sweepMs
       }
-      if (performance.now() >= nextRetirement) {
+      // An adoption of our own has its lock on this connection, so it would not keep us from retiring its process.
+      if (performance.now() >= nextRetirement && !isAdopting) {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
@@ -228,13 +231,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function retireLost(client: Client): Promise<void> {
-    const retired = await client.query<{ id: string }>('SELECT retire_lost_instances($1) AS id', [
-      data.instanceId,
-    ])
-    for (const { id } of retired.rows) {
+    for (const id of await retireSilent(client, data.instanceId, data.instanceLostMs)) {
       log.warn(
         { instance: id },
-        'a process was not heard of for a day and its journal is not here: what it held is released',
+        'a process was not heard of for long and its journal is not here: what it held is released',
       )
     }
   }

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { makeEntryMonths } from '../../src/db/entry-months.ts'
 
-/** Give a database without entries partitions from so many months ago on. It must have had none closed. */
+/** Give a database without entries partitions from so many months ago on. */
 export async function startMonthsAgo(sql: Sql, count: number): Promise<void> {
   const bound = monthAt(-count)
   await sql.unsafe(`

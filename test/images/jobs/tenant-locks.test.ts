@@ -69,14 +69,14 @@ test("a tenant's waiting jobs are counted before its lock, and under it near the
   // They would decide, if they were counted now.
   await other.sql`INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     SELECT gen_random_uuid(), ${first}, ${second}, ${second}, 'queued', 0, 'draw', '{}', '{}', now()
-    FROM generate_series(1, 1499)`
+    FROM generate_series(1, 1500)`
   await other.sql`SELECT pg_advisory_unlock_all()`
   expect(await accepted).toBe('accepted')
   expect(await accept(1_500)).toBe('full')
   expect(await accept(1_502)).toBe('accepted')
   // Near the bound others may come first.
   await other.sql`SELECT pg_advisory_lock(hashtextextended(${first}, 7023913))`
-  const late = accept(1_502)
+  const late = accept(1_503)
   await waiting()
   await other.sql`INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     VALUES (gen_random_uuid(), ${first}, ${second}, ${second}, 'queued', 0, 'draw', '{}', '{}', now())`

@@ -45,6 +45,7 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
 
   const { yardstick, tollgate, direct } = measured
   const isLatency = scenario.drive.kind === 'rate'
+  const hasCpu = !isLatency || scenario.yardstick === 'journal'
   const isHold = scenario.drive.kind === 'hold'
   const per = scenario.per
   const share = (samples: Sample[], of: (sample: Sample) => number) =>
@@ -56,10 +57,10 @@ export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
     samples.map((sample, round) => of(sample) - (direct[round] ? of(direct[round]) : 0))
 
   const lines: Line[] = []
-  if (!isLatency) {
+  if (hasCpu) {
     lines.push(line(`CPU us/${per}`, cpu(tollgate), cpu(yardstick), { ratioMax: goals.cpuRatioMax }))
   }
-  if (!isLatency && per === 'request') {
+  if (hasCpu && per === 'request') {
     const isLogged = scenario.yardstick !== 'R'
     const postgres = (samples: Sample[]) => share(samples, (sample) => sample.postgresCpuUs)
     const both = (samples: Sample[]) => share(samples, (sample) => sample.cpuUs + sample.postgresCpuUs)

@@ -45,7 +45,9 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
     console.error(`${scenario.name} ...`)
     // New processes for each scenario, so that peak memory and garbage of one do not affect the next.
     const yardstick = await start(scenario.yardstick)
-    const tollgate = await start(options.null ? scenario.yardstick : 'Tollgate')
+    const tollgate = options.null
+      ? await start(scenario.yardstick)
+      : await start('Tollgate', scenario.yardstick === 'journal' ? 'postgres' : 'journal')
     const measured = await measure(rig, scenario, { yardstick, tollgate }, rounds)
     lines.push(...linesOf(scenario, measured))
     faults.push(...faultsOf(scenario, measured))
@@ -68,9 +70,12 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
   return faults.length > 0 || lines.some((line) => line.missed) ? 1 : 0
 }
 
-async function start(what: Scenario['yardstick'] | 'Tollgate'): Promise<Subject> {
+async function start(
+  what: Scenario['yardstick'] | 'Tollgate',
+  durability: 'journal' | 'postgres' = 'journal',
+): Promise<Subject> {
   if (what === 'R') return await startReference(rig.upstream.port)
-  return await startGateway(rig.upstream.port, rig.usageLog.url)
+  return await startGateway(rig.upstream.port, rig.usageLog.url, { durability })
 }
 
 function asNull(scenario: Scenario): Scenario {
@@ -88,6 +93,7 @@ function describeRun({ usageLog }: Rig): string {
     "rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. R writes no",
     'usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU has its',
     'own line. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
-    'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own.',
+    'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own. durable-*: Tollgate',
+    'has DURABILITY=postgres, and the yardstick "journal" is a second Tollgate without it.',
   ].join('\n')
 }

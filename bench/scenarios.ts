@@ -7,9 +7,9 @@ export interface Scenario {
   protocol: ClientProtocol
   /**
    * The other subject: R, or a second Tollgate with the same configuration whose client speaks openai-chat, so that it passes
-   * answers through. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
+   * answers through, or a second Tollgate with DURABILITY=journal where the measured one has DURABILITY=postgres. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
    */
-  yardstick: 'R' | 'pass-through'
+  yardstick: 'R' | 'pass-through' | 'journal'
   /** Chooses the mock upstream's answer, see answers.ts. */
   model: string
   bodyBytes: number
@@ -48,6 +48,7 @@ const request = {
   direct: false,
   key: 'unlimited',
 } as const
+const durable = { ...request, yardstick: 'journal', goals: {} } as const
 const translated = { ...request, protocol: 'anthropic-messages' } as const
 
 export const scenarios: readonly Scenario[] = [
@@ -133,5 +134,27 @@ export const scenarios: readonly Scenario[] = [
     bodyBytes: 200_000,
     drive: closed(8),
     goals: { cpuRatioMax: 2.2 },
+  },
+  {
+    ...durable,
+    name: 'durable-200',
+    model: 'json',
+    bodyBytes: 900,
+    drive: { kind: 'rate', perSecond: 200, durationMs: 4000 },
+    direct: true,
+  },
+  {
+    ...durable,
+    name: 'durable-c16',
+    model: 'json',
+    bodyBytes: 900,
+    drive: closed(16),
+  },
+  {
+    ...durable,
+    name: 'durable-c256',
+    model: 'json',
+    bodyBytes: 900,
+    drive: closed(256),
   },
 ]

@@ -29,14 +29,17 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
 export async function startGateway(
   upstreamPort: number,
   databaseUrl: string,
-  nodeArgs: string[] = [],
+  {
+    nodeArgs = [],
+    durability = 'journal',
+  }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres' } = {},
 ): Promise<Subject> {
   const gatewayYaml = gatewayFile(upstreamPort)
   const tollgate = await startTollgate({
     databaseUrl,
     gatewayYaml,
     nodeArgs,
-    env: { NODE_ENV: 'production' },
+    env: { NODE_ENV: 'production', DURABILITY: durability },
   })
   return {
     isLogging: true,

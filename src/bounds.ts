@@ -90,6 +90,8 @@ export const boundSettings = {
   /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
   admitMs: milliseconds(5 * second),
+  /** With DURABILITY=postgres: longest wait of the end of an answer until Postgres has its row. */
+  durableMs: milliseconds(5 * second, 0),
   captureBytesMax: count(32 * 1024, 0),
   captureStringBytesMax: count(8 * 1024, 64),
   journalSegmentBytes: count(16 * MiB, 64 * 1024),

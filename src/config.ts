@@ -71,6 +71,11 @@ const settings = {
   /** API processes that share the port. */
   processes: count(1, 1, 256),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /**
+   * What a row survives. `journal`: the death of its process. `postgres`: also the loss of its disk, because the caller waits
+   * until Postgres has committed it.
+   */
+  durability: oneOf(['journal', 'postgres']).default('journal'),
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */
   journalSync: oneOf(['process', 'disk']).default('process'),
   /** Values of `anthropic-beta` that we remove before we call an upstream. */

@@ -101,7 +101,7 @@ export async function openContext(
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     await prepareDatabase(url, fillCatalog)
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
-    await registerProcess(database, instanceId)
+    await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
     return await Catalog.load(database, keeper, log)
   })
   const demo = file === undefined ? await startDemo() : undefined
@@ -118,6 +118,7 @@ export async function openContext(
     dataDir,
     databaseUrl: url,
     instanceId,
+    durability: config.durability,
     sync: config.journalSync,
     bounds,
     log,

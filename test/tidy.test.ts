@@ -219,10 +219,9 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|instances|shipment|shipper)|queue\/postgres)\.ts$/,
+    /^src\/(ledger\/(adopter|copy-query|instances|lost|shipment|shipper)|queue\/postgres)\.ts$/,
     'the application uses the Database of db/',
   )
-  onlyIn('pg-copy-streams', /^src\/ledger\/shipment\.ts$/, 'only the shipper copies')
 })
 
 test('the names of files say what they contain', () => {

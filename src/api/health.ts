@@ -15,12 +15,13 @@ export function health() {
  */
 export function ready(gateway: Gateway) {
   return (_request: Request, response: Response): void => {
-    const { journalBytes, postgresAway, trouble } = gateway.ledger.health()
+    const { journalBytes, postgresAway, trouble, lateCommits } = gateway.ledger.health()
     const { mode, localDecisions } = gateway.limits.state()
     response.status(gateway.draining || trouble !== undefined ? 503 : 200).json({
       status: gateway.draining ? 'draining' : trouble !== undefined ? 'journal_unwritable' : 'ready',
       postgres: postgresAway === undefined ? 'reached' : 'away',
       journal_bytes: journalBytes,
+      late_commits: lateCommits,
       limits: mode,
       limits_decided_locally: localDecisions,
     })

@@ -14,7 +14,7 @@ import {
   uniqueIndex,
   uuid,
 } from './drizzle.cjs'
-import { moment, nano } from './schema-types.ts'
+import { bytea, moment, nano } from './schema-types.ts'
 
 /**
  * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on created_at,
@@ -235,9 +235,26 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  /** `lost`: silent for long, no process has its journal, and what it held is released. It may come back. */
+  /** `lost`: silent for long. What it held is released. Its journal is shipped all the same where one is found. */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
+  /** The columns of its halves in `open_requests`; NULL: its running requests are only in its journal. */
+  openColumns: text('open_columns').array(),
 })
+
+/**
+ * The running requests of processes with DURABILITY=postgres: what stands in their journals, and must not go with them. The
+ * transaction that writes the row of a request deletes it here.
+ */
+export const openRequests = pgTable(
+  'open_requests',
+  {
+    instanceId: uuid('instance_id').notNull(),
+    requestId: uuid('request_id').notNull(),
+    /** The columns of its row that are known, in the binary format of COPY. `instances.open_columns` names them. */
+    half: bytea('half').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.instanceId, t.requestId] })],
+)
 
 /** The bytes of each journal segment that are shipped. The transaction that writes the rows advances them. */
 export const journalPositions = pgTable(

@@ -3,6 +3,7 @@ import { CopyBuffer } from './copy-buffer.ts'
 import { type CloseFrame, payloadColumns, readFrame } from './frame.ts'
 import { type Layout, ownLayout, writeNamed } from './layout.ts'
 import { type OldCloseFrame, oldAttemptColumns, oldRequestColumns } from './old-frame.ts'
+import { addOpenRequest, openRequestColumns } from './open-requests.ts'
 import { unknownOpen } from './orphan.ts'
 import type { OpenRecord } from './record.ts'
 import { openColumns } from './row.ts'
@@ -47,6 +48,8 @@ export interface BatchSource {
 export interface BatchReaderOptions {
   /** The layout of the journal; undefined: an older release wrote the journal, without a layout. */
   layout: Layout | undefined
+  /** The process whose running requests are also kept in Postgres; undefined: they are not. */
+  keepsOpenOf?: string | undefined
   /** The journal has the end of this request but not its beginning. */
   onUnknown(id: string): void
 }
@@ -64,6 +67,7 @@ export class BatchReader {
   readonly #payloads = new CopyBuffer('request_payloads', payloadColumns)
   readonly #attempts: CopyBuffer
   readonly #entries = new CopyBuffer('entries', ['id', 'created_at', 'account_id', 'kind', 'amount_nano'])
+  readonly #openRequests = new CopyBuffer('open_requests', openRequestColumns)
   readonly #keyColumn: number
 
   constructor(options: BatchReaderOptions) {
@@ -73,7 +77,14 @@ export class BatchReader {
     this.#keyColumn = open.indexOf('key_id')
     this.#requests = new CopyBuffer('requests', [...open, ...close])
     this.#attempts = new CopyBuffer('attempts', attempts)
-    this.copies = [this.#requests, this.#oldRequests, this.#payloads, this.#attempts, this.#entries]
+    this.copies = [
+      this.#requests,
+      this.#oldRequests,
+      this.#payloads,
+      this.#attempts,
+      this.#entries,
+      this.#openRequests,
+    ]
   }
 
   /** The whole frames in `bytes`; undefined: there is none. */
@@ -99,7 +110,12 @@ export class BatchReader {
       at += bytesTaken
       batch.frames += 1
     }
-    for (const opened of batch.opened.values()) copyHalf(opened)
+    const { keepsOpenOf } = this.#options
+    for (const [id, opened] of batch.opened) {
+      copyHalf(opened)
+      if (keepsOpenOf !== undefined && !isShipped)
+        addOpenRequest(this.#openRequests, keepsOpenOf, id, opened.source)
+    }
     batch.to = from + at
     return batch.frames === 0 ? undefined : batch
   }
@@ -107,7 +123,7 @@ export class BatchReader {
   /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
     const { open, close } = this.layout
-    return [standInOf(this.#requests, [...open, ...close]), this.#entries]
+    return [standInOf(this.#requests, [...open, ...close]), this.#entries, this.#openRequests]
   }
 
   /** Note that Postgres has committed the batch. */

@@ -55,22 +55,39 @@ function uuidIn(bytes: Buffer, at: number): string | null {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The statement that releases reservations and takes charges from accounts and budgets; undefined: nothing to do. */
-export function settlementOf(
-  released: readonly string[],
-  charges: Charges,
-): { text: string; values: unknown[] } | undefined {
-  if (released.length === 0 && charges.size === 0) return undefined
+/**
+ * The statement that releases reservations and takes charges from accounts and budgets; none when there is nothing to do. Its
+ * values are uuids, times and numbers, so they need no quotes.
+ */
+export function settlementOf(released: readonly string[], charges: Charges): string[] {
+  if (released.length === 0 && charges.size === 0) return []
   const list = [...charges.values()]
-  return {
-    text: 'SELECT settle_money($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::bigint[])',
-    values: [
-      released,
+  const arrays = [
+    arrayOf('uuid', released),
+    arrayOf(
+      'uuid',
       list.map(({ account }) => account),
+    ),
+    arrayOf(
+      'uuid',
       list.map(({ key }) => key),
+    ),
+    arrayOf(
+      'uuid',
       list.map(({ group }) => group),
-      list.map(({ moment }) => moment),
-      list.map(({ nano }) => String(nano)),
-    ],
-  }
+    ),
+    arrayOf(
+      'timestamptz',
+      list.map(({ moment }) => moment.toISOString()),
+    ),
+    arrayOf(
+      'bigint',
+      list.map(({ nano }) => nano),
+    ),
+  ]
+  return [`SELECT settle_money(${arrays.join(', ')})`]
+}
+
+function arrayOf(type: string, values: readonly (string | bigint | null)[]): string {
+  return `'{${values.map((value) => value ?? 'NULL').join(',')}}'::${type}[]`
 }

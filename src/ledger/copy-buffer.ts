@@ -15,10 +15,13 @@ export class CopyBuffer {
     return this.out.length === copyHeader.length
   }
 
-  /** The input of the COPY. Add nothing after it. `clear` lets later tuples overwrite its memory. */
+  /** The input of the COPY: all tuples so far. Valid until the next write. */
   end(): Buffer {
+    const { length } = this.out
     this.out.copy(copyTrailer, 0, copyTrailer.length)
-    return this.out.written
+    const input = this.out.written
+    this.out.length = length
+    return input
   }
 
   clear(): void {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Client } from 'pg'
 import type { Database } from '../db/database.ts'
+import { ownLayout } from './layout.ts'
 
 export type InstanceState = 'live' | 'closed' | 'adopted' | 'lost'
 
@@ -10,17 +11,32 @@ export interface KnownInstance {
   isSilent: boolean
 }
 
+/** What a process tells the others about itself. */
+export interface Registrant {
+  instanceId: string
+  pid: number
+  durability: Durability
+}
+
+/** What a row survives: the death of its process, or also the loss of its disk. */
+export type Durability = 'journal' | 'postgres'
+
 /** Make this process known. Rejects `unavailable` when Postgres does not answer. */
-export async function registerProcess(database: Pick<Database, 'state'>, instanceId: string): Promise<void> {
-  await database.state.ask(({ sql }) => sql.unsafe(registerInstance, registration(instanceId, process.pid)))
+export async function registerProcess(
+  database: Pick<Database, 'state'>,
+  registrant: Registrant,
+): Promise<void> {
+  await database.state.ask(({ sql }) => sql.unsafe(registerInstance, registration(registrant)))
 }
 
 /** Registers a process that is not registered yet. */
-export const registerInstance = `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
-  VALUES ($1, $2, $3, now(), now(), 'live') ON CONFLICT (id) DO NOTHING`
+export const registerInstance = `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state, open_columns)
+  VALUES ($1, $2, $3, now(), now(), 'live', $4) ON CONFLICT (id) DO NOTHING`
 
-export function registration(instanceId: string, pid: number): [string, string, number] {
-  return [instanceId, hostname(), pid]
+type Registration = [id: string, host: string, pid: number, openColumns: string[] | null]
+
+export function registration({ instanceId, pid, durability }: Registrant): Registration {
+  return [instanceId, hostname(), pid, durability === 'postgres' ? [...ownLayout.open] : null]
 }
 
 /** The rows of these processes, those that have one. */
@@ -46,16 +62,19 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
 }
 
 /**
- * Renew the heartbeat. Answers the state: any but `live` means that another process has adopted the journal of this one. A
- * process that was only lost lives again: nobody has its journal.
+ * Renew the heartbeat. Answers the state: any but `live` means that another process has adopted the journal of this one, or ended
+ * its requests. A process that was only released lives again: nobody has its journal, and nobody has written its rows.
  */
-export async function sendHeartbeat(client: Client, instanceId: string, pid: number): Promise<InstanceState> {
-  const renew = `UPDATE instances SET heartbeat_at = now(), state = 'live' WHERE id = $1 AND state IN ('live', 'lost')`
-  if ((await client.query(renew, [instanceId])).rowCount === 1) return 'live'
+export async function sendHeartbeat(client: Client, registrant: Registrant): Promise<InstanceState> {
+  const [id, host, pid, openColumns] = registration(registrant)
+  // All of it: a neighbour that saw the journal before this row could have written another one.
+  const renew = `UPDATE instances SET heartbeat_at = now(), host = $2, pid = $3, open_columns = $4, state = 'live'
+    WHERE id = $1 AND (state = 'live' OR state = 'lost' AND open_columns IS NULL)`
+  if ((await client.query(renew, [id, host, pid, openColumns])).rowCount === 1) return 'live'
   // A Postgres that lost its last commits may have lost the row.
-  await client.query(registerInstance, registration(instanceId, pid))
+  await client.query(registerInstance, [id, host, pid, openColumns])
   const found = await client.query<{ state: InstanceState }>('SELECT state FROM instances WHERE id = $1', [
-    instanceId,
+    id,
   ])
   return found.rows[0]?.state ?? 'live'
 }

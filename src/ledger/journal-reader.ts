@@ -14,6 +14,8 @@ export interface JournalReaderOptions {
   /** True while the process that writes this journal may write more. */
   growing: boolean
   batchBytes: number
+  /** Also keep running requests in Postgres. */
+  keepsOpen?: boolean
   log: Log
 }
 
@@ -148,9 +150,10 @@ export class JournalReader {
   }
 
   #open(): BatchReader {
-    const { directory, log } = this.#options
+    const { directory, instanceId, keepsOpen, log } = this.#options
     return new BatchReader({
       layout: readLayout(directory),
+      keepsOpenOf: keepsOpen === true ? instanceId : undefined,
       onUnknown: (id) =>
         log.error({ id }, 'the beginning of a request is not in the journal: its row has only its end'),
     })

@@ -43,7 +43,7 @@ export function readLayout(directory: string): Layout | undefined {
 }
 
 /** Checks the names: they become part of a statement. */
-function namesOf(value: unknown): string[] {
+export function namesOf(value: unknown): string[] {
   const names = Array.isArray(value) ? value.map(String) : []
   if (names.length === 0 || !names.every((name) => /^[a-z_]+$/.test(name))) {
     throw new LayoutError(`${fileName} of a journal has no list of columns: ${JSON.stringify(value)}`)

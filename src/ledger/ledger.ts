@@ -1,7 +1,10 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { GatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
+import { CommitWaits } from './commit-waits.ts'
+import type { Durability } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
@@ -12,8 +15,11 @@ export interface LedgerOptions {
   dataDir: string
   databaseUrl: string
   instanceId: string
+  durability: Durability
   sync: 'process' | 'disk'
   bounds: {
+    admitMs: number
+    durableMs: number
     journalSegmentBytes: number
     journalBytesMax: number
     journalAlarmBytes: number
@@ -38,6 +44,8 @@ export interface LedgerHealth {
   postgresAway: string | undefined
   /** The reason why the journal cannot be written; undefined: it can. */
   trouble: string | undefined
+  /** With DURABILITY=postgres: answers that were sent after `durableMs`, before Postgres had their rows. */
+  lateCommits: number
 }
 
 /**
@@ -53,6 +61,12 @@ export class Ledger {
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
+  readonly #commits = new CommitWaits()
+  /** The length of the journal at the last `commit` message. */
+  #wanted = 0
+  /** Requests that were refused because Postgres did not commit their beginning. */
+  readonly #uncommitted = new WeakSet<OpenRecord>()
+  #lateCommits = 0
   /** Callers in one turn of the event loop share a ship. A later caller may have written more, and needs a new one. */
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
@@ -83,6 +97,7 @@ export class Ledger {
       root: join(options.dataDir, 'journal'),
       directory,
       instanceId: options.instanceId,
+      durability: options.durability,
       databaseUrl: options.databaseUrl,
       pid: process.pid,
       intervalMs: options.bounds.shipIntervalMs,
@@ -102,27 +117,40 @@ export class Ledger {
     if (refusal !== undefined) throw refusal
   }
 
-  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
+  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then the request has no row yet. */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
     return this.#journal.open(record)
   }
 
+  /**
+   * Wait until the beginning of a request is as durable as DURABILITY says. Send nothing upstream before it. Rejects
+   * `unavailable` after `admitMs`: then `close` the request.
+   */
+  async opened(record: OpenRecord): Promise<void> {
+    if (await this.#committed(this.#options.bounds.admitMs)) return
+    this.#uncommitted.add(record)
+    throw notCommitted()
+  }
+
   /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
-  close(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#journal.close(open, record)
+  async close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    await this.#journal.close(open, record)
+    if (!this.#uncommitted.delete(open)) await this.#rowCommitted()
   }
 
   /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
-  refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
+  async refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
-    return isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record)
+    await (isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record))
+    await this.#refusalCommitted()
   }
 
   /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
-  refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
-    return this.#refusals.add(open, record)
+  async refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
+    await this.#refusals.add(open, record)
+    await this.#refusalCommitted()
   }
 
   /**
@@ -139,7 +167,12 @@ export class Ledger {
   }
 
   health(): LedgerHealth {
-    return { journalBytes: this.#journal.bytes, postgresAway: this.#postgresAway, trouble: this.#trouble }
+    return {
+      journalBytes: this.#journal.bytes,
+      postgresAway: this.#postgresAway,
+      trouble: this.#trouble,
+      lateCommits: this.#lateCommits,
+    }
   }
 
   /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
@@ -156,6 +189,26 @@ export class Ledger {
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
     clearTimeout(late)
+  }
+
+  /** Nothing was sent upstream and nothing was spent: while Postgres is known to be away, a refusal does not wait for it. */
+  async #refusalCommitted(): Promise<void> {
+    if (this.#postgresAway === undefined) await this.#rowCommitted()
+  }
+
+  async #rowCommitted(): Promise<void> {
+    if (await this.#committed(this.#options.bounds.durableMs)) return
+    this.#lateCommits += 1
+  }
+
+  /** Resolves with whether Postgres has all that the journal has now. With DURABILITY=journal that is of no interest. */
+  async #committed(withinMs: number): Promise<boolean> {
+    if (this.#options.durability === 'journal') return true
+    const { written, shipped } = this.#journal
+    if (shipped >= written) return true
+    if (this.#wanted < written) this.#post({ type: 'commit' })
+    this.#wanted = written
+    return await this.#commits.until(written, withinMs)
   }
 
   #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
@@ -206,6 +259,7 @@ export class Ledger {
         return
       case 'position':
         this.#journal.shippedTo(message.position)
+        this.#commits.reached(this.#journal.shipped)
         if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
         return
       case 'adopted':
@@ -255,4 +309,12 @@ export class Ledger {
   #post(message: ToShipper): void {
     this.#worker.postMessage(message)
   }
+}
+
+function notCommitted(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record requests just now: its database does not answer. Try again later.',
+    { retryAfterSeconds: 5 },
+  )
 }

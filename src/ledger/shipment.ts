@@ -1,15 +1,22 @@
-import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
 import type { Batch } from './batch.ts'
 import { settlementOf } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
+import { runWithCopies } from './copy-query.ts'
 import { listSegments } from './journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from './journal-reader.ts'
 import { writeNamed } from './layout.ts'
+import { endOpenRequests } from './open-requests.ts'
 import { orphan } from './orphan.ts'
 import { closeColumns } from './row.ts'
 import { momentOf, TupleWriter, uuidText } from './tuple.ts'
+
+export interface Unshipped {
+  /** Rows that are complete in the journal. */
+  rows: number
+  /** Requests that have not ended. */
+  running: number
+}
 
 /** Postgres has another position of this journal than this shipment expects. Read the positions anew. */
 export class PositionError extends Error {
@@ -60,6 +67,19 @@ export class Shipment {
 
   close(): void {
     this.#journal.close()
+  }
+
+  /** What Postgres does not have. This shipment ships nothing after it. */
+  unshipped(): Unshipped {
+    const counted: Unshipped = { rows: 0, running: 0 }
+    for (;;) {
+      const batch = this.#journal.next(this.#shipped, Number.MAX_SAFE_INTEGER)
+      if (batch === undefined) return { ...counted, running: this.openCount }
+      const { segment, to, frames, opened, closed } = batch
+      const endedWithin = (frames - opened.size - closed.length) / 2
+      if (to > (this.#shipped.get(segment) ?? 0)) counted.rows += closed.length + endedWithin
+      this.#journal.commit(batch)
+    }
   }
 
   /**
@@ -161,33 +181,31 @@ export class Shipment {
   async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {
     await client.query('UPDATE instances SET state = $2 WHERE id = $1', [this.#options.instanceId, state])
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1', [this.#options.instanceId])
+    await client.query('DELETE FROM open_requests WHERE instance_id = $1', [this.#options.instanceId])
   }
 
   async #ship(client: Client, batch: Batch, copies: readonly CopyBuffer[]): Promise<void> {
-    await client.query('BEGIN')
-    const { instanceId } = this.#options
-    const moved =
-      batch.from === 0
-        ? await client.query(
-            `INSERT INTO journal_positions (instance_id, segment, position) SELECT $1, $2, $3
-             WHERE $4::integer IS NULL OR EXISTS (
-               SELECT FROM journal_positions p WHERE p.instance_id = $1 AND p.segment = $4 AND p.position = $5)
-             ON CONFLICT (instance_id, segment) DO NOTHING`,
-            [instanceId, batch.segment, batch.to, this.#last?.segment, this.#last?.at],
-          )
-        : await client.query(
-            `UPDATE journal_positions SET position = $4 WHERE instance_id = $1 AND segment = $2 AND position = $3`,
-            [instanceId, batch.segment, batch.from, batch.to],
-          )
-    if (moved.rowCount !== 1)
-      throw new PositionError(
-        `Postgres does not have segment ${batch.segment} of journal ${instanceId} up to ${batch.from}`,
+    const { instanceId, keepsOpen } = this.#options
+    const full = copies.filter(({ isEmpty }) => !isEmpty)
+    const last = this.#last === undefined ? 'NULL, NULL' : `${this.#last.segment}, ${this.#last.at}`
+    const statements = [
+      'BEGIN',
+      `SELECT move_journal_position('${instanceId}', ${batch.segment}, ${batch.from}, ${batch.to}, ${last})`,
+      ...full.map(({ statement }) => statement),
+      ...(keepsOpen === true ? endOpenRequests(instanceId, batch.closed) : []),
+      // Settle last: it locks accounts that admissions wait for.
+      ...settlementOf(batch.released, batch.charges),
+      'COMMIT',
+    ]
+    try {
+      await runWithCopies(
+        client,
+        statements,
+        full.map((copy) => copy.end()),
       )
-    for (const copy of copies) await send(client, copy)
-    // Settle last: it locks accounts that admissions wait for.
-    const settlement = settlementOf(batch.released, batch.charges)
-    if (settlement !== undefined) await client.query(settlement)
-    await client.query('COMMIT')
+    } catch (error) {
+      throw codeOf(error) === wrongPosition ? new PositionError(String(error)) : error
+    }
   }
 
   #commit(batch: Batch): void {
@@ -230,14 +248,11 @@ export class Shipment {
   }
 }
 
-async function send(client: Client, copy: CopyBuffer): Promise<void> {
-  if (copy.isEmpty) return
-  const stream = client.query(copyFrom(copy.statement))
-  stream.end(copy.end())
-  await finished(stream)
+export async function send(client: Client, copy: CopyBuffer): Promise<void> {
+  if (!copy.isEmpty) await runWithCopies(client, [copy.statement], [copy.end()])
 }
 
-async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {
+export async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const found = await client.query<{ id: string }>(
     `SELECT r.id FROM unnest($1::uuid[], $2::timestamptz[]) AS o(id, created_at)
@@ -252,6 +267,12 @@ async function existingIds(client: Client, ids: string[]): Promise<Set<string>> 
  * of Postgres, such as that of an index entry. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isDataError(error: unknown): boolean {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  return /^(22|23|54)/.test(code)
+  return /^(22|23|54)/.test(codeOf(error))
 }
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+}
+
+/** Raised by move_journal_position. */
+const wrongPosition = 'TG001'

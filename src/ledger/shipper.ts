@@ -3,14 +3,19 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
-import { registerInstance, registration, retireSilent, sendHeartbeat } from './instances.ts'
+import { type Durability, registerInstance, registration, retireSilent, sendHeartbeat } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
+import { endLost } from './lost.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { PositionError, Shipment } from './shipment.ts'
 
-/** Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. */
+/**
+ * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`: somebody waits
+ * until Postgres has what stands in the journal; `position` answers it.
+ */
 export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
+  | { type: 'commit' }
   | { type: 'end'; deadlineMs: number }
 
 /**
@@ -30,6 +35,7 @@ export interface ShipperData {
   root: string
   directory: string
   instanceId: string
+  durability: Durability
   databaseUrl: string
   pid: number
   intervalMs: number
@@ -50,6 +56,8 @@ class FencedError extends Error {
 }
 
 const heartbeatMs = 5_000
+/** Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way. */
+const graceMs = 500
 const sweepMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
 /** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
@@ -64,7 +72,7 @@ if (parentPort !== null) void run(parentPort, workerData as ShipperData)
 async function run(port: MessagePort, data: ShipperData): Promise<void> {
   const post = (message: FromShipper) => port.postMessage(message)
   const log = relayLog((level, fields, message) => post({ type: 'log', level, message, fields }))
-  const own = new Shipment({ ...data, growing: true, log })
+  const own = new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log })
   const adopter = new Adopter({
     ...data,
     log,
@@ -73,10 +81,16 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   let requestedShips: { token: number; everyone: boolean }[] = []
   /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
   let endsBy: number | undefined
+  let isCommitWanted = false
   let wake = () => {}
   port.on('message', (message: ToShipper) => {
     if (message.type === 'ship') requestedShips.push(message)
-    else endsBy = performance.now() + message.deadlineMs
+    else if (message.type === 'commit') isCommitWanted = true
+    else {
+      endsBy = performance.now() + message.deadlineMs
+      // A connection that hangs must not keep this thread from its last words.
+      setTimeout(giveUp, message.deadlineMs + graceMs).unref()
+    }
     wake()
   })
   const sleep = (ms: number) =>
@@ -115,6 +129,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       connectionTimeoutMillis: 5_000,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
+      // A process that is paused in the middle of a transaction must not keep its locks.
+      idle_in_transaction_session_timeout: Math.ceil(data.instanceDeadMs / 2),
       application_name: 'tollgate shipper',
     })
     // A lost connection also fails the running query, whose error is handled below.
@@ -124,7 +140,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
       await calls.listen(client)
-      await client.query(registerInstance, registration(data.instanceId, data.pid))
+      await client.query(registerInstance, registration(data))
       await heartbeat(client)
       await own.resume(client)
       adopter.reconnect()
@@ -144,7 +160,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       if (String(error).includes('Query read timeout'))
         queryTimeoutMs = Math.min(queryTimeoutMs * 2, answerMs.most)
       if (endsBy !== undefined && performance.now() >= endsBy) {
-        log.warn({}, 'Postgres was away at the end: the journal stays on disk for the next process')
+        sayWhatStays()
         port.close()
         return
       }
@@ -154,6 +170,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
 
   async function shipUntilEnd(client: Client): Promise<void> {
     let nextHeartbeat = performance.now() + heartbeatMs
+    // After an outage of Postgres all heartbeats are old.
+    let nextLost = performance.now() + data.instanceDeadMs
     let nextSweep = 0
     let nextRetirement = performance.now() + retireMs
     const sendHeartbeatWhenDue = async () => {
@@ -164,6 +182,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     for (;;) {
       // The process has written everything before it posts `end`. A pass that began before may miss the last frames.
       const isLast = endsBy !== undefined
+      isCommitWanted = false
       const answerable = [...requestedShips]
       const calling = calls.takeCalls()
       const end = own.end()
@@ -176,13 +195,13 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       away = false
       queryTimeoutMs = queryTimeoutLeastMs
       retryMs = reconnectMs.least
+      post({ type: 'position', position: own.position })
       requestedShips = requestedShips.slice(answerable.length)
       const tokensOf = (everyone: boolean) =>
         answerable.filter((one) => one.everyone === everyone).map(({ token }) => token)
       postShipped(tokensOf(false))
       await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
-      post({ type: 'position', position: own.position })
       await own.deleteShipped(client, data.keepMs, data.keepBytesMax)
       if (isLast) return finishOwn(client)
       await sendHeartbeatWhenDue()
@@ -191,12 +210,16 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
         await client.query('SELECT sweep_reservations()')
         nextSweep = performance.now() + sweepMs
       }
-      // An adoption of our own has its lock on this connection, so it would not keep us from retiring its process.
+      // An adoption of our own has its lock on this connection, so it would not keep us from ending its process.
+      if (performance.now() >= nextLost && !isAdopting) {
+        await endLost(client, { ...data, log })
+        nextLost = performance.now() + sweepMs
+      }
       if (performance.now() >= nextRetirement && !isAdopting) {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
-      const isIdle = requestedShips.length === 0 && !calls.isCalled && endsBy === undefined
+      const isIdle = requestedShips.length === 0 && !isCommitWanted && !calls.isCalled && endsBy === undefined
       if (isIdle && !isAdopting) await sleep(data.intervalMs)
     }
   }
@@ -215,19 +238,34 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function heartbeat(client: Client): Promise<void> {
-    const state = await sendHeartbeat(client, data.instanceId, data.pid)
+    const state = await sendHeartbeat(client, data)
     if (state !== 'live')
       throw new FencedError(`instance ${data.instanceId} was taken for dead and adopted by another process`)
   }
 
   async function finishOwn(client: Client): Promise<void> {
     own.close()
-    // Open requests, or frames that the deadline left behind: another process adopts the journal.
-    if (own.openCount > 0 || own.isBefore(own.end())) return
+    // Another process adopts the journal.
+    if (own.openCount > 0 || own.isBefore(own.end())) return sayWhatStays()
     await own.finish(client)
     // A process that starts later deletes the directory of one that has ended.
     if (data.keepMs > 0) markShipped(data.directory)
     else rmSync(data.directory, { recursive: true, force: true })
+  }
+
+  function giveUp(): void {
+    sayWhatStays()
+    setImmediate(() => process.exit())
+  }
+
+  function sayWhatStays(): void {
+    own.close()
+    const unshipped = own.unshipped()
+    if (unshipped.rows + unshipped.running === 0) return
+    log.error(
+      { directory: data.directory, ...unshipped },
+      'Postgres does not have all rows of this process: they stay in its journal, and the next process that finds it ships them',
+    )
   }
 
   async function retireLost(client: Client): Promise<void> {

@@ -8,14 +8,19 @@ import type { Arrival } from './received.ts'
 const userAgentCharactersMax = 256
 const idempotencyKeyCharactersMax = 256
 
-/** Write the first half of the row to the journal. Resolves when the row survives this process. Rejects `unavailable`. */
+/**
+ * Write the first half of the row to the journal. Resolves when the row survives what DURABILITY says. Rejects
+ * `unavailable`.
+ */
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   const opened = openRecordOf(gateway, identified)
   const standing = gateway.ledger.open(opened)
   // The journal has written the body, and redaction reuses its memory.
   opened.body = null
   await standing
+  // From here on the request has a row, also when Postgres does not commit it in time.
   identified.row.opened = opened
+  await gateway.ledger.opened(opened)
   return opened
 }
 

@@ -34,6 +34,7 @@ function startLedger(environment: Record<string, string> = {}, instanceId = rand
     dataDir: home,
     databaseUrl: url,
     instanceId,
+    durability: 'journal',
     sync: 'process',
     bounds: readConfig({
       SHIP_ON_QUERY_MS: '30000',

@@ -31,6 +31,7 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     dataDir: home,
     databaseUrl: url,
     instanceId: randomUUIDv7(),
+    durability: 'journal',
     sync: 'process',
     // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', JOURNAL_KEEP_MS: '0', ...environment }).bounds,
@@ -240,7 +241,15 @@ test('a journal that cannot be shipped grows to about twice its bound, and still
   const journalBytesMax = 100_000
   const bounds = { ...readConfig({}).bounds, journalBytesMax }
   const away = { databaseUrl: 'postgres://nobody@127.0.0.1:9/none', instanceId: randomUUIDv7() }
-  ledger = Ledger.start({ dataDir: home, sync: 'process', bounds, log, onFenced: () => {}, ...away })
+  ledger = Ledger.start({
+    dataDir: home,
+    durability: 'journal',
+    sync: 'process',
+    bounds,
+    log,
+    onFenced: () => {},
+    ...away,
+  })
   const keyId = randomUUIDv7()
   const refused = aClose({ status: 503, attempts: [] })
   for (let i = 0; i < 2_000; i++) await ledger.refuse(anOpen({ keyId }), refused)

@@ -209,6 +209,7 @@ function startLedger(
     dataDir: home,
     databaseUrl: url,
     instanceId,
+    durability: 'journal',
     sync,
     bounds,
     log: silentLog,

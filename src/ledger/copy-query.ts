@@ -1,0 +1,45 @@
+import { type Client, type Connection, Query } from 'pg'
+
+/** The part of pg's connection that its types leave out. */
+interface CopyConnection extends Connection {
+  sendCopyFromChunk(bytes: Buffer): void
+  endCopyFrom(): void
+}
+
+/** A longer input goes out in pieces, because pg copies each of them once more. */
+const pieceBytes = 256 * 1024
+
+/** Statements in one message, among them COPYs, which get their inputs in order. */
+class CopyQuery extends Query {
+  readonly #inputs: Buffer[]
+
+  constructor(text: string, inputs: readonly Buffer[], onEnd: (error: Error | null | undefined) => void) {
+    super(text, onEnd)
+    this.#inputs = [...inputs]
+  }
+
+  /** pg calls it when Postgres has come to the next COPY. */
+  handleCopyInResponse(connection: CopyConnection): void {
+    const input = this.#inputs.shift() ?? Buffer.alloc(0)
+    for (let at = 0; at < input.length; at += pieceBytes) {
+      connection.sendCopyFromChunk(input.subarray(at, at + pieceBytes))
+    }
+    connection.endCopyFrom()
+  }
+}
+
+/**
+ * Run statements in one message: they take one round trip, and one more for each COPY. `inputs`: what its COPYs read, in
+ * order. An error ends all of them; after BEGIN, the connection then waits for ROLLBACK.
+ * https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
+ */
+export function runWithCopies(
+  client: Client,
+  statements: readonly string[],
+  inputs: readonly Buffer[],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onEnd = (error: Error | null | undefined) => (error ? reject(error) : resolve())
+    client.query(new CopyQuery(statements.join('; '), inputs, onEnd))
+  })
+}

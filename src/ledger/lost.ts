@@ -1,0 +1,143 @@
+import type { Client } from 'pg'
+import type { Log } from '../telemetry/log.ts'
+import { CopyBuffer } from './copy-buffer.ts'
+import { LayoutError, namesOf, ownLayout, writeNamed } from './layout.ts'
+import { orphan } from './orphan.ts'
+import { closeColumns } from './row.ts'
+import { existingIds, isDataError, send } from './shipment.ts'
+import { standInOf } from './stand-in.ts'
+import { TupleWriter } from './tuple.ts'
+
+export interface LostOptions {
+  /** The caller, whose own heartbeat may be old after its machine slept. */
+  instanceId: string
+  instanceDeadMs: number
+  log: Log
+}
+
+/** A neighbour on the same disk gets this time to adopt the journal, which says more. */
+const neighbourMs = 10_000
+
+/**
+ * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody has adopted
+ * its journal, which may be gone with its machine. One transaction writes orphaned rows for its running requests, releases
+ * what it held, and marks it `lost`. One process of all works at a time.
+ */
+export async function endLost(
+  client: Client,
+  { instanceId, instanceDeadMs, log }: LostOptions,
+): Promise<void> {
+  const silentSeconds = (instanceDeadMs + neighbourMs) / 1000
+  const claimed = await client.query<{ ok: boolean }>(`SELECT claim_sweep('lost', 4000) AS ok`)
+  if (claimed.rows[0]?.ok !== true) return
+  const lost = await client.query<{ id: string; columns: string[] }>(
+    `SELECT id, open_columns AS columns FROM instances
+     WHERE state = 'live' AND open_columns IS NOT NULL AND heartbeat_at < now() - make_interval(secs => $2) AND id <> $1`,
+    [instanceId, silentSeconds],
+  )
+  for (const { id, columns } of lost.rows) {
+    try {
+      const orphans = await endOne(client, id, namesOf(columns), silentSeconds)
+      if (orphans !== undefined)
+        log.warn(
+          { instance: id, orphans },
+          'a process is lost: what it ran is orphaned, what it held is released',
+        )
+    } catch (error) {
+      if (!isOfOne(error)) throw error
+      await client.query('ROLLBACK')
+      log.error({ instance: id, error: String(error) }, 'what a lost process ran cannot be ended now')
+    }
+  }
+}
+
+/** Returns the number of orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */
+async function endOne(
+  client: Client,
+  instance: string,
+  columns: readonly string[],
+  silentSeconds: number,
+): Promise<number | undefined> {
+  await client.query('BEGIN')
+  // A process that is paused in the middle of a shipment has locks. Postgres ends that transaction soon.
+  await client.query(`SET LOCAL lock_timeout = '500ms'`)
+  const locked = await client.query<{ ok: boolean }>(
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7)) AS ok',
+    [instance],
+  )
+  if (locked.rows[0]?.ok !== true) {
+    await client.query('ROLLBACK')
+    return undefined
+  }
+  const found = await client.query<{ id: string; half: Buffer }>(
+    'SELECT request_id AS id, half FROM open_requests WHERE instance_id = $1',
+    [instance],
+  )
+  const existing = await existingIds(
+    client,
+    found.rows.map(({ id }) => id),
+  )
+  const open = found.rows.filter(({ id }) => !existing.has(id))
+  await writeOrphans(
+    client,
+    columns,
+    open.map(({ half }) => half),
+  )
+  await client.query('SELECT release_instance($1)', [instance])
+  const marked = await client.query(
+    `UPDATE instances SET state = 'lost'
+     WHERE id = $1 AND state = 'live' AND heartbeat_at < now() - make_interval(secs => $2)`,
+    [instance, silentSeconds],
+  )
+  if (marked.rowCount !== 1) {
+    await client.query('ROLLBACK')
+    return undefined
+  }
+  await client.query('DELETE FROM open_requests WHERE instance_id = $1', [instance])
+  await client.query('COMMIT')
+  return open.length
+}
+
+async function writeOrphans(
+  client: Client,
+  columns: readonly string[],
+  halves: readonly Buffer[],
+): Promise<void> {
+  const all = [...columns, ...ownLayout.close]
+  const end = new TupleWriter(1024)
+  writeNamed(end, ownLayout.close, closeColumns, orphan)
+  const rowsOf = (some: readonly Buffer[]) => {
+    const rows = new CopyBuffer('requests', all)
+    for (const half of some) {
+      rows.out.begin(all.length)
+      rows.out.copy(half, 0, half.length)
+      rows.out.copy(end.buffer, 0, end.length)
+    }
+    return rows
+  }
+  if (await isTaken(client, rowsOf(halves))) return
+  // Postgres refuses one of them for what it is.
+  for (const half of halves) {
+    const row = rowsOf([half])
+    if (!(await isTaken(client, row))) await send(client, standInOf(row, all))
+  }
+}
+
+async function isTaken(client: Client, rows: CopyBuffer): Promise<boolean> {
+  await client.query('SAVEPOINT orphans')
+  try {
+    await send(client, rows)
+    return true
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    await client.query('ROLLBACK TO SAVEPOINT orphans')
+    return false
+  }
+}
+
+/** Data that Postgres refuses, columns of a later release, or a lock that another transaction has. */
+function isOfOne(error: unknown): boolean {
+  if (isDataError(error) || error instanceof LayoutError) return true
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return code === '42703' || code === '55P03'
+}

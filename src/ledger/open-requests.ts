@@ -1,0 +1,25 @@
+import type { CopyBuffer } from './copy-buffer.ts'
+import { uuidText } from './tuple.ts'
+
+/**
+ * Running requests in Postgres, of processes with DURABILITY=postgres. The shipment writes and deletes them with the rows
+ * of its batch, so they are the requests that are open behind its position.
+ */
+export const openRequestColumns = ['instance_id', 'request_id', 'half']
+
+/** Append a running request. `id`: 16 latin1 characters. */
+export function addOpenRequest({ out }: CopyBuffer, instanceId: string, id: string, half: Buffer): void {
+  out.begin(openRequestColumns.length)
+  out.uuid(instanceId)
+  out.uuidOf(Buffer.from(id, 'latin1'), 0)
+  out.bytes(half)
+}
+
+/** The statement that deletes requests that have ended, by ids of 16 latin1 characters; none for no request. */
+export function endOpenRequests(instanceId: string, ended: readonly string[]): string[] {
+  if (ended.length === 0) return []
+  const ids = ended.map((id) => uuidText(Buffer.from(id, 'latin1')))
+  return [
+    `DELETE FROM open_requests WHERE instance_id = '${instanceId}' AND request_id = ANY ('{${ids}}'::uuid[])`,
+  ]
+}

@@ -1,8 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Client } from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBalance } from '../../src/access/queries.ts'
 import { keepEntryMonths } from '../../src/db/entry-months.ts'
@@ -193,34 +190,24 @@ async function manyEntries({ sql }: Database, account: string, count: number): P
 
 /** What a process of the former release does: it ships a charge, and books an entry, on the same connections all the time. */
 async function aFormerProcess(url: string, account: string) {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const { sql, close } = openDatabase(url, { max: 1 })
+  onTestFinished(close)
   // A wait as long as that of a reader would fail.
-  await client.query(`SET lock_timeout = '2s'`)
+  await sql`SET lock_timeout = '2s'`
   const process = {
     rounds: 0,
     async write() {
       const createdAt = new Date()
-      const id = idAt(createdAt)
-      await client.query('BEGIN')
-      const copy = client.query(
-        copyFrom('COPY entries (id, account_id, created_at, kind, amount_nano) FROM STDIN'),
-      )
-      if (!(copy instanceof Writable)) throw new Error('not a stream')
-      await pipeline([`${id}\t${account}\t${createdAt.toISOString()}\tcharge\t-1\n`], copy)
-      await client.query({
-        name: 'settle',
-        text: 'SELECT settle_money($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::bigint[])',
-        values: [[], [account], [null], [null], [createdAt], [1]],
-      })
-      await client.query('COMMIT')
-      const booked = await client.query({
-        name: 'book',
-        text: 'SELECT verdict FROM book_entry($1, $2, $3, $4, $5)',
-        values: [randomUUIDv7(), account, 'top_up', 3, null],
-      })
-      expect(booked.rows).toEqual([{ verdict: 'booked' }])
+      await sql`BEGIN`
+      const copy =
+        await sql`COPY entries (id, account_id, created_at, kind, amount_nano) FROM STDIN`.writable()
+      await pipeline([`${idAt(createdAt)}\t${account}\t${createdAt.toISOString()}\tcharge\t-1\n`], copy)
+      await sql`SELECT settle_money('{}', ${[account]}::uuid[], ARRAY[NULL]::uuid[], ARRAY[NULL]::uuid[],
+        ARRAY[${createdAt}]::timestamptz[], ARRAY[1]::bigint[])`
+      await sql`COMMIT`
+      expect(
+        await sql`SELECT verdict FROM book_entry(${randomUUIDv7()}, ${account}, 'top_up', 3, NULL)`,
+      ).toMatchObject([{ verdict: 'booked' }])
       process.rounds++
     },
   }

@@ -107,6 +107,8 @@ export const boundSettings = {
   instanceDeadMs: milliseconds(30 * second, 1000),
   requestRetentionDays: count(90, 1, 36_500),
   payloadRetentionDays: count(30, 1, 36_500),
+  /** 0: charges are never deleted. */
+  entryRetentionMonths: count(0, 0, 1200),
   partitionsAheadDays: count(7, 1, 60),
   unauthenticatedRowsPerMinute: count(60),
   /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */

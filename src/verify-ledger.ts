@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { configFromEnvironment } from './config.ts'
 import { openConnections } from './db/connections.ts'
 import { startEmbedded } from './db/embedded.ts'
@@ -6,8 +7,12 @@ import { whenReachable } from './db/migrate.ts'
 import { verifyLedger } from './ledger/verify.ts'
 import { silentLog } from './telemetry/relay-log.ts'
 
-/** `npm run ledger:verify` prints for each rule of the ledger whether it holds, and exits with 1 when one does not. */
+/**
+ * `npm run ledger:verify` prints for each rule of the ledger whether it holds, and exits with 1 when one does not.
+ * `--since 2026-10` leaves out what is older than that month.
+ */
 async function main(): Promise<void> {
+  const since = firstDay(parseArgs({ options: { since: { type: 'string' } } }).values.since)
   const { config } = configFromEnvironment()
   const embedded =
     config.databaseUrl === undefined
@@ -20,7 +25,7 @@ async function main(): Promise<void> {
       url,
       config.bounds.databaseWaitMs,
       silentLog,
-      () => verifyLedger(connections.sql),
+      () => verifyLedger(connections.sql, since),
     )
     for (const { rule, differences, samples } of findings) {
       console.log(
@@ -37,6 +42,12 @@ async function main(): Promise<void> {
     await connections.end()
     await embedded?.stop()
   }
+}
+
+/** Throws unless the text is a month. */
+function firstDay(month: string | undefined): string | undefined {
+  if (month === undefined || /^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return month && `${month}-01`
+  throw new Error(`--since must be a month such as 2026-10, not ${JSON.stringify(month)}`)
 }
 
 main().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import type { Log } from '../telemetry/log.ts'
 import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
+import { makeEntryMonths } from './entry-months.ts'
 import { isForbidden, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
 import { knownMigrations, readSchemaVersion, SchemaTooNewError, SchemaTooOldError } from './schema-version.ts'
@@ -37,6 +38,7 @@ export async function prepareDatabase(
     await applyFunctions(session, functions)
     // Enough to write rows now. keepPartitions makes the partitions of later days.
     await makePartitions(session, 1)
+    await makeEntryMonths(session)
     if (then) await withConnections(url, then)
   } finally {
     // Ending the session releases the lock.

@@ -1,6 +1,7 @@
 import {
   bigint,
   boolean,
+  date,
   index,
   integer,
   pgTable,
@@ -9,6 +10,7 @@ import {
   smallint,
   sql,
   text,
+  timestamp,
   uniqueIndex,
   uuid,
 } from './drizzle.cjs'
@@ -141,7 +143,10 @@ export const attempts = pgTable(
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
 )
 
-/** Immutable money movements. A charge has the id of its request, so it cannot be booked twice. */
+/**
+ * Immutable money movements. A charge has the id of its request and its moment, so it cannot be booked twice. The upkeep moves
+ * the table into RANGE partitions by month on created_at, and a default one: each has `id` as its own primary key.
+ */
 export const entries = pgTable('entries', {
   id: uuid('id').primaryKey(),
   accountId: uuid('account_id').notNull(),
@@ -152,6 +157,37 @@ export const entries = pgTable('entries', {
   /** The operator's reason; NULL for charges and openings. */
   note: text('note'),
 })
+
+/** The partitions of `entries` by month, without gaps. The first has all earlier months too. */
+export const entryMonths = pgTable('entry_months', {
+  /** First day of its month; of the last one, where it has several. */
+  month: date('month').primaryKey(),
+  /** Name of the table. */
+  partition: text('partition').notNull(),
+  /** `-infinity` for the first one. */
+  startsAt: timestamp('starts_at', { withTimezone: true, mode: 'string' }).notNull(),
+  endsAt: timestamp('ends_at', { withTimezone: true, mode: 'string' }).notNull(),
+  /** From then on its checkpoints are complete; NULL: the month is open. Months are closed in their order. */
+  closedAt: moment('closed_at'),
+  /** From then on it has no charges; NULL: it has all its entries. */
+  prunedAt: moment('pruned_at'),
+})
+
+/**
+ * Sums of the entries of an account in a month. The checkpoint is the sum of its rows: each late entry adds one. Rows of an open
+ * month do not count.
+ */
+export const entryCheckpoints = pgTable(
+  'entry_checkpoints',
+  {
+    month: date('month').notNull(),
+    accountId: uuid('account_id').notNull(),
+    sum: nano('sum_nano').notNull(),
+    /** Number of entries. */
+    entries: bigint('entries', { mode: 'number' }).notNull(),
+  },
+  (t) => [index('entry_checkpoints_account').on(t.month, t.accountId)],
+)
 
 /** The money that a key or a group with a budget has spent in one period, and that its running requests hold. */
 export const budgetPeriods = pgTable(

@@ -99,3 +99,15 @@ export async function sendHeartbeat(client: Client, registrant: Registrant): Pro
   ])
   return found.rows[0]?.state ?? 'live'
 }
+
+/**
+ * Release what silent processes hold, and mark them as lost: nobody who sees their journal has adopted it. Answers their ids.
+ * None of their requests runs any longer.
+ */
+export async function retireSilent(client: Client, instanceId: string, silentMs: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>('SELECT retire_silent_instances($1, $2) AS id', [
+    instanceId,
+    silentMs,
+  ])
+  return rows.map(({ id }) => id)
+}

@@ -29,6 +29,7 @@ export interface LedgerOptions {
     shipOnQueryMs: number
     admitMs: number
     instanceDeadMs: number
+    upstreamTotalMs: number
     unauthenticatedRowsPerMinute: number
   }
   log: Log
@@ -121,6 +122,7 @@ export class Ledger {
       intervalMs: options.bounds.shipIntervalMs,
       batchBytes: options.bounds.shipBatchBytes,
       instanceDeadMs: options.bounds.instanceDeadMs,
+      instanceLostMs: options.bounds.instanceDeadMs + options.bounds.upstreamTotalMs,
       onQueryMs: options.bounds.shipOnQueryMs,
       keepMs: options.bounds.journalKeepMs,
       keepBytesMax: options.bounds.journalKeepBytesMax,

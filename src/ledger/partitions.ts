@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { type EntryPass, keepEntryMonths } from '../db/entry-months.ts'
 import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
@@ -13,12 +14,13 @@ export interface PartitionPlan {
 }
 
 /**
- * Make and drop daily partitions of the usage log, now and then every hour. A pass that failed or left something is logged, and
- * repeated within a minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
+ * Make and drop daily partitions of the usage log, and monthly ones of the entries, now and then every hour. Charges are pruned
+ * `entryRetentionMonths` after their month; 0: never. A pass that failed or left something is logged, and repeated within a
+ * minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
  */
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
-  plan: PartitionPlan,
+  plan: PartitionPlan & { entryRetentionMonths: number },
   log: Log,
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
@@ -31,6 +33,17 @@ export function keepPartitions(
       if (postponed > 0) {
         log.info({}, `usage log: ${postponed} daily partitions wait for a long transaction to end`)
         nextMs = soonMs()
+      }
+      const entries = await upkeep.ask(({ sql }) => rollEntries(sql, plan.entryRetentionMonths))
+      if (entries !== undefined) {
+        const { moved, made, closed, pruned, postponed } = entries
+        if (moved) log.info({}, 'entries: the table is the first of monthly partitions now')
+        if (made + closed + pruned > 0)
+          log.info({}, `entries: ${made} months made, ${closed} closed, ${pruned} pruned`)
+        if (postponed > 0) {
+          log.info({}, 'entries: monthly partitions wait for a long transaction to end')
+          nextMs = soonMs()
+        }
       }
       // The holder of an answer is needed for as long as the body of its request.
       await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays))
@@ -85,10 +98,18 @@ export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<Par
   return { made: made.done, dropped: dropped.done, postponed: made.postponed + dropped.postponed }
 }
 
+/** Undefined: another process makes a pass, or has made one a moment ago. */
+async function rollEntries(sql: Sql, retentionMonths: number): Promise<EntryPass | undefined> {
+  const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('entries', ${apartMs}::integer) AS mine`
+  return claim?.mine === true ? await keepEntryMonths(sql, retentionMonths) : undefined
+}
+
 /** Not all processes at once, and not always at the same moment of another's transactions. */
 function soonMs(): number {
   return minuteMs * (0.5 + Math.random() / 2)
 }
 
+/** A pass that left something is repeated after half a minute at the earliest. */
+const apartMs = 20_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

@@ -3,7 +3,14 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
-import { type Durability, registerInstance, registration, sendHeartbeat, sessionName } from './instances.ts'
+import {
+  type Durability,
+  registerInstance,
+  registration,
+  retireSilent,
+  sendHeartbeat,
+  sessionName,
+} from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { endLost } from './lost.ts'
 import type { FromOwner } from './ownership.ts'
@@ -50,6 +57,8 @@ export interface ShipperData {
   intervalMs: number
   batchBytes: number
   instanceDeadMs: number
+  /** What a process holds is released after this silence. */
+  instanceLostMs: number
   /** How long a caller of `shipNow` or `shipAll` waits. */
   onQueryMs: number
   /** How long, and up to how many bytes, shipped segments stay on disk. */
@@ -69,8 +78,6 @@ const calledMs = 3 * heartbeatMsMax
 /** Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way. */
 const graceMs = 500
 const sweepMs = 5_000
-/** Also the time that other processes get for a heartbeat after Postgres was away for long. */
-const retireMs = 60_000
 const reconnectMs = { least: 100, most: 2_000 }
 /** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
 const answerMs = { least: 1_000, most: 300_000 }
@@ -164,6 +171,8 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
   // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
   const queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
   let queryTimeoutMs = queryTimeoutLeastMs
+  // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this disk are adopted.
+  const retireMs = Math.max(10_000, 2 * data.instanceDeadMs)
   let retryMs: number = reconnectMs.least
   for (; ; retryMs = Math.min(retryMs * 2, reconnectMs.most)) {
     const client = new Client({
@@ -288,11 +297,12 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
         await client.query('SELECT sweep_reservations()')
         nextSweep = performance.now() + sweepMs
       }
-      if (performance.now() >= nextLost) {
+      // An adoption of our own has its lock on this connection, so it would not keep us from ending its process.
+      if (performance.now() >= nextLost && !isAdopting) {
         await endLost(client, { ...data, log })
         nextLost = performance.now() + sweepMs
       }
-      if (performance.now() >= nextRetirement) {
+      if (performance.now() >= nextRetirement && !isAdopting) {
         await retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
@@ -352,13 +362,10 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
   }
 
   async function retireLost(client: Client): Promise<void> {
-    const retired = await client.query<{ id: string }>('SELECT retire_lost_instances($1) AS id', [
-      data.instanceId,
-    ])
-    for (const { id } of retired.rows) {
+    for (const id of await retireSilent(client, data.instanceId, data.instanceLostMs)) {
       log.warn(
         { instance: id },
-        'a process was not heard of for a day and its journal is not here: what it held is released',
+        'a process was not heard of for long and its journal is not here: what it held is released',
       )
     }
   }

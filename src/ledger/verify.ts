@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { type Rule, rulesOf } from './verify-rules.ts'
 
 /** A rule that must hold, and the rows that break it. */
 export interface Finding {
@@ -16,138 +17,67 @@ export interface Verification {
   requests: number
 }
 
-/** Each query returns the rows that break its rule, as one text column `sample`. It can also be run in psql. */
-const rules: readonly { rule: string; query: string }[] = [
-  {
-    rule: "every account's balance is the sum of its entries",
-    query: `SELECT a.id || ': balance ' || a.balance_nano || ', entries ' || coalesce(sum(e.amount_nano), 0) AS sample
-      FROM accounts a LEFT JOIN entries e ON e.account_id = a.id
-      GROUP BY a.id HAVING a.balance_nano <> coalesce(sum(e.amount_nano), 0)`,
-  },
-  {
-    rule: "every account's reserved money is the sum of its reservations",
-    query: `SELECT a.id || ': reserved ' || a.reserved_nano || ', reservations ' || coalesce(sum(v.amount_nano), 0) AS sample
-      FROM accounts a LEFT JOIN reservations v ON v.account_id = a.id
-      GROUP BY a.id HAVING a.reserved_nano <> coalesce(sum(v.amount_nano), 0)`,
-  },
-  {
-    rule: "every budget's reserved money is the sum of the reservations that name its period",
-    query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': reserved ' || p.reserved_nano || ', reservations '
-        || coalesce(v.held, 0) AS sample
-      FROM budget_periods p LEFT JOIN (
-        SELECT t.id, sum(t.amount_nano) AS held
-        FROM (SELECT unnest(budget_period_ids) AS id, amount_nano FROM reservations) AS t GROUP BY t.id
-      ) AS v ON v.id = p.id
-      WHERE p.reserved_nano <> coalesce(v.held, 0)`,
-  },
-  {
-    // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than the log shows when
-    // the log no longer reaches back to its start. For a total we cannot know whether it does.
-    rule: 'every budget has spent what the requests of its period cost',
-    query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.cost AS sample
-      FROM budget_periods p
-      JOIN budgets b ON b.owner_id = p.owner_id AND b.period = p.period
-      JOIN (
-        SELECT q.id, coalesce(sum(c.cost), 0) AS cost
-        FROM budget_periods q LEFT JOIN (
-          SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.cost_nano) AS cost
-          FROM requests r CROSS JOIN LATERAL (VALUES (r.key_id), (r.group_id)) AS o (owner_id)
-          WHERE r.cost_nano > 0 AND o.owner_id IS NOT NULL GROUP BY 1, 2
-        ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
-        GROUP BY q.id
-      ) AS l ON l.id = p.id
-      WHERE p.spent_nano < l.cost OR p.spent_nano > l.cost AND p.period <> 'total'
-        AND to_regclass('requests_' || to_char(p.starts_at AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL`,
-  },
-  {
-    rule: 'no limited account is below zero',
-    query: `SELECT id || ': ' || balance_nano AS sample FROM accounts WHERE limited AND balance_nano < 0`,
-  },
-  {
-    rule: 'every reservation belongs to a live process or to an image job that has not ended',
-    query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
-      FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live'
-      WHERE i.id IS NULL AND NOT EXISTS (
-        SELECT 1 FROM image_jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
-  },
-  {
-    rule: 'every image job that has ended has its request, with its cost',
-    query: `SELECT j.id || ' ' || j.state || ': cost ' || coalesce(j.cost_nano::text, 'not known') AS sample
-      FROM image_jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
-      WHERE j.state IN ('succeeded', 'failed', 'cancelled')
-        AND (r.id IS NULL OR r.cost_nano IS DISTINCT FROM j.cost_nano)
-        AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
-  },
-  {
-    rule: 'every live process was heard of within the last hour',
-    query: `SELECT id || ' on ' || host || ', last heard of ' || heartbeat_at AS sample
-      FROM instances WHERE state = 'live' AND heartbeat_at < now() - interval '1 hour'`,
-  },
-  {
-    rule: 'every request that cost something was charged that much',
-    query: `SELECT r.id || ': cost ' || r.cost_nano || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
-      FROM requests r LEFT JOIN entries e ON e.id = r.id
-      WHERE r.cost_nano > 0 AND r.tenant_id IS NOT NULL AND e.amount_nano IS DISTINCT FROM -r.cost_nano`,
-  },
-  {
-    rule: 'every charge has its request',
-    query: `SELECT e.id || ': charged ' || -e.amount_nano AS sample
-      FROM entries e LEFT JOIN requests r ON r.id = e.id AND r.created_at = e.created_at
-      WHERE e.kind = 'charge' AND r.id IS NULL
-        AND e.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
-  },
-  {
-    rule: 'every request stands at the moment inside its id',
-    query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at <> uuid_moment(id)`,
-  },
-  {
-    rule: 'every request has the attempts it counts',
-    query: `SELECT r.id || ': counts ' || r.attempt_count || ', has ' || count(a.request_id) FILTER (WHERE NOT a.passed_over) AS sample
-      FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at
-      GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id) FILTER (WHERE NOT a.passed_over)`,
-  },
-  {
-    rule: 'every attempt has its request',
-    query: `SELECT a.request_id || ' attempt ' || a.ordinal AS sample
-      FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at WHERE r.id IS NULL`,
-  },
-  {
-    rule: 'every request is found by its tags, and by no others',
-    query: `SELECT coalesce(r.id, t.request_id) || ' tag ' || coalesce(r.tag, t.tag) AS sample
-      FROM (
-        SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL
-      ) AS r
-      FULL JOIN request_tags t
-        ON t.tenant_id = r.tenant_id AND t.tag = r.tag AND t.created_at = r.created_at AND t.request_id = r.id
-      WHERE r.id IS NULL OR t.request_id IS NULL`,
-  },
-  {
-    // The body of a running request is shipped before its row.
-    rule: 'every body older than two hours has its request',
-    query: `SELECT p.request_id::text AS sample
-      FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
-      WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours'`,
-  },
-]
-
 const samplesMax = 5
 
-/** Recompute the ledger from its immutable parts, in one snapshot. */
-export function verifyLedger(sql: Sql): Promise<Verification> {
-  return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
-    const findings: Finding[] = []
-    for (const { rule, query } of rules) {
-      const rows = await tx.unsafe<{ sample: string; differences: string }[]>(
-        `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
-      )
-      findings.push({
-        rule,
-        differences: Number(rows[0]?.differences ?? 0),
-        samples: rows.map((row) => row.sample),
-      })
-    }
-    const [counted] = await tx<{ requests: string; orphaned: string }[]>`
-      SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests`
-    return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
-  })
+/**
+ * Recompute the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01` (UTC), leaves out
+ * earlier requests, charges and checkpoints. Balances are always checked, against the checkpoints of closed months and the
+ * entries of open ones.
+ *
+ * Each rule reads a snapshot of its own, and so does each closed month. So vacuum waits for one statement at a time.
+ */
+export async function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
+  const [scope] = await sql<{ since: string; openFrom: string; bothFrom: string }[]>`
+    SELECT m.since::text, m.closed::text AS "openFrom",
+      greatest(m.since, m.pruned, coalesce((SELECT min(created_at) FROM requests), now()))::text AS "bothFrom"
+    FROM (
+      SELECT coalesce(${since ?? null}::text::timestamp AT TIME ZONE 'UTC', '-infinity') AS since,
+        coalesce(max(ends_at) FILTER (WHERE closed_at IS NOT NULL), '-infinity') AS closed,
+        coalesce(max(ends_at) FILTER (WHERE pruned_at IS NOT NULL), '-infinity') AS pruned
+      FROM entry_months
+    ) AS m`
+  if (scope === undefined) throw new Error('no scope')
+  const findings: Finding[] = []
+  for (const rule of rulesOf(scope)) findings.push(await check(sql, rule))
+  findings.push(await checkMonths(sql, scope.since))
+  const [counted] = await sql<{ requests: string; orphaned: string }[]>`
+    SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests
+    WHERE created_at >= ${scope.since}::text::timestamptz`
+  return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
+}
+
+async function check(sql: Sql, { rule, query }: Rule): Promise<Finding> {
+  const rows = await sql.unsafe<{ sample: string; differences: string }[]>(
+    `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+  )
+  return { rule, differences: Number(rows[0]?.differences ?? 0), samples: rows.map((row) => row.sample) }
+}
+
+/** Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed together. */
+async function checkMonths(sql: Sql, since: string): Promise<Finding> {
+  const rule = 'every checkpoint of a closed month is the sum of its entries'
+  const months = await sql<{ month: string; starts: string; ends: string }[]>`
+    SELECT month::text, starts_at::text AS starts, ends_at::text AS ends FROM entry_months
+    WHERE closed_at IS NOT NULL AND pruned_at IS NULL AND ends_at > ${since}::text::timestamptz ORDER BY month`
+  const total: Finding = { rule, differences: 0, samples: [] }
+  for (const { month, starts, ends } of months) {
+    const found = await check(sql, { rule, query: checkpointQuery(month, starts, ends) })
+    total.differences += found.differences
+    total.samples.push(...found.samples.slice(0, samplesMax - total.samples.length))
+  }
+  return total
+}
+
+/** A month that was pruned meanwhile is left out. */
+function checkpointQuery(month: string, starts: string, ends: string): string {
+  return `SELECT coalesce(c.account_id, e.account_id) || ' in ${month.slice(0, 7)}: checkpoint ' || coalesce(c.nano, 0) || ' of '
+      || coalesce(c.entries, 0) || ', entries ' || coalesce(e.nano, 0) || ' of ' || coalesce(e.entries, 0) AS sample
+    FROM (
+      SELECT account_id, sum(sum_nano) AS nano, sum(entries) AS entries FROM entry_checkpoints WHERE month = '${month}' GROUP BY 1
+    ) AS c FULL JOIN (
+      SELECT account_id, sum(amount_nano) AS nano, count(*) AS entries FROM entries
+      WHERE created_at >= '${starts}' AND created_at < '${ends}' GROUP BY 1
+    ) AS e ON e.account_id = c.account_id
+    WHERE (c.nano IS DISTINCT FROM e.nano OR c.entries IS DISTINCT FROM e.entries)
+      AND EXISTS (SELECT 1 FROM entry_months m WHERE m.month = '${month}' AND m.pruned_at IS NULL)`
 }

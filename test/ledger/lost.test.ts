@@ -11,6 +11,8 @@ import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
+const minuteMs = 60_000
+
 let url: string
 let drop: () => Promise<void>
 let database: Database
@@ -24,24 +26,98 @@ afterEach(async () => {
   await drop()
 })
 
-test('the money that a process held is released when it has been silent for a day, and not before', async () => {
+test('the money that a process held is released when it has been silent for so long, and not before', async () => {
   const account = await anAccount()
-  const [lost, silent, live, caller] = [30, 23, 0, 30].map((hours) => ({ id: randomUUIDv7(), hours }))
-  for (const { id, hours } of [lost, silent, live, caller].flatMap((one) => one ?? [])) {
-    await anInstance(id, hours)
-    await database.sql`SELECT reserve_money(${id}, ${[randomUUIDv7()]}::uuid[], ${[account]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${['100']}::bigint[])`
+  const [lost, silent, live, caller] = [31, 30, 0, 31].map((minutes) => ({ id: randomUUIDv7(), minutes }))
+  for (const { id, minutes } of [lost, silent, live, caller].flatMap((one) => one ?? [])) {
+    await anInstance(id, minutes)
+    await aHold(id, account)
   }
-  const retire = () => database.sql`SELECT retire_lost_instances(${caller?.id ?? ''}) AS id`
+  const retire = () =>
+    database.sql`SELECT retire_silent_instances(${caller?.id ?? ''}, ${30.5 * minuteMs}) AS id`
   expect(await retire()).toMatchObject([{ id: lost?.id }])
   expect(await retire()).toEqual([])
   expect(await database.sql`SELECT id FROM instances WHERE state = 'lost'`).toMatchObject([{ id: lost?.id }])
   expect(await database.sql`SELECT reserved_nano FROM accounts`).toMatchObject([{ reserved_nano: '300' }])
+  expect(await brokenRules()).toEqual([])
+})
+
+test('what a process held is not released while another one adopts its journal', async () => {
+  const account = await anAccount()
+  const lost = randomUUIDv7()
+  await anInstance(lost, 31)
+  await aHold(lost, account)
+  const adopter = openDatabase(url, { max: 1 })
+  await adopter.sql`SELECT pg_advisory_lock(hashtextextended(${lost}, 7))`
+  const retire = () => database.sql`SELECT retire_silent_instances(${randomUUIDv7()}, ${30 * minuteMs}) AS id`
+  expect(await retire()).toEqual([])
+  expect(await database.sql`SELECT reserved_nano FROM accounts`).toMatchObject([{ reserved_nano: '100' }])
+  await adopter.close()
+  await expect.poll(retire).toMatchObject([{ id: lost }])
+})
+
+test('a process of the former release releases it after a day', async () => {
+  const account = await anAccount()
+  const [lost, silent] = [randomUUIDv7(), randomUUIDv7()]
+  await anInstance(lost, 24 * 60 + 1)
+  await anInstance(silent, 24 * 60 - 1)
+  await aHold(lost, account)
+  await aHold(silent, account)
+  expect(await database.sql`SELECT retire_lost_instances(${randomUUIDv7()}) AS id`).toMatchObject([
+    { id: lost },
+  ])
+  expect(await database.sql`SELECT reserved_nano FROM accounts`).toMatchObject([{ reserved_nano: '100' }])
   expect(await brokenRules()).toMatchObject([
-    { rule: 'every live process was heard of within the last hour', differences: 2 },
+    { rule: 'every live process was heard of within the last hour', differences: 1 },
   ])
 })
 
-test('the journal of a lost process is still shipped completely when it returns', async () => {
+test('a process releases what silent ones hold after UPSTREAM_TOTAL_MS and INSTANCE_DEAD_MS, not sooner', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
+  const account = await anAccount()
+  const [lost, silent] = [randomUUIDv7(), randomUUIDv7()]
+  await anInstance(lost, 61)
+  await anInstance(silent, 50)
+  await aHold(lost, account)
+  await aHold(silent, account)
+  const ledger = startLedger(home, {
+    INSTANCE_DEAD_MS: '1000',
+    UPSTREAM_TOTAL_MS: String(60 * minuteMs),
+  })
+  try {
+    const reserved = async () => (await database.sql`SELECT reserved_nano FROM accounts`)[0]?.reserved_nano
+    await expect.poll(reserved, { timeout: 30_000 }).toBe('100')
+    expect(await database.sql`SELECT id FROM instances WHERE state = 'lost'`).toMatchObject([{ id: lost }])
+  } finally {
+    await ledger.end(5_000)
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test('a process that was lost for a while goes on: nobody has its journal', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
+  const instanceId = randomUUIDv7()
+  const fenced: string[] = []
+  const state = async () =>
+    (await database.sql`SELECT state FROM instances WHERE id = ${instanceId}`)[0]?.state
+  await anInstance(instanceId, 0)
+  await database.sql`UPDATE instances SET state = 'lost' WHERE id = ${instanceId}`
+  const ledger = startLedger(home, {}, instanceId, (message) => fenced.push(message))
+  try {
+    await expect.poll(state, { timeout: 20_000 }).toBe('live')
+    const open = anOpen()
+    await ledger.open(open)
+    await ledger.close(open, aClose())
+    expect(await ledger.shipNow()).toBe(true)
+    expect(await database.sql`SELECT id FROM requests`).toMatchObject([{ id: open.id }])
+    expect(fenced).toEqual([])
+  } finally {
+    await ledger.end(5_000)
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test('the journal of a lost process is still shipped completely when it returns, charged once, and nothing is released again', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
   const instance = randomUUIDv7()
   const directory = join(home, 'journal', instance)
@@ -54,25 +130,26 @@ test('the journal of a lost process is still shipped completely when it returns'
     bytesMax: 1024 * 1024,
     onTrouble: () => {},
   })
-  const [ended, running] = [anOpen(), anOpen()]
+  const account = await anAccount()
+  const paid = { tenantId: account, reservedAccountId: account }
+  const [ended, running] = [anOpen(paid), anOpen(paid)]
   await journal.open(ended)
-  await journal.close(ended, aClose())
+  await journal.close(ended, aClose({ accountId: account, costNano: 30n }))
   await journal.open(running)
   await journal.end()
-  await anInstance(instance, 30)
-  await database.sql`SELECT retire_lost_instances(${randomUUIDv7()})`
+  await anInstance(instance, 31)
+  await aHold(instance, account, ended.id)
+  await aHold(instance, account, running.id)
+  const money = () => database.sql`SELECT reserved_nano, balance_nano FROM accounts`
+  expect(await money()).toMatchObject([{ reserved_nano: '200', balance_nano: '1000' }])
+  await database.sql`SELECT retire_silent_instances(${randomUUIDv7()}, ${30.5 * minuteMs})`
+  expect(await money()).toMatchObject([{ reserved_nano: '0', balance_nano: '1000' }])
+  // What another process holds now must stay.
+  const other = randomUUIDv7()
+  await anInstance(other, 0)
+  await aHold(other, account)
 
-  const { bounds } = readConfig({ INSTANCE_DEAD_MS: '1000', JOURNAL_KEEP_MS: '0' })
-  const ledger = Ledger.start({
-    dataDir: home,
-    databaseUrl: url,
-    instanceId: randomUUIDv7(),
-    durability: 'journal',
-    sync: 'process',
-    bounds,
-    log: silentLog,
-    onCut: () => {},
-  })
+  const ledger = startLedger(home, { INSTANCE_DEAD_MS: '1000', JOURNAL_KEEP_MS: '0' })
   try {
     const state = async () =>
       (await database.sql`SELECT state FROM instances WHERE id = ${instance}`)[0]?.state
@@ -81,6 +158,8 @@ test('the journal of a lost process is still shipped completely when it returns'
       { id: ended.id, outcome: 'succeeded' },
       { id: running.id, outcome: 'orphaned' },
     ])
+    expect(await money()).toMatchObject([{ reserved_nano: '100', balance_nano: '970' }])
+    expect(await brokenRules()).toEqual([])
   } finally {
     await ledger.end(5_000)
     rmSync(home, { recursive: true, force: true })
@@ -113,10 +192,35 @@ async function anAccount(): Promise<string> {
   return id
 }
 
-async function anInstance(id: string, silentHours: number): Promise<void> {
+/** A reservation of 100. */
+async function aHold(instance: string, account: string, request: string = randomUUIDv7()): Promise<void> {
+  await database.sql`SELECT reserve_money(${instance}, ${[request]}::uuid[], ${[account]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${[randomUUIDv7()]}::uuid[], ${['100']}::bigint[])`
+}
+
+function startLedger(
+  home: string,
+  environment: Record<string, string>,
+  instanceId = randomUUIDv7(),
+  onFenced: (message: string) => void = () => {},
+): Ledger {
+  const { bounds } = readConfig(environment)
+  const sync = 'process'
+  return Ledger.start({
+    dataDir: home,
+    databaseUrl: url,
+    instanceId,
+    durability: 'journal',
+    sync,
+    bounds,
+    log: silentLog,
+    onFenced,
+  })
+}
+
+async function anInstance(id: string, silentMinutes: number): Promise<void> {
   await database.sql`
     INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
-    VALUES (${id}, 'elsewhere', 1, now() - interval '2 days', now() - make_interval(hours => ${silentHours}), 'live')`
+    VALUES (${id}, 'elsewhere', 1, now() - interval '2 days', now() - make_interval(mins => ${silentMinutes}), 'live')`
 }
 
 async function brokenRules() {

@@ -7,16 +7,24 @@ CREATE OR REPLACE FUNCTION accept_image_job(job jsonb, sealed_request bytea, sea
 DECLARE
   j image_jobs := jsonb_populate_record(NULL::image_jobs, job);
   nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  -- More than other calls can add while this one waits for the lock: each has a connection to Postgres.
+  margin CONSTANT integer := 1000;
+  waiting integer;
 BEGIN
+  -- There may be many. The tenant's other jobs need the lock, so they are counted before it, and again under it where that
+  -- could decide.
+  SELECT count(*) INTO waiting FROM (
+    SELECT 1 FROM image_jobs WHERE tenant_id = j.tenant_id AND state = 'queued' AND enqueued_at IS NULL LIMIT waiting_max
+  ) AS w;
   verdict := 'accepted';
   enqueue := '{}';
   -- The tenant's lock first: when a request is sent twice, the second finds what the first did.
   PERFORM pg_advisory_xact_lock(hashtextextended(j.tenant_id::text, 7023913));
   IF EXISTS (SELECT 1 FROM image_jobs WHERE id = j.id) THEN RETURN; END IF;
-  IF waiting_max <= (
+  IF waiting_max - waiting <= margin AND waiting_max <= (
     SELECT count(*) FROM (
       SELECT 1 FROM image_jobs WHERE tenant_id = j.tenant_id AND state = 'queued' AND enqueued_at IS NULL LIMIT waiting_max
-    ) AS waiting
+    ) AS w
   ) THEN
     verdict := 'full';
     RETURN;

@@ -6,14 +6,16 @@ CREATE OR REPLACE FUNCTION book_entry(entry uuid, account uuid, entry_kind text,
   OUT verdict text, OUT booked_at timestamptz, OUT balance bigint, OUT held bigint, OUT is_limited boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-  earlier entries;
+  earlier record;
 BEGIN
   SELECT a.balance_nano, a.reserved_nano, a.limited INTO balance, held, is_limited FROM accounts a WHERE a.id = account FOR UPDATE;
   IF NOT FOUND THEN
     verdict := 'unknown';
     RETURN;
   END IF;
-  SELECT * INTO earlier FROM entries e WHERE e.id = entry;
+  -- An operator may send the same id for two accounts, or twice around the end of a month. Each partition has a key of its own.
+  PERFORM pg_advisory_xact_lock(hashtextextended(entry::text, 7023916));
+  SELECT e.account_id, e.created_at, e.kind, e.amount_nano, e.note INTO earlier FROM entries e WHERE e.id = entry;
   IF FOUND THEN
     booked_at := earlier.created_at;
     verdict := CASE

@@ -6,6 +6,7 @@ import { aClose, anOpen } from '../../support/records.ts'
 
 /** ImageJobs on a database of its own, without queue, workers or upstream. */
 export interface JobBed {
+  url: string
   database: Database
   jobs: ImageJobs
   /** A tenant whose money is limited. */
@@ -28,6 +29,7 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
   }
   const jobs = new ImageJobs({ database, cipher, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
   return {
+    url,
     database,
     jobs,
     async aTenant(balanceNano) {

@@ -1,0 +1,153 @@
+/** The part of the ledger that is recomputed. Moments are of SQL. */
+export interface VerifyScope {
+  /** Requests and charges before it are left out; `-infinity`: all are checked. */
+  since: string
+  /** Months before it are closed, and count by their checkpoints; `-infinity`: none is. */
+  openFrom: string
+  /** The first moment from which both requests and charges are there. */
+  bothFrom: string
+}
+
+export interface Rule {
+  rule: string
+  query: string
+}
+
+/**
+ * The rules. Each query returns the rows that break its rule, as one text column `sample`. It is one statement, so it sees one
+ * snapshot. It can also be run in psql.
+ */
+export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Rule[] {
+  const isIn = (table: string) => `${table}.created_at >= '${since}'`
+  return [
+    {
+      rule: "every account's balance is the sum of its entries",
+      query: `SELECT a.id || ': balance ' || a.balance_nano || ', entries ' || coalesce(s.entries, 0) AS sample
+        FROM accounts a LEFT JOIN (
+          SELECT t.account_id, sum(t.nano) AS entries
+          FROM (
+            SELECT account_id, sum(amount_nano) AS nano FROM entries WHERE created_at >= '${openFrom}' GROUP BY 1
+            UNION ALL
+            SELECT c.account_id, c.sum_nano FROM entry_checkpoints c JOIN entry_months m ON m.month = c.month
+            WHERE m.ends_at <= '${openFrom}'
+          ) AS t GROUP BY 1
+        ) AS s ON s.account_id = a.id
+        WHERE a.balance_nano <> coalesce(s.entries, 0)`,
+    },
+    {
+      rule: "every account's reserved money is the sum of its reservations",
+      query: `SELECT a.id || ': reserved ' || a.reserved_nano || ', reservations ' || coalesce(sum(v.amount_nano), 0) AS sample
+        FROM accounts a LEFT JOIN reservations v ON v.account_id = a.id
+        GROUP BY a.id HAVING a.reserved_nano <> coalesce(sum(v.amount_nano), 0)`,
+    },
+    {
+      rule: "every budget's reserved money is the sum of the reservations that name its period",
+      query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': reserved ' || p.reserved_nano || ', reservations '
+          || coalesce(v.held, 0) AS sample
+        FROM budget_periods p LEFT JOIN (
+          SELECT t.id, sum(t.amount_nano) AS held
+          FROM (SELECT unnest(budget_period_ids) AS id, amount_nano FROM reservations) AS t GROUP BY t.id
+        ) AS v ON v.id = p.id
+        WHERE p.reserved_nano <> coalesce(v.held, 0)`,
+    },
+    {
+      // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than the log shows when
+      // the log no longer reaches back to its start. For a total we cannot know whether it does.
+      rule: 'every budget has spent what the requests of its period cost',
+      query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.cost AS sample
+        FROM budget_periods p
+        JOIN budgets b ON b.owner_id = p.owner_id AND b.period = p.period
+        JOIN (
+          SELECT q.id, coalesce(sum(c.cost), 0) AS cost
+          FROM budget_periods q LEFT JOIN (
+            SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.cost_nano) AS cost
+            FROM requests r CROSS JOIN LATERAL (VALUES (r.key_id), (r.group_id)) AS o (owner_id)
+            WHERE r.cost_nano > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
+          ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
+          GROUP BY q.id
+        ) AS l ON l.id = p.id
+        WHERE p.spent_nano < l.cost OR p.spent_nano > l.cost AND p.period <> 'total' AND p.starts_at >= '${since}'
+          AND to_regclass('requests_' || to_char(p.starts_at AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL`,
+    },
+    {
+      rule: 'no limited account is below zero',
+      query: `SELECT id || ': ' || balance_nano AS sample FROM accounts WHERE limited AND balance_nano < 0`,
+    },
+    {
+      rule: 'every reservation belongs to a live process or to an image job that has not ended',
+      query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
+        FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live'
+        WHERE i.id IS NULL AND NOT EXISTS (
+          SELECT 1 FROM image_jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
+    },
+    {
+      rule: 'every image job that has ended has its request, with its cost',
+      query: `SELECT j.id || ' ' || j.state || ': cost ' || coalesce(j.cost_nano::text, 'not known') AS sample
+        FROM image_jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
+        WHERE j.state IN ('succeeded', 'failed', 'cancelled')
+          AND (r.id IS NULL OR r.cost_nano IS DISTINCT FROM j.cost_nano)
+          AND ${isIn('j')} AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
+    },
+    {
+      rule: 'every live process was heard of within the last hour',
+      query: `SELECT id || ' on ' || host || ', last heard of ' || heartbeat_at AS sample
+        FROM instances WHERE state = 'live' AND heartbeat_at < now() - interval '1 hour'`,
+    },
+    {
+      rule: 'every request that cost something was charged that much',
+      query: `SELECT r.id || ': cost ' || r.cost_nano || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
+        FROM (SELECT id, created_at, cost_nano FROM requests
+          WHERE cost_nano > 0 AND tenant_id IS NOT NULL AND created_at >= '${bothFrom}') AS r
+        LEFT JOIN (SELECT id, created_at, amount_nano FROM entries WHERE created_at >= '${bothFrom}') AS e
+          ON e.id = r.id AND e.created_at = r.created_at
+        WHERE e.amount_nano IS DISTINCT FROM -r.cost_nano`,
+    },
+    {
+      rule: 'every charge has its request',
+      query: `SELECT e.id || ': charged ' || -e.amount_nano AS sample
+        FROM (SELECT id, created_at, amount_nano FROM entries WHERE kind = 'charge' AND created_at >= '${bothFrom}') AS e
+        LEFT JOIN (SELECT id, created_at FROM requests WHERE created_at >= '${bothFrom}') AS r
+          ON r.id = e.id AND r.created_at = e.created_at
+        WHERE r.id IS NULL AND e.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
+    },
+    {
+      // So both charges for a request would come to one partition, whose key refuses the second one.
+      rule: 'every charge stands at the moment inside its id',
+      query: `SELECT id || ' at ' || created_at AS sample FROM entries
+        WHERE kind = 'charge' AND created_at >= '${since}' AND created_at <> uuid_moment(id)`,
+    },
+    {
+      rule: 'every request stands at the moment inside its id',
+      query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at >= '${since}' AND created_at <> uuid_moment(id)`,
+    },
+    {
+      rule: 'every request has the attempts it counts',
+      query: `SELECT r.id || ': counts ' || r.attempt_count || ', has ' || count(a.request_id) FILTER (WHERE NOT a.passed_over) AS sample
+        FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at AND ${isIn('a')}
+        WHERE ${isIn('r')} GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id) FILTER (WHERE NOT a.passed_over)`,
+    },
+    {
+      rule: 'every attempt has its request',
+      query: `SELECT a.request_id || ' attempt ' || a.ordinal AS sample
+        FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at AND ${isIn('r')}
+        WHERE r.id IS NULL AND ${isIn('a')}`,
+    },
+    {
+      rule: 'every request is found by its tags, and by no others',
+      query: `SELECT coalesce(r.id, t.request_id) || ' tag ' || coalesce(r.tag, t.tag) AS sample
+        FROM (
+          SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL AND ${isIn('q')}
+        ) AS r
+        FULL JOIN (SELECT * FROM request_tags WHERE created_at >= '${since}') AS t
+          ON t.tenant_id = r.tenant_id AND t.tag = r.tag AND t.created_at = r.created_at AND t.request_id = r.id
+        WHERE r.id IS NULL OR t.request_id IS NULL`,
+    },
+    {
+      // The body of a running request is shipped before its row.
+      rule: 'every body older than two hours has its request',
+      query: `SELECT p.request_id::text AS sample
+        FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
+        WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p')}`,
+    },
+  ]
+}

@@ -110,6 +110,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
+  'inspect-ledger.ts': ['config.ts', 'db', 'ledger'],
+  'replay-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'serve.ts': [
     'app.ts',

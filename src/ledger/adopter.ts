@@ -33,7 +33,7 @@ const failureMs = { least: 60_000, most: 3_600_000 }
  */
 export class Adopter {
   readonly #options: AdopterOptions
-  readonly #failures = new Map<string, { times: number; until: number }>()
+  readonly #failures = new Map<string, { times: number; until: number; message: string }>()
   #current: Adoption | undefined
   #connectedAt = performance.now()
   #nextLookAt = 0
@@ -127,13 +127,17 @@ export class Adopter {
     } catch (error) {
       if (!isOfJournal(error)) throw error
       await client.query('ROLLBACK')
-      const times = (this.#failures.get(journal.instance)?.times ?? 0) + 1
+      const before = this.#failures.get(journal.instance)
+      const times = (before?.times ?? 0) + 1
       const retryMs = Math.min(failureMs.least * 2 ** (times - 1), failureMs.most)
-      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs })
-      this.#options.log.error(
-        { directory: journal.directory, error: String(error), retryMs },
-        'the journal of a dead process cannot be adopted now; it stays on disk',
-      )
+      const message = String(error)
+      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs, message })
+      // Each reason once, however often it is tried again.
+      if (before?.message !== message)
+        this.#options.log.error(
+          { directory: journal.directory, error: message, retryMs },
+          'the journal of a dead process cannot be adopted now; it stays on disk',
+        )
       if (this.#current?.journal.instance === journal.instance) await this.#leave(client, this.#current)
     }
   }
@@ -159,7 +163,7 @@ interface Adoption {
   shipment: Shipment
 }
 
-const shippedMark = 'shipped'
+export const shippedMark = 'shipped'
 
 /** Note when Postgres had the whole journal: the time of the file. */
 export function markShipped(directory: string): void {
@@ -177,7 +181,12 @@ async function unlock(client: Client, instance: string): Promise<void> {
 function isOfJournal(error: unknown): boolean {
   if (error instanceof PositionError || error instanceof LayoutError || isDataError(error)) return true
   if (typeof error !== 'object' || error === null) return false
-  const isOfFile = 'syscall' in error && 'path' in error
-  const isUnknownColumn = 'code' in error && error.code === '42703'
-  return isOfFile || isUnknownColumn || error instanceof SyntaxError
+  // Errors of an open file name no path. Those of a socket have other codes.
+  const isOfFile = 'syscall' in error && ('path' in error || /^(EIO|EISDIR|ESTALE)$/.test(codeOf(error)))
+  const isUnknownColumn = codeOf(error) === '42703'
+  return isOfFile || isUnknownColumn || error instanceof SyntaxError || error instanceof RangeError
+}
+
+function codeOf(error: object): string {
+  return 'code' in error ? String(error.code) : ''
 }

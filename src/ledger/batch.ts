@@ -106,8 +106,7 @@ export class BatchReader {
 
   /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
-    const { open, close } = this.layout
-    return [standInOf(this.#requests, [...open, ...close]), this.#entries]
+    return [standInOf(this.#requests), standInOf(this.#oldRequests), this.#entries]
   }
 
   /** Note that Postgres has committed the batch. */

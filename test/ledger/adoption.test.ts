@@ -183,6 +183,30 @@ test('journals that cannot be read wait on disk, and those behind them are adopt
   expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(4)
 })
 
+test('a segment that is no file, and a folder that cannot be changed, are named once and block their own journal alone', async () => {
+  const [folder, damaged, good] = (await Promise.all([1, 2, 3].map(() => aForeignJournal()))).toSorted(
+    (a, b) => (a.directory < b.directory ? -1 : 1),
+  )
+  if (folder === undefined || damaged === undefined || good === undefined) throw new Error('no journals')
+  for (const { instance } of [folder, damaged, good]) {
+    await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+      VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  }
+  rmSync(join(folder.directory, '00000000.log'))
+  mkdirSync(join(folder.directory, '00000000.log'))
+  // Bytes that are no frame, and no place to set them aside: a file has the name of the folder.
+  writeFileSync(join(damaged.directory, '00000000.log'), Buffer.alloc(100, 7))
+  writeFileSync(join(home, 'journal', `set-aside-${damaged.instance}-0-0`), '')
+  const ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
+  const adopted = () => database.sql`SELECT id FROM instances WHERE state = 'adopted'`
+  await expect.poll(adopted, patient).toEqual([{ id: good.instance }])
+  const [own] = await someRows(ledger, 1)
+  expect(await ledger.shipNow()).toBe(true)
+  expect(await database.sql`SELECT id FROM requests WHERE id = ${own?.id ?? ''}`).toHaveLength(1)
+  await until(() => logged.filter((line) => line.includes('cannot be adopted now')).length === 2)
+  expect(logged.filter((line) => line.includes('cannot be shipped'))).toEqual([])
+})
+
 test('a long journal of a dead process keeps no row of the living one waiting', async () => {
   const { instance } = await aForeignJournal({ rows: 3_000 })
   await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)

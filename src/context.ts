@@ -27,6 +27,8 @@ import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
+import { othersPositions } from './ledger/ledger-state-queries.ts'
+import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import type { Limits } from './limits/limits.ts'
@@ -48,6 +50,8 @@ export interface Context extends ImageGateway {
   database: Database
   /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
+  /** What the ledger knows of itself. */
+  ledgerWatch: LedgerWatch
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -123,6 +127,13 @@ export async function openContext(
     log,
     onFenced,
   })
+  const ledgerWatch = new LedgerWatch({
+    dataDir,
+    ledger,
+    othersPositions: () => othersPositions(database, instanceId),
+    bounds,
+    log,
+  })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
@@ -174,6 +185,7 @@ export async function openContext(
     keys,
     limits,
     ledger,
+    ledgerWatch,
     reservations: new Reservations({
       database,
       instanceId,
@@ -217,6 +229,7 @@ export async function openContext(
       await upstreams.destroy()
       await routing.end()
       await demo?.close()
+      ledgerWatch.stop()
       await ledger.end(lastShipmentMs)
       await database.close()
       await embedded?.stop()

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
+import type { Adoption } from './adoption.ts'
 import { knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
@@ -18,6 +19,8 @@ export interface AdopterOptions {
   batchBytes: number
   log: Log
   onAdopted(instance: string, orphans: number): void
+  /** Called when it begins or ends to adopt a journal, and when one cannot be adopted. */
+  onChange(adoption: Adoption): void
 }
 
 const lookMs = 5_000
@@ -34,7 +37,7 @@ const failureMs = { least: 60_000, most: 3_600_000 }
 export class Adopter {
   readonly #options: AdopterOptions
   readonly #failures = new Map<string, { times: number; until: number; message: string }>()
-  #current: Adoption | undefined
+  #current: RunningAdoption | undefined
   #connectedAt = performance.now()
   #nextLookAt = 0
 
@@ -48,6 +51,7 @@ export class Adopter {
     this.#current = undefined
     this.#connectedAt = performance.now()
     this.#nextLookAt = 0
+    this.#tell()
   }
 
   /** Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more to do now. */
@@ -55,6 +59,7 @@ export class Adopter {
     if (this.#current === undefined) {
       if (performance.now() < this.#nextLookAt) return false
       this.#current = await this.#begin(client)
+      if (this.#current !== undefined) this.#tell()
       if (this.#current === undefined) this.#nextLookAt = performance.now() + lookMs
       return this.#current !== undefined
     }
@@ -63,16 +68,30 @@ export class Adopter {
       if (await adoption.shipment.shipNext(client)) return
       const orphans = await adoption.shipment.adopt(client)
       this.#options.onAdopted(adoption.journal.instance, orphans)
+      this.#failures.delete(adoption.journal.instance)
       await this.#leave(client, adoption)
     })
     return true
   }
 
-  async #begin(client: Client): Promise<Adoption | undefined> {
+  /** Forget the failures of journals that are gone. */
+  #forgetFailures(instances: readonly string[]): void {
+    const gone = [...this.#failures.keys()].filter((instance) => !instances.includes(instance))
+    for (const instance of gone) this.#failures.delete(instance)
+    if (gone.length > 0) this.#tell()
+  }
+
+  #tell(): void {
+    const failed = [...this.#failures].map(([instance, { message }]) => ({ instance, reason: message }))
+    this.#options.onChange({ current: this.#current?.journal.instance, failed })
+  }
+
+  async #begin(client: Client): Promise<RunningAdoption | undefined> {
     const { root, instanceId, instanceDeadMs } = this.#options
     const journals = listJournals(root).filter(({ instance }) => instance !== instanceId)
-    if (journals.length === 0) return undefined
     const instances = journals.map(({ instance }) => instance)
+    this.#forgetFailures(instances)
+    if (journals.length === 0) return undefined
     const known = await knownInstances(client, instances, instanceDeadMs)
     const isSettled = performance.now() - this.#connectedAt >= instanceDeadMs
     const unknown: string[] = []
@@ -97,13 +116,13 @@ export class Adopter {
     return undefined
   }
 
-  async #lock(client: Client, journal: FoundJournal): Promise<Adoption | undefined> {
+  async #lock(client: Client, journal: FoundJournal): Promise<RunningAdoption | undefined> {
     const locked = await client.query<{ ok: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
       [journal.instance],
     )
     if (locked.rows[0]?.ok !== true) return undefined
-    let adoption: Adoption | undefined
+    let adoption: RunningAdoption | undefined
     await this.#alone(client, journal, async () => {
       const { directory, instance: instanceId } = journal
       const { instanceDeadMs, batchBytes, log } = this.#options
@@ -132,6 +151,7 @@ export class Adopter {
       const retryMs = Math.min(failureMs.least * 2 ** (times - 1), failureMs.most)
       const message = String(error)
       this.#failures.set(journal.instance, { times, until: performance.now() + retryMs, message })
+      this.#tell()
       // Each reason once, however often it is tried again.
       if (before?.message !== message)
         this.#options.log.error(
@@ -142,8 +162,9 @@ export class Adopter {
     }
   }
 
-  async #leave(client: Client, { journal, shipment }: Adoption): Promise<void> {
+  async #leave(client: Client, { journal, shipment }: RunningAdoption): Promise<void> {
     this.#current = undefined
+    this.#tell()
     shipment.close()
     await unlock(client, journal.instance)
   }
@@ -158,7 +179,7 @@ export class Adopter {
   }
 }
 
-interface Adoption {
+interface RunningAdoption {
   journal: FoundJournal
   shipment: Shipment
 }

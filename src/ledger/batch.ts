@@ -106,7 +106,9 @@ export class BatchReader {
 
   /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
-    return [standInOf(this.#requests), standInOf(this.#oldRequests), this.#entries]
+    const { open, close } = this.layout
+    const old = standInOf(this.#oldRequests, oldRequestColumns)
+    return [standInOf(this.#requests, [...open, ...close]), old, this.#entries]
   }
 
   /** Note that Postgres has committed the batch. */

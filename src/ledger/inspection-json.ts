@@ -10,12 +10,9 @@ function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased)
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(
-    Object.entries(value)
-      // The statement of a replay.
-      .filter(([name]) => name !== 'settlement')
-      .map(([name, member]) => [
-        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        snakeCased(member),
-      ]),
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeCased(member),
+    ]),
   )
 }

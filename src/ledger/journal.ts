@@ -77,6 +77,16 @@ export class Journal {
     return this.#written - this.#shipped
   }
 
+  /** All bytes that were ever written. */
+  get written(): number {
+    return this.#written
+  }
+
+  /** The part of them that Postgres has, from the first one on. */
+  get shipped(): number {
+    return this.#shipped
+  }
+
   /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */
   get overfull(): boolean {
     return this.bytes >= 2 * this.#options.bytesMax

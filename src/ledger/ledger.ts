@@ -2,6 +2,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
+import { type Adoption, noAdoption } from './adoption.ts'
+import type { Progress } from './backlog.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
@@ -56,6 +58,8 @@ export class Ledger {
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
+  #adoption = noAdoption
+  #rows = 0
   #alarmed = false
   #ended = false
   #ending: Promise<void> | undefined
@@ -76,7 +80,7 @@ export class Ledger {
     this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
-      write: (open, close) => this.#journal.row(open, close),
+      write: (open, close) => this.#writeRow(open, close),
     })
     this.#data = {
       root: join(options.dataDir, 'journal'),
@@ -108,6 +112,7 @@ export class Ledger {
 
   /** Write the end of a request, which completes its row. Await it before the last byte goes to the client. */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#rows += 1
     return this.#journal.close(open, record)
   }
 
@@ -115,7 +120,7 @@ export class Ledger {
   refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
-    return isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record)
+    return isAggregated ? this.#refusals.add(open, record) : this.#writeRow(open, record)
   }
 
   /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
@@ -140,6 +145,17 @@ export class Ledger {
     return { journalBytes: this.#journal.bytes, postgresAway: this.#postgresAway, trouble: this.#trouble }
   }
 
+  /** How far Postgres is behind. */
+  get progress(): Progress {
+    const { written, shipped } = this.#journal
+    return { written, shipped, rows: this.#rows }
+  }
+
+  /** Which journals of dead processes this process adopts. */
+  get adoption(): Adoption {
+    return this.#adoption
+  }
+
   /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
@@ -154,6 +170,11 @@ export class Ledger {
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
     clearTimeout(late)
+  }
+
+  #writeRow(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#rows += 1
+    return this.#journal.row(open, record)
   }
 
   #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
@@ -211,6 +232,9 @@ export class Ledger {
           { instance: message.instance, orphans: message.orphans },
           'adopted the journal of a dead process',
         )
+        return
+      case 'adoption':
+        this.#adoption = message.adoption
         return
       case 'away':
         this.#postgresAway = message.message

@@ -4,7 +4,7 @@ import { usd } from './price.ts'
 import { type JsonRow, kindOf } from './read-tuples.ts'
 import { openColumns } from './row.ts'
 import { jsonText } from './row-json.ts'
-import type { SetAsideBody, SetAsideRow } from './set-aside-folders.ts'
+import type { SetAsideBody, SetAsideCharge, SetAsideRow } from './set-aside-folders.ts'
 
 /** A frame that was set aside, as the operator has it: shown by `ledger:inspect --show`, possibly mended. */
 export interface MendedRow {
@@ -74,7 +74,7 @@ async function replayBody(
 
 async function replayRow(
   tx: TransactionSql,
-  { request, standIn, charge, settlement }: SetAsideRow,
+  { request, standIn, charge }: SetAsideRow,
   { row, attempts, payload }: MendedRow,
   force: boolean,
 ): Promise<Replay> {
@@ -110,11 +110,8 @@ async function replayRow(
   await insert(tx, 'requests', [present === 'orphaned' ? withBeginning(row, found) : row])
   await insert(tx, 'attempts', attempts)
   if (payload !== undefined) await insert(tx, 'request_payloads', [payload])
-  if (charge !== undefined && owed !== undefined) {
-    await tx`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
-      VALUES (${request}, ${charge.account}, uuid_moment(${request}), 'charge', ${String(-charge.nano)}::bigint)`
-    if (settlement !== undefined) await tx.unsafe(settlement.text, settlement.values.map(parameter))
-  } else await tx`SELECT release_reservations(ARRAY[${request}::uuid])`
+  if (charge !== undefined && owed !== undefined) await book(tx, request, charge)
+  else await tx`SELECT release_reservations(ARRAY[${request}::uuid])`
   return { verdict: 'replayed', note: owed === undefined ? 'no money moved' : `${owed} charged` }
 }
 
@@ -153,12 +150,21 @@ function withBeginning(row: JsonRow, orphaned: JsonRow): JsonRow {
 async function hasCharge(
   tx: TransactionSql,
   request: string,
-  charge: SetAsideRow['charge'],
+  charge: SetAsideCharge | undefined,
 ): Promise<boolean | 'other'> {
   const [found] = await tx<{ amount_nano: string }[]>`
     SELECT amount_nano FROM entries WHERE id = ${request} AND created_at = uuid_moment(${request})`
   if (found === undefined) return false
   return BigInt(found.amount_nano) === -(charge?.nano ?? 0n) ? true : 'other'
+}
+
+/** Book the charge as a shipment does, and release what the request still holds. */
+async function book(tx: TransactionSql, request: string, charge: SetAsideCharge): Promise<void> {
+  const { account, key, group, nano } = charge
+  await tx`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
+    VALUES (${request}, ${account}, uuid_moment(${request}), 'charge', ${String(-nano)}::bigint)`
+  await tx`SELECT settle_money(ARRAY[${request}::uuid], ARRAY[${account}::uuid], ARRAY[${key}::uuid], ARRAY[${group}::uuid],
+    ARRAY[uuid_moment(${request})], ARRAY[${String(nano)}::bigint])`
 }
 
 async function insert(
@@ -174,12 +180,5 @@ async function insert(
     `INSERT INTO ${table} (${names}) SELECT ${names} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
      ${isBody ? 'ON CONFLICT DO NOTHING' : ''}`,
     [jsonText(rows)],
-  )
-}
-
-function parameter(value: unknown): string | (string | null)[] {
-  const items = Array.isArray(value) ? value : [value]
-  return items.map((item) =>
-    item instanceof Date ? item.toISOString() : item === null ? null : String(item),
   )
 }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { BatchReader } from './batch.ts'
-import { type Charges, settlementOf } from './charges.ts'
+import type { Charges } from './charges.ts'
 import { type DamagedFrame, damagedFramesIn } from './damaged-frames.ts'
 import { segmentName } from './journal-directory.ts'
 import { ownLayout, readLayout } from './layout.ts'
@@ -36,9 +36,15 @@ export interface SetAsideRow {
   attempts: readonly JsonRow[]
   payload: JsonRow | undefined
   /** The cost that the account is charged; undefined: none. */
-  charge: { account: string; nano: bigint } | undefined
-  /** The statement that books the charge and releases what the request still holds. */
-  settlement: ReturnType<typeof settlementOf>
+  charge: SetAsideCharge | undefined
+}
+
+/** A cost, and whose account and budgets it counts in. */
+export interface SetAsideCharge {
+  account: string
+  key: string | null
+  group: string | null
+  nano: bigint
 }
 
 /** The beginning of a request: its row came without this body. */
@@ -155,7 +161,6 @@ function readFrames(folder: string): SetAsideContent {
   if (row !== undefined) {
     const [standIn = {}] = reader.standIn().flatMap(rowsIn)
     const request = textIn(row.id)
-    const settlement = settlementOf([request], batch.charges)
     return {
       kind: 'row',
       request,
@@ -164,7 +169,6 @@ function readFrames(folder: string): SetAsideContent {
       attempts: attempts ?? [],
       payload,
       charge: chargeIn(batch.charges),
-      settlement,
     }
   }
   const [opened] = [...batch.opened.values()]
@@ -173,9 +177,11 @@ function readFrames(folder: string): SetAsideContent {
   return { kind: 'body', request: textIn(half.row.id), row: half.row, payload }
 }
 
-function chargeIn(charges: Charges): SetAsideRow['charge'] {
+function chargeIn(charges: Charges): SetAsideCharge | undefined {
   const [charge] = charges.values()
-  return charge === undefined ? undefined : { account: charge.account, nano: charge.nano }
+  if (charge === undefined) return undefined
+  const { account, key, group, nano } = charge
+  return { account, key, group, nano }
 }
 
 function readNote(path: string): Record<string, unknown> {

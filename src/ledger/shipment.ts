@@ -157,7 +157,7 @@ export class Shipment {
       { directory: this.#journal.setAsideOrphan(first, refusal), error: refusal },
       'Postgres refused the row of an orphaned request; its frame is set aside',
     )
-    await refusalOf(client, () => send(client, standInOf(rows)))
+    await refusalOf(client, () => send(client, standInOf(rows, rows.columns)))
   }
 
   /** Mark this instance as closed. Call it when all frames are shipped and no request is open. */

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
+import type { Adoption } from './adoption.ts'
 import { registerInstance, registration, sendHeartbeat } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { ShipCalls } from './ship-calls.ts'
@@ -21,6 +22,7 @@ export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
   | { type: 'adopted'; instance: string; orphans: number }
+  | { type: 'adoption'; adoption: Adoption }
   | { type: 'fenced'; message: string }
   | { type: 'away'; message: string }
   | { type: 'back' }
@@ -69,6 +71,7 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
     ...data,
     log,
     onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
+    onChange: (adoption) => post({ type: 'adoption', adoption }),
   })
   let requestedShips: { token: number; everyone: boolean }[] = []
   /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
@@ -167,7 +170,8 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
       const end = own.end()
       while (own.isBefore(end) && (await shipOwn(client))) {
         if (endsBy !== undefined && performance.now() > endsBy) break
-        // A long journal must not keep the heartbeat from being sent in time.
+        // A long journal must keep neither the heartbeat nor the position waiting.
+        post({ type: 'position', position: own.position })
         await sendHeartbeatWhenDue()
       }
       if (away) post({ type: 'back' })

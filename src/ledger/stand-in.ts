@@ -15,10 +15,9 @@ const shortBytes = 64
  * The row for a request whose own row Postgres refuses: its ids, its numbers and its cost, without texts, which are what
  * Postgres may refuse. So the request has its one row, and its money is right, while its frame is set aside.
  *
- * `requests`: a COPY with that one row.
+ * `requests`: a COPY with that one row, of these columns.
  */
-export function standInOf(requests: CopyBuffer): CopyBuffer {
-  const { columns } = requests
+export function standInOf(requests: CopyBuffer, columns: readonly string[]): CopyBuffer {
   const standIn = new CopyBuffer('requests', columns)
   if (requests.isEmpty) return standIn
   const row = requests.out.buffer

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
+import { instanceKeepDays } from './forget-instances.ts'
 import { knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
@@ -68,6 +69,7 @@ export class Adopter {
       if (await adoption.shipment.shipNext(client)) return
       const orphans = await adoption.shipment.adopt(client)
       this.#options.onAdopted(adoption.journal.instance, orphans)
+      markShipped(adoption.journal.directory)
       this.#failures.delete(adoption.journal.instance)
       await this.#leave(client, adoption)
     })
@@ -105,6 +107,12 @@ export class Adopter {
       }
       const owner = ownerState(journal.directory)
       if (owner === 'alive') continue
+      if (found === undefined && isForgotten(journal)) {
+        await this.#alone(client, journal, async () =>
+          rmSync(journal.directory, { recursive: true, force: true }),
+        )
+        continue
+      }
       if (owner === 'elsewhere') {
         if (found === undefined) unknown.push(instance)
         if (found?.isSilent !== true || !isSettled) continue
@@ -185,6 +193,15 @@ interface RunningAdoption {
 }
 
 export const shippedMark = 'shipped'
+
+/**
+ * Postgres had all of it so long ago that it has forgotten the process: to ship it again would try to write every row a second
+ * time.
+ */
+function isForgotten({ directory }: FoundJournal): boolean {
+  const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
+  return since !== undefined && Date.now() - since > instanceKeepDays * 24 * 60 * 60_000
+}
 
 /** Note when Postgres had the whole journal: the time of the file. */
 export function markShipped(directory: string): void {

@@ -232,9 +232,10 @@ async function run(port: MessagePort, data: ShipperData): Promise<void> {
   }
 
   async function retireLost(client: Client): Promise<void> {
-    const retired = await client.query<{ id: string }>('SELECT retire_lost_instances($1) AS id', [
-      data.instanceId,
-    ])
+    const retired = await client.query<{ id: string }>(
+      `SELECT retire_lost_instances($1) AS id WHERE claim_sweep('lost_instances', $2)`,
+      [data.instanceId, retireMs / 2],
+    )
     for (const { id } of retired.rows) {
       log.warn(
         { instance: id },

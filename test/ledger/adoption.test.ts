@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -205,6 +205,28 @@ test('a segment that is no file, and a folder that cannot be changed, are named 
   expect(await database.sql`SELECT id FROM requests WHERE id = ${own?.id ?? ''}`).toHaveLength(1)
   await until(() => logged.filter((line) => line.includes('cannot be adopted now')).length === 2)
   expect(logged.filter((line) => line.includes('cannot be shipped'))).toEqual([])
+})
+
+test('a journal that was shipped so long ago that its process is forgotten is deleted, not shipped again', async () => {
+  const journals = await Promise.all([1, 2].map(() => aForeignJournal()))
+  const [forgotten, recent] = journals
+  if (forgotten === undefined || recent === undefined) throw new Error('no journals')
+  for (const [{ directory }, days] of [
+    [forgotten, 31],
+    [recent, 29],
+  ] as const) {
+    const mark = join(directory, 'shipped')
+    writeFileSync(mark, '')
+    const moment = new Date(Date.now() - days * 24 * 60 * 60_000)
+    utimesSync(mark, moment, moment)
+  }
+  startLedger()
+  await until(() => !existsSync(forgotten.directory))
+  // Postgres may have lost the other process with its last commits: it is noted, and adopted after its time.
+  await until(() => logged.some((line) => line.startsWith('adopted the journal')))
+  expect(await ids()).toHaveLength(2)
+  expect(existsSync(join(recent.directory, 'shipped'))).toBe(true)
+  expect(await database.sql`SELECT id FROM instances WHERE id = ${forgotten.instance}`).toEqual([])
 })
 
 test('a long journal of a dead process keeps no row of the living one waiting', async () => {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
 import { answerAdmin } from './api/admin-answer.ts'
-import { adminEntriesEndpoints } from './api/admin-entries.ts'
-import { adminQueues, queuesPath } from './api/admin-queues.ts'
+import { adminEndpoints } from './api/admin-endpoints.ts'
+import { adminQueues, queuesPaths } from './api/admin-queues.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
-import { routeOf } from './api/own-endpoint.ts'
+import { routesOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
@@ -37,15 +37,15 @@ export function makeApp(context: Context) {
 
   const own = ownEndpoints(context)
   for (const endpoint of own) {
-    app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
+    app[verbs[endpoint.method]](routesOf(endpoint), answer(context, endpoint))
   }
 
   const { adminToken, bounds, publicUrl } = context.config
-  const admin = adminToken === undefined ? [] : adminEntriesEndpoints(context)
+  const admin = adminToken === undefined ? [] : adminEndpoints(context)
   if (adminToken !== undefined) {
-    app.use(queuesPath, adminQueues(adminToken, context.queues))
+    for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
     for (const endpoint of admin) {
-      app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
+      app[verbs[endpoint.method]](routesOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
     }
   }
   app.get(

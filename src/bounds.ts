@@ -104,6 +104,8 @@ export const boundSettings = {
   shipIntervalMs: milliseconds(500, 1, 10_000),
   shipBatchBytes: count(8 * MiB, 64 * 1024),
   shipOnQueryMs: milliseconds(2 * second),
+  /** When its oldest unshipped row is older, a process raises the alarm. */
+  ledgerLagMsMax: milliseconds(60 * second, 1000),
   instanceDeadMs: milliseconds(30 * second, 1000),
   requestRetentionDays: count(90, 1, 36_500),
   payloadRetentionDays: count(30, 1, 36_500),

@@ -29,6 +29,8 @@ import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
+import { othersPositions } from './ledger/ledger-state-queries.ts'
+import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import type { Limits } from './limits/limits.ts'
@@ -52,6 +54,8 @@ export interface Context extends ImageGateway {
   generatedKeys: GeneratedKey[]
   /** Undefined: there is no GATEWAY_CONFIG. */
   gatewayFile: GatewayFileFollower | undefined
+  /** What the ledger knows of itself. */
+  ledgerWatch: LedgerWatch
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -142,6 +146,13 @@ export async function openContext(
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
   })
+  const ledgerWatch = new LedgerWatch({
+    dataDir,
+    ledger,
+    othersPositions: () => othersPositions(database, ledger.instance.id),
+    bounds,
+    log,
+  })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
@@ -193,6 +204,7 @@ export async function openContext(
     keys,
     limits,
     ledger,
+    ledgerWatch,
     reservations: new Reservations({
       database,
       instance: ledger.instance,
@@ -238,6 +250,7 @@ export async function openContext(
       await upstreams.destroy()
       await routing.end()
       await demo?.close()
+      ledgerWatch.stop()
       await ledger.end(lastShipmentMs)
       await database.close()
       await embedded?.stop()

@@ -110,6 +110,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
+  'inspect-ledger.ts': ['config.ts', 'db', 'ledger'],
+  'replay-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'serve.ts': [
     'app.ts',
@@ -219,7 +221,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres)\.ts$/,
+    /^src\/(ledger\/(adopter|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres)\.ts$/,
     'the application uses the Database of db/',
   )
 })

@@ -6,6 +6,8 @@ import { enqueue } from './generate-image.ts'
 const hourMs = 3_600_000
 /** Retention deletes whole days, so more often would not help. */
 const removeEveryMs = hourMs
+/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+const apart = 0.75
 
 /**
  * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their retention. Any
@@ -24,14 +26,15 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
   }
   const work = async () => {
-    // Less than the interval, so that a process that is alone makes every sweep.
-    if (await images.jobs.claimSweep(Math.floor(bounds.imageSweepMs * 0.75))) await sweep()
+    if (await images.jobs.claimSweep('image_jobs', Math.floor(bounds.imageSweepMs * apart))) await sweep()
     if (performance.now() < nextRemovalMs) return
     nextRemovalMs = performance.now() + removeEveryMs
     // The time of Postgres: a wrong clock of this machine must not delete images.
     const nowMs = (await images.jobs.now()).getTime()
-    await images.jobs.removeBefore(new Date(nowMs - bounds.requestRetentionDays * 24 * hourMs))
-    await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
+    if (await images.jobs.claimSweep('old_image_jobs', removeEveryMs * apart))
+      await images.jobs.removeBefore(new Date(nowMs - bounds.requestRetentionDays * 24 * hourMs))
+    if (!images.storage.isShared || (await images.jobs.claimSweep('stored_images', removeEveryMs * apart)))
+      await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
   }
   const timer = setInterval(() => {
     if (isWorking) return

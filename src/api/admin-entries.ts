@@ -24,7 +24,8 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
   return [
     adminEndpoint({
       method: 'POST',
-      path: '/admin/tenants/{name}/entries',
+      path: '/admin/v1/tenants/{name}/entries',
+      formerPath: '/admin/tenants/{name}/entries',
       summary: 'Book a top-up or an adjustment, once for each id',
       description: '201; 200 when the very same entry was booked before.',
       params,
@@ -70,7 +71,8 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
     }),
     adminEndpoint({
       method: 'GET',
-      path: '/admin/tenants/{name}/balance',
+      path: '/admin/v1/tenants/{name}/balance',
+      formerPath: '/admin/tenants/{name}/balance',
       summary: 'What a tenant has left',
       params,
       answer: tenantBalance,

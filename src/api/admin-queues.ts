@@ -4,15 +4,15 @@ import { inTime } from '../in-time.ts'
 import type { Pages, Queues } from '../queue/queue.ts'
 import { isAdminToken } from './admin-token.ts'
 
-/** Where the pages are. */
-export const queuesPath = '/admin/queues'
+/** Where the pages are; the second place is that of earlier releases. */
+export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const
 
 /**
- * Pages that show the queues and change nothing. An operator sends the admin token as bearer token, or types it as the
+ * Pages below `path` that show the queues and change nothing. An operator sends the admin token as bearer token, or types it as the
  * password that the browser asks for, with any name. While the queue's backend is away the answer is a 503 within five
  * seconds.
  */
-export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
+export function adminQueues(path: string, adminToken: string, queues: () => Promise<Queues>) {
   let pages: Promise<Pages> | undefined
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     if (!isAdmin(request.headers.authorization, adminToken)) {
@@ -43,7 +43,7 @@ export function adminQueues(adminToken: string, queues: () => Promise<Queues>) {
   async function reached(): Promise<Pages> {
     const open = await queues()
     await open.images.counts()
-    pages ??= open.board(queuesPath)
+    pages ??= open.board(path)
     return await pages
   }
 }

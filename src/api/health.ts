@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /** `GET /healthz`: 200 while the process runs. */
@@ -9,21 +10,37 @@ export function health() {
 }
 
 /**
- * `GET /readyz`: 200 while this process takes work, 503 while it drains or cannot write its journal. A process without
- * Postgres is ready, because it still serves and records requests. The body says that Postgres is away, and whether all
- * processes count limits together.
+ * `GET /readyz`: 200 while this process takes work. 503 while it drains, cannot write its journal or soon cannot, or lags alone:
+ * Postgres takes the rows of others and not its own. A process without Postgres is ready, because it still serves and
+ * records requests. It never asks Postgres: all that it says stands in memory.
  */
-export function ready(gateway: Gateway) {
+export function ready(gateway: Gateway & { ledgerWatch: LedgerWatch }) {
+  const { ledger, ledgerWatch, limits } = gateway
   return (_request: Request, response: Response): void => {
-    const { journalBytes, postgresAway, trouble, lateCommits } = gateway.ledger.health()
-    const { mode, localDecisions } = gateway.limits.state()
-    response.status(gateway.draining || trouble !== undefined ? 503 : 200).json({
-      status: gateway.draining ? 'draining' : trouble !== undefined ? 'journal_unwritable' : 'ready',
+    const { journalBytes, postgresAway, trouble, lateCommits } = ledger.health()
+    const { status, unshipped, journals, adoption, setAside } = ledgerWatch.state()
+    const { mode, localDecisions } = limits.state()
+    const isBroken = trouble !== undefined
+    response.status(gateway.draining || isBroken ? 503 : codes[status]).json({
+      status: gateway.draining ? 'draining' : isBroken ? 'journal_unwritable' : statuses[status],
       postgres: postgresAway === undefined ? 'reached' : 'away',
       journal_bytes: journalBytes,
       late_commits: lateCommits,
+      unshipped_rows: unshipped.rows,
+      unshipped_oldest_ms: unshipped.oldestMs,
+      journals: journals.length,
+      adopting: adoption.current !== undefined,
+      frames_set_aside: setAside.length,
       limits: mode,
       limits_decided_locally: localDecisions,
     })
   }
+}
+
+const codes: Record<LedgerStatus, 200 | 503> = { ready: 200, degraded: 200, lagging: 503, near_bound: 503 }
+const statuses: Record<LedgerStatus, string> = {
+  ready: 'ready',
+  degraded: 'degraded',
+  lagging: 'lagging',
+  near_bound: 'journal_near_bound',
 }

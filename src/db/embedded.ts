@@ -88,7 +88,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   supervisor.unref()
 
   return {
-    url: `postgres://${superuser}:${record.password}@127.0.0.1:${postmaster.port}/postgres`,
+    url: urlOf({ ...record, port: postmaster.port }),
     async stop() {
       stopping = true
       clearInterval(supervisor)
@@ -96,6 +96,16 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       if (postmaster.leash) await stopPostmaster(postmaster, record.cluster)
     },
   }
+}
+
+/** The address of the Postgres that a process on this data directory keeps; undefined: it never had one. Starts nothing. */
+export function embeddedUrl(dataDir: string): string | undefined {
+  const record = readRecord(dataDir)
+  return record === undefined ? undefined : urlOf(record)
+}
+
+function urlOf({ password, port }: Pick<ClusterRecord, 'password' | 'port'>): string {
+  return `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`
 }
 
 const superuser = 'tollgate'

@@ -2,6 +2,8 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
+import type { Adoption } from './adoption.ts'
+import { instanceKeepDays } from './forget-instances.ts'
 import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
@@ -18,6 +20,8 @@ export interface AdopterOptions {
   batchBytes: number
   log: Log
   onAdopted(instance: string, orphans: number): void
+  /** Called when it begins or ends to adopt a journal, and when one cannot be adopted. */
+  onChange(adoption: Adoption): void
 }
 
 const lookMs = 5_000
@@ -33,8 +37,8 @@ const failureMs = { least: 60_000, most: 3_600_000 }
  */
 export class Adopter {
   readonly #options: AdopterOptions
-  readonly #failures = new Map<string, { times: number; until: number }>()
-  #current: Adoption | undefined
+  readonly #failures = new Map<string, { times: number; until: number; message: string }>()
+  #current: RunningAdoption | undefined
   #connectedAt = performance.now()
   #nextLookAt = 0
 
@@ -48,6 +52,7 @@ export class Adopter {
     this.#current = undefined
     this.#connectedAt = performance.now()
     this.#nextLookAt = 0
+    this.#tell()
   }
 
   /** Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more to do now. */
@@ -55,6 +60,7 @@ export class Adopter {
     if (this.#current === undefined) {
       if (performance.now() < this.#nextLookAt) return false
       this.#current = await this.#begin(client)
+      if (this.#current !== undefined) this.#tell()
       if (this.#current === undefined) this.#nextLookAt = performance.now() + lookMs
       return this.#current !== undefined
     }
@@ -63,16 +69,31 @@ export class Adopter {
       if (await adoption.shipment.shipNext(client)) return
       const orphans = await adoption.shipment.adopt(client)
       this.#options.onAdopted(adoption.journal.instance, orphans)
+      markShipped(adoption.journal.directory)
+      this.#failures.delete(adoption.journal.instance)
       await this.#leave(client, adoption)
     })
     return true
   }
 
-  async #begin(client: Client): Promise<Adoption | undefined> {
+  /** Forget the failures of journals that are gone. */
+  #forgetFailures(instances: readonly string[]): void {
+    const gone = [...this.#failures.keys()].filter((instance) => !instances.includes(instance))
+    for (const instance of gone) this.#failures.delete(instance)
+    if (gone.length > 0) this.#tell()
+  }
+
+  #tell(): void {
+    const failed = [...this.#failures].map(([instance, { message }]) => ({ instance, reason: message }))
+    this.#options.onChange({ current: this.#current?.journal.instance, failed })
+  }
+
+  async #begin(client: Client): Promise<RunningAdoption | undefined> {
     const { root, instanceId, instanceDeadMs } = this.#options
     const journals = listJournals(root).filter(({ instance }) => instance !== instanceId)
-    if (journals.length === 0) return undefined
     const instances = journals.map(({ instance }) => instance)
+    this.#forgetFailures(instances)
+    if (journals.length === 0) return undefined
     const known = await knownInstances(client, instances, instanceDeadMs)
     const isSettled = performance.now() - this.#connectedAt >= instanceDeadMs
     const unknown: string[] = []
@@ -86,6 +107,12 @@ export class Adopter {
       }
       const owner = ownerState(journal.directory)
       if (owner === 'alive') continue
+      if (found === undefined && isForgotten(journal)) {
+        await this.#alone(client, journal, async () =>
+          rmSync(journal.directory, { recursive: true, force: true }),
+        )
+        continue
+      }
       if (owner === 'elsewhere') {
         if (found === undefined) unknown.push(instance)
         if (found?.isSilent !== true || !isSettled) continue
@@ -97,13 +124,13 @@ export class Adopter {
     return undefined
   }
 
-  async #lock(client: Client, journal: FoundJournal): Promise<Adoption | undefined> {
+  async #lock(client: Client, journal: FoundJournal): Promise<RunningAdoption | undefined> {
     const locked = await client.query<{ ok: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
       [journal.instance],
     )
     if (locked.rows[0]?.ok !== true) return undefined
-    let adoption: Adoption | undefined
+    let adoption: RunningAdoption | undefined
     await this.#alone(client, journal, async () => {
       const { directory, instance: instanceId } = journal
       const { instanceDeadMs, batchBytes, log } = this.#options
@@ -128,19 +155,25 @@ export class Adopter {
     } catch (error) {
       if (!isOfJournal(error)) throw error
       await client.query('ROLLBACK')
-      const times = (this.#failures.get(journal.instance)?.times ?? 0) + 1
+      const before = this.#failures.get(journal.instance)
+      const times = (before?.times ?? 0) + 1
       const retryMs = Math.min(failureMs.least * 2 ** (times - 1), failureMs.most)
-      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs })
-      this.#options.log.error(
-        { directory: journal.directory, error: String(error), retryMs },
-        'the journal of a dead process cannot be adopted now; it stays on disk',
-      )
+      const message = String(error)
+      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs, message })
+      this.#tell()
+      // Each reason once, however often it is tried again.
+      if (before?.message !== message)
+        this.#options.log.error(
+          { directory: journal.directory, error: message, retryMs },
+          'the journal of a dead process cannot be adopted now; it stays on disk',
+        )
       if (this.#current?.journal.instance === journal.instance) await this.#leave(client, this.#current)
     }
   }
 
-  async #leave(client: Client, { journal, shipment }: Adoption): Promise<void> {
+  async #leave(client: Client, { journal, shipment }: RunningAdoption): Promise<void> {
     this.#current = undefined
+    this.#tell()
     shipment.close()
     await unlock(client, journal.instance)
   }
@@ -155,12 +188,21 @@ export class Adopter {
   }
 }
 
-interface Adoption {
+interface RunningAdoption {
   journal: FoundJournal
   shipment: Shipment
 }
 
-const shippedMark = 'shipped'
+export const shippedMark = 'shipped'
+
+/**
+ * Postgres had all of it so long ago that it has forgotten the process: to ship it again would try to write every row a second
+ * time.
+ */
+function isForgotten({ directory }: FoundJournal): boolean {
+  const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
+  return since !== undefined && Date.now() - since > instanceKeepDays * 24 * 60 * 60_000
+}
 
 /** Note when Postgres had the whole journal: the time of the file. */
 export function markShipped(directory: string): void {
@@ -178,7 +220,12 @@ async function unlock(client: Client, instance: string): Promise<void> {
 function isOfJournal(error: unknown): boolean {
   if (error instanceof PositionError || error instanceof LayoutError || isDataError(error)) return true
   if (typeof error !== 'object' || error === null) return false
-  const isOfFile = 'syscall' in error && 'path' in error
-  const isUnknownColumn = 'code' in error && error.code === '42703'
-  return isOfFile || isUnknownColumn || error instanceof SyntaxError
+  // Errors of an open file name no path. Those of a socket have other codes.
+  const isOfFile = 'syscall' in error && ('path' in error || /^(EIO|EISDIR|ESTALE)$/.test(codeOf(error)))
+  const isUnknownColumn = codeOf(error) === '42703'
+  return isOfFile || isUnknownColumn || error instanceof SyntaxError || error instanceof RangeError
+}
+
+function codeOf(error: object): string {
+  return 'code' in error ? String(error.code) : ''
 }

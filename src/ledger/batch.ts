@@ -123,7 +123,8 @@ export class BatchReader {
   /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
     const { open, close } = this.layout
-    return [standInOf(this.#requests, [...open, ...close]), this.#entries, this.#openRequests]
+    const old = standInOf(this.#oldRequests, oldRequestColumns)
+    return [standInOf(this.#requests, [...open, ...close]), old, this.#entries, this.#openRequests]
   }
 
   /** Note that Postgres has committed the batch. */

@@ -18,6 +18,8 @@ interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends bo
   readonly shownNull: unknown
 }
 
+export type ColumnKind = keyof Kinds
+
 /** The type of each kind in a record (`kept`) and in an answer of Postgres (`read`). */
 interface Kinds {
   uuid: { kept: string; read: string }

@@ -3,10 +3,12 @@ import { copyHeader, copyTrailer, TupleWriter } from './tuple.ts'
 /** Collects tuples for a COPY into one table. */
 export class CopyBuffer {
   readonly statement: string
+  readonly columns: readonly string[]
   /** Write whole tuples here. */
   readonly out = new TupleWriter(64 * 1024)
 
   constructor(table: string, columns: readonly string[]) {
+    this.columns = columns
     this.statement = `COPY ${table} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`
     this.clear()
   }

@@ -23,8 +23,13 @@ const charged = 1
 const reserved = 2
 const openHalfAt = 1 + 4
 const closeHeadAt = 1 + 1
+/** Offsets of the head in the payloads of both kinds. */
+export const headInOpen = openHalfAt
+export const headInClose = closeHeadAt
 /** Offset of the id in a head: it follows the length of its column. */
 const idInHead = 4
+/** An open half begins with a head. */
+export const idInOpenHalf = idInHead
 
 export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
   const start = beginFrame(out, openHalfAt)

@@ -36,9 +36,13 @@ export async function deleteHeldAnswer(db: TypedQueries, tenantId: string, answe
   await db.delete(heldAnswers).where(named(tenantId, answerId))
 }
 
-/** Delete the entries that are older than `days`. */
-export async function deleteHeldAnswers(db: TypedQueries, days: number): Promise<void> {
-  await db.delete(heldAnswers).where(lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`))
+/** Delete the entries that are older than `days`, unless another process does so now, or has within `apartMs`. */
+export async function deleteHeldAnswers(db: TypedQueries, days: number, apartMs: number): Promise<void> {
+  const isOld = lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`)
+  // A subquery without a column of the table runs once, before any row is read.
+  await db
+    .delete(heldAnswers)
+    .where(and(sql`(SELECT claim_sweep('held_answers', ${apartMs}::integer))`, isOld))
 }
 
 function named(tenantId: string, answerId: string) {

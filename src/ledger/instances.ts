@@ -105,9 +105,12 @@ export async function sendHeartbeat(client: Client, registrant: Registrant): Pro
  * None of their requests runs any longer.
  */
 export async function retireSilent(client: Client, instanceId: string, silentMs: number): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>('SELECT retire_silent_instances($1, $2) AS id', [
-    instanceId,
-    silentMs,
-  ])
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT retire_silent_instances($1, $2) AS id WHERE claim_sweep('lost_instances', $3)`,
+    [instanceId, silentMs, retireApartMs],
+  )
   return rows.map(({ id }) => id)
 }
+
+/** One process of all looks for silent ones, once in this time. */
+const retireApartMs = 5_000

@@ -52,9 +52,14 @@ export interface FoundJournal {
 export function listJournals(root: string): FoundJournal[] {
   if (!fs.existsSync(root)) return []
   return fs.readdirSync(root).flatMap((name) => {
-    const instance = directoryName.exec(name)?.[1]
+    const instance = journalNamed(name)
     return instance === undefined ? [] : [{ instance, directory: join(root, name) }]
   })
+}
+
+/** The instance whose journal directory has this name; undefined: it is no such name. */
+export function journalNamed(name: string): string | undefined {
+  return directoryName.exec(name)?.[1]
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
 import { findFrame, writeBareOpenFrame } from './frame.ts'
 import { listSegments, segmentName } from './journal-directory.ts'
 import { readLayout } from './layout.ts'
+import { orphanFrames } from './orphan-rows.ts'
 import { setAside } from './set-aside.ts'
 import { TupleWriter } from './tuple.ts'
 
@@ -137,6 +138,14 @@ export class JournalReader {
     const { directory, instanceId: instance } = this.#options
     const { layout } = this.#batches
     return setAside(dirname(directory), { instance, segment, at: from, bytes: out.written, reason, layout })
+  }
+
+  /** A running request whose process died becomes a small journal with its open frame and an end. Returns its folder. */
+  setAsideOrphan({ segment, at, source, halfAt, halfEnd }: OpenRequest, reason: string): string {
+    const half = source.subarray(halfAt, halfEnd)
+    const { directory, instanceId: instance } = this.#options
+    const { layout } = this.#batches
+    return setAside(dirname(directory), { instance, segment, at, reason, ...orphanFrames(half, layout) })
   }
 
   /**

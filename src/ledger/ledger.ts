@@ -2,6 +2,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
+import { type Adoption, noAdoption } from './adoption.ts'
+import type { Progress } from './backlog.ts'
 import { Commits } from './commits.ts'
 import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
@@ -67,6 +69,8 @@ export class Ledger {
   #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
   #postgresAway: string | undefined
   #trouble: string | undefined
+  #adoption = noAdoption
+  #rows = 0
   #alarmed = false
   #ended = false
   #ending: Promise<void> | undefined
@@ -104,7 +108,7 @@ export class Ledger {
     this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
-      write: (open, close) => this.#journal.row(open, close),
+      write: (open, close) => this.#writeRow(open, close),
     })
     this.#commits =
       options.durability === 'journal'
@@ -172,6 +176,7 @@ export class Ledger {
    * `unavailable` when the row cannot be what the client would see: end its answer with this error.
    */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#rows += 1
     await this.#ownership.close(open, record)
     await this.#commits?.closed(open)
   }
@@ -180,7 +185,7 @@ export class Ledger {
   async refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
-    await (isAggregated ? this.#refusals.add(open, record) : this.#journal.row(open, record))
+    await (isAggregated ? this.#refusals.add(open, record) : this.#writeRow(open, record))
     // Nothing was sent upstream and nothing was spent: it does not wait for a Postgres that is away.
     if (this.#postgresAway === undefined) await this.#commits?.row()
   }
@@ -213,6 +218,16 @@ export class Ledger {
     }
   }
 
+  /** How far Postgres is behind. */
+  get progress(): Progress {
+    return { ...this.#journal.progress, rows: this.#rows }
+  }
+
+  /** Which journals of dead processes this process adopts. */
+  get adoption(): Adoption {
+    return this.#adoption
+  }
+
   /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
@@ -227,6 +242,11 @@ export class Ledger {
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
     clearTimeout(late)
+  }
+
+  #writeRow(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#rows += 1
+    return this.#journal.row(open, record)
   }
 
   #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
@@ -291,6 +311,9 @@ export class Ledger {
           { instance: message.instance, orphans: message.orphans },
           'adopted the journal of a dead process',
         )
+        return
+      case 'adoption':
+        this.#adoption = message.adoption
         return
       case 'away':
         this.#postgresAway = message.message

@@ -1,13 +1,10 @@
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
-import { CopyBuffer } from './copy-buffer.ts'
 import { endSessions } from './instances.ts'
-import { LayoutError, namesOf, ownLayout, writeNamed } from './layout.ts'
-import { orphan } from './orphan.ts'
-import { closeColumns } from './row.ts'
-import { existingIds, isDataError, send } from './shipment.ts'
+import { LayoutError, namesOf, ownLayout } from './layout.ts'
+import { orphanRows } from './orphan-rows.ts'
+import { existingIds, isDataError, refusalOf, send } from './shipment.ts'
 import { standInOf } from './stand-in.ts'
-import { TupleWriter } from './tuple.ts'
 
 export interface LostOptions {
   /** The caller, whose own heartbeat may be old after its machine slept. */
@@ -101,38 +98,20 @@ async function endOne(
 
 async function writeOrphans(
   client: Client,
-  columns: readonly string[],
+  open: readonly string[],
   halves: readonly Buffer[],
 ): Promise<void> {
-  const all = [...columns, ...ownLayout.close]
-  const end = new TupleWriter(1024)
-  writeNamed(end, ownLayout.close, closeColumns, orphan)
-  const rowsOf = (some: readonly Buffer[]) => {
-    const rows = new CopyBuffer('requests', all)
-    for (const half of some) {
-      rows.out.begin(all.length)
-      rows.out.copy(half, 0, half.length)
-      rows.out.copy(end.buffer, 0, end.length)
-    }
-    return rows
-  }
-  if (await isTaken(client, rowsOf(halves))) return
+  const rowsOf = (some: readonly Buffer[]) =>
+    orphanRows(
+      some.map((source) => ({ source, halfAt: 0, halfEnd: source.length })),
+      { ...ownLayout, open },
+    )
+  if ((await refusalOf(client, () => send(client, rowsOf(halves)))) === undefined) return
   // Postgres refuses one of them for what it is.
   for (const half of halves) {
     const row = rowsOf([half])
-    if (!(await isTaken(client, row))) await send(client, standInOf(row, all))
-  }
-}
-
-async function isTaken(client: Client, rows: CopyBuffer): Promise<boolean> {
-  await client.query('SAVEPOINT orphans')
-  try {
-    await send(client, rows)
-    return true
-  } catch (error) {
-    if (!isDataError(error)) throw error
-    await client.query('ROLLBACK TO SAVEPOINT orphans')
-    return false
+    if ((await refusalOf(client, () => send(client, row))) !== undefined)
+      await refusalOf(client, () => send(client, standInOf(row, row.columns)))
   }
 }
 

@@ -29,14 +29,17 @@ export const orphan: CloseRecord = {
   folded: 1,
 }
 
-/** The beginning of a request whose open frame is lost. It has only the facts of the close frame. */
+/** The endpoint of a request whose open frame is lost. */
+export const lostEndpoint = '(lost)'
+
+/** The beginning of such a request. It has only the facts of the close frame. */
 export function unknownOpen(id: string, tenantId: string | null): OpenRecord {
   return {
     id,
     tenantId,
     keyId: null,
     groupId: null,
-    endpoint: '(lost)',
+    endpoint: lostEndpoint,
     clientProtocol: null,
     requestedModel: null,
     stream: false,

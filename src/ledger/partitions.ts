@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts'
 import { type EntryPass, keepEntryMonths } from '../db/entry-months.ts'
 import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
+import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 
 /** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
@@ -46,8 +47,12 @@ export function keepPartitions(
         }
       }
       // The holder of an answer is needed for as long as the body of its request.
-      await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays))
-      await upkeep.ask(({ sql }) => sql`SELECT forget_budget_periods()`)
+      await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays, sweepsApartMs))
+      await upkeep.ask(
+        ({ sql }) =>
+          sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
+      )
+      await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
     } catch (error) {
       if (stopped) return
       const cause = causeOf(error)
@@ -113,3 +118,5 @@ function soonMs(): number {
 const apartMs = 20_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+/** Less than the time between two passes, so that a process that is alone deletes at every pass. */
+const sweepsApartMs = hourMs / 2

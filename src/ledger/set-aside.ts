@@ -12,13 +12,19 @@ export interface Aside {
   bytes: Buffer
   /** Why: the error of Postgres, or what is wrong with the bytes. */
   reason: string
+  /** The request of an orphan, whose place in the segment another frame may have had before. */
+  request?: string
   /** Of the frames, which then make a small journal; undefined: the bytes are no frames. */
   layout: Layout | undefined
 }
 
+/** The beginning of the name of each folder; the rest is its id. */
+export const setAsidePrefix = 'set-aside-'
+
 /** Write them. Returns the folder. A second call for the same place overwrites the first. */
-export function setAside(root: string, { instance, segment, at, bytes, reason, layout }: Aside): string {
-  const folder = join(root, `set-aside-${instance}-${segment}-${at}`)
+export function setAside(root: string, aside: Aside): string {
+  const { instance, segment, at, bytes, reason, request, layout } = aside
+  const folder = join(root, `${setAsidePrefix}${instance}-${request ?? `${segment}-${at}`}`)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (layout !== undefined) writeLayout(folder, layout)
   write(join(folder, layout === undefined ? 'damaged.bin' : segmentName(0)), bytes)

@@ -1,15 +1,14 @@
 import type { Client } from 'pg'
 import type { Batch, OpenRequest } from './batch.ts'
 import { settlementOf } from './charges.ts'
-import { CopyBuffer } from './copy-buffer.ts'
+import type { CopyBuffer } from './copy-buffer.ts'
 import { runWithCopies } from './copy-query.ts'
 import { listSegments } from './journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from './journal-reader.ts'
-import { writeNamed } from './layout.ts'
 import { endOpenRequests } from './open-requests.ts'
-import { orphan } from './orphan.ts'
-import { closeColumns } from './row.ts'
-import { momentOf, TupleWriter, uuidText } from './tuple.ts'
+import { orphanRows } from './orphan-rows.ts'
+import { standInOf } from './stand-in.ts'
+import { momentOf, uuidText } from './tuple.ts'
 
 export interface Unshipped {
   /** Rows that are complete in the journal. */
@@ -158,27 +157,37 @@ export class Shipment {
    * open requests, releases the reservations, and marks the instance. Returns the number of orphaned rows.
    */
   async adopt(client: Client): Promise<number> {
-    const { open, layout } = this.#journal.batches
+    const { open } = this.#journal.batches
     const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
     // A row exists already when the segment with the close frame was shipped and deleted.
     const existing = await existingIds(client, ids)
-    const end = new TupleWriter(1024)
-    writeNamed(end, layout.close, closeColumns, orphan)
-    const rows = new CopyBuffer('requests', [...layout.open, ...layout.close])
-    let count = 0
-    for (const [i, { source, halfAt, halfEnd }] of [...open.values()].entries()) {
-      if (existing.has(ids[i] ?? '')) continue
-      rows.out.begin(layout.open.length + layout.close.length)
-      rows.out.copy(source, halfAt, halfEnd)
-      rows.out.copy(end.buffer, 0, end.length)
-      count += 1
-    }
-    await send(client, rows)
+    const orphans = [...open.values()].filter((_, i) => !existing.has(ids[i] ?? ''))
+    await this.#copyOrphans(client, orphans)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
-    return count
+    return orphans.length
+  }
+
+  /** Postgres refuses some of them for what they are: each of these is set aside, and gets a row without texts. */
+  async #copyOrphans(client: Client, orphans: readonly OpenRequest[]): Promise<void> {
+    const [first] = orphans
+    if (first === undefined) return
+    const rows = orphanRows(orphans, this.#journal.batches.layout)
+    const refusal = await refusalOf(client, () => send(client, rows))
+    if (refusal === undefined) return
+    if (orphans.length > 1) {
+      const middle = Math.ceil(orphans.length / 2)
+      await this.#copyOrphans(client, orphans.slice(0, middle))
+      await this.#copyOrphans(client, orphans.slice(middle))
+      return
+    }
+    this.#options.log.error(
+      { directory: this.#journal.setAsideOrphan(first, refusal), error: refusal },
+      'Postgres refused the row of an orphaned request; its frame is set aside',
+    )
+    await refusalOf(client, () => send(client, standInOf(rows, rows.columns)))
   }
 
   /** Mark this instance as closed. Call it when all frames are shipped and no request is open. */
@@ -255,6 +264,20 @@ export class Shipment {
       await client.query('ROLLBACK')
       return false
     }
+  }
+}
+
+/** The error of work that Postgres refuses for its data, inside a transaction that goes on without it. */
+export async function refusalOf(client: Client, work: () => Promise<void>): Promise<string | undefined> {
+  await client.query('SAVEPOINT refusable')
+  try {
+    await work()
+    await client.query('RELEASE SAVEPOINT refusable')
+    return undefined
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    await client.query('ROLLBACK TO SAVEPOINT refusable')
+    return String(error)
   }
 }
 

@@ -3,6 +3,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
+import type { Adoption } from './adoption.ts'
+import { type Backend, backendOf, endBackend } from './backend.ts'
 import {
   type Durability,
   registerInstance,
@@ -38,6 +40,7 @@ export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
   | { type: 'adopted'; instance: string; orphans: number }
+  | { type: 'adoption'; adoption: Adoption }
   | { type: 'live'; token: number }
   | { type: 'gone' }
   | { type: 'fenced'; instanceId: string }
@@ -153,6 +156,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       ...data,
       log,
       onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
+      onChange: (adoption) => post({ type: 'adoption', adoption }),
     }),
     calls: new ShipCalls({
       instanceId: data.instanceId,
@@ -271,7 +275,8 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       const end = own.end()
       while (own.isBefore(end) && (await shipOwn(client))) {
         if (endsBy !== undefined && performance.now() > endsBy) break
-        // A long journal must not keep the heartbeat from being sent in time.
+        // A long journal must keep neither the heartbeat nor the position waiting.
+        post({ type: 'position', position: own.position })
         await sendHeartbeatWhenDue()
       }
       if (mayEnd !== undefined) {
@@ -374,32 +379,3 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
 function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'
 }
-
-/** A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too. */
-interface Backend {
-  pid: number
-  startedAt: string
-}
-
-async function backendOf(client: Client): Promise<Backend | undefined> {
-  const found = await client.query<Backend>(
-    `SELECT pid, backend_start::text AS "startedAt" FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
-  )
-  return found.rows[0]
-}
-
-/**
- * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was paused, or
- * that did not notice the lost connection, could otherwise commit a batch after that read.
- */
-async function endBackend(client: Client, { pid, startedAt }: Backend): Promise<void> {
-  const found = await client.query<{ gone: boolean }>(
-    `SELECT pg_terminate_backend(pid, $3) AS gone FROM pg_stat_activity
-     WHERE pid = $1 AND backend_start = $2::timestamptz`,
-    [pid, startedAt, terminateMs],
-  )
-  if (found.rows.some(({ gone }) => !gone)) throw new Error('a lost connection to Postgres has not ended yet')
-}
-
-/** Shorter than every query timeout. */
-const terminateMs = answerMs.least / 2

@@ -216,6 +216,11 @@ export function momentIn(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 0x1_0000 + bytes.readUInt16BE(at + 4)
 }
 
+/** Milliseconds since the epoch of a timestamptz of 8 bytes. */
+export function momentFrom(bytes: Buffer): number {
+  return Number(bytes.readBigInt64BE() / 1000n) + postgresEpochMs
+}
+
 /** Write the 16 bytes of a uuid given as text. */
 export function writeUuid(out: DataView, value: string, at: number): void {
   out.setUint32(at, fourDigits(value, 0) * 0x1_0000 + fourDigits(value, 4))

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 async function admin(path: string, body?: unknown, headers: Record<string, string> = {}) {
-  const response = await fetch(`${bed.tollgate.url}/admin/tenants/${path}`, {
+  const response = await fetch(`${bed.tollgate.url}/admin/v1/tenants/${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -76,6 +76,19 @@ describe('entries', () => {
     const other = await admin('paid/entries', { ...entry, amount_usd: '2.51' })
     expect(other.status).toBe(422)
     expect(other.body).toMatchObject({ error: { message: expect.stringContaining(id) } })
+  })
+
+  test('the paths of earlier releases go on to work', async () => {
+    const former = (path: string, body?: unknown) =>
+      fetch(`${bed.tollgate.url}/admin/tenants/${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const entry = { id: randomUUID(), kind: 'top_up', amount_usd: '0.000000001' }
+    expect((await former('free/entries', entry)).status).toBe(201)
+    expect((await admin('free/entries', entry)).status).toBe(200)
+    expect(await (await former('free/balance')).json()).toEqual((await admin('free/balance')).body)
   })
 
   test('each tenant can use an Idempotency-Key instead of an id', async () => {

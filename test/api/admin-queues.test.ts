@@ -25,7 +25,12 @@ describe('the pages of the queues', () => {
     `Bearer ${adminToken}x`,
     'Basic',
   ])('are closed to %s', async (authorization) => {
-    for (const path of ['/admin/queues', '/admin/queues/api/queues']) {
+    for (const path of [
+      '/admin/v1/queues',
+      '/admin/v1/queues/api/queues',
+      '/admin/queues',
+      '/admin/queues/api/queues',
+    ]) {
       const answer = await get(path, authorization)
       expect(answer.status).toBe(401)
       expect(answer.headers.get('www-authenticate')).toContain('Basic')
@@ -36,10 +41,13 @@ describe('the pages of the queues', () => {
   test.each([basic(adminToken), `Bearer ${adminToken}`])(
     'are open to a client with the admin token, as %s',
     async (authorization) => {
-      const page = await get('/admin/queues', authorization)
+      const former = await get('/admin/queues', authorization)
+      expect(await former.text()).toContain('<base href="/admin/queues/"')
+      const page = await get('/admin/v1/queues', authorization)
+      expect(await page.text()).toContain('<base href="/admin/v1/queues/"')
       expect(page.status).toBe(200)
       expect(page.headers.get('content-type')).toContain('text/html')
-      const listed = await get('/admin/queues/api/queues', authorization)
+      const listed = await get('/admin/v1/queues/api/queues', authorization)
       const { queues } = (await listed.json()) as { queues: { name: string; readOnlyMode: boolean }[] }
       expect(queues.map(({ name, readOnlyMode }) => [name, readOnlyMode])).toEqual([
         ['tollgate-images', true],

@@ -82,11 +82,11 @@ const calls: Record<string, () => Promise<Response>[]> = {
   ],
   'GET /v1/usage/summary': () => [ask('GET', '/v1/usage/summary')],
   'GET /v1/usage/budget': () => [ask('GET', '/v1/usage/budget')],
-  'POST /admin/tenants/{name}/entries': () => [
-    ask('POST', '/admin/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
+  'POST /admin/v1/tenants/{name}/entries': () => [
+    ask('POST', '/admin/v1/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
   ],
-  'GET /admin/tenants/{name}/balance': () => [
-    ask('GET', '/admin/tenants/one/balance', undefined, adminHeader),
+  'GET /admin/v1/tenants/{name}/balance': () => [
+    ask('GET', '/admin/v1/tenants/one/balance', undefined, adminHeader),
   ],
 }
 
@@ -114,7 +114,7 @@ test('errors have the shapes that the document gives them', async () => {
   const nobody = { authorization: 'Bearer nobody-knows-this-key' }
   const plain = await (await ask('GET', '/v1/models', undefined, nobody)).json()
   expect(openaiError.parse(plain)).toEqual(plain)
-  const admin = await (await ask('GET', '/admin/tenants/one/balance')).json()
+  const admin = await (await ask('GET', '/admin/v1/tenants/one/balance')).json()
   expect(openaiError.parse(admin)).toEqual(admin)
   const messages = await (await ask('GET', '/v1/models', undefined, { ...nobody, ...versioned })).json()
   expect(messagesError.parse(messages)).toEqual(messages)

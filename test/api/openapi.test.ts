@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { adminEntriesEndpoints } from '../../src/api/admin-entries.ts'
+import { adminEndpoints } from '../../src/api/admin-endpoints.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { modelEndpoints } from '../../src/stages/endpoints.ts'
@@ -60,7 +60,7 @@ describe('GET /openapi.json', () => {
 
   test('has every endpoint and nothing else, each with its own operation id', () => {
     const { context } = bed
-    const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEntriesEndpoints(context)]
+    const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEndpoints(context)]
     const operations = operationsOf(document)
     expect(operations.map(({ name }) => name).sort()).toEqual(
       endpoints.map(({ method, path }) => `${method} ${path}`).sort(),
@@ -93,7 +93,7 @@ describe('GET /openapi.json', () => {
       operationsOf(document).find(({ name }) => name === wanted)?.operation.security
     expect(securityOf('POST /v1/messages')).toEqual([{ bearer: [] }, { apiKey: [] }])
     expect(securityOf('GET /v1/images/files/{day}/{name}')).toEqual([])
-    expect(securityOf('GET /admin/tenants/{name}/balance')).toEqual([{ adminToken: [] }])
+    expect(securityOf('GET /admin/v1/tenants/{name}/balance')).toEqual([{ adminToken: [] }])
   })
 
   test('names PUBLIC_URL as the server if it is set', async () => {

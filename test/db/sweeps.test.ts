@@ -1,6 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { idAt, type MoneyBed, startMoneyBed } from '../ledger/money-bed.ts'
+import { readConfig } from '../../src/config.ts'
+import { forgetInstances } from '../../src/ledger/forget-instances.ts'
+import { deleteHeldAnswers } from '../../src/ledger/held-answer-queries.ts'
+import { keepPartitions } from '../../src/ledger/partitions.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { idAt, instance, type MoneyBed, startMoneyBed } from '../ledger/money-bed.ts'
 
 let bed: MoneyBed
 beforeEach(async () => {
@@ -86,4 +91,77 @@ test('a sweep reads no whole table', async () => {
   await session`SELECT sweep_reservations()`
   expect(await scans()).toBe(before)
   session.release()
+})
+
+test('what is old is deleted by one process at a time: held answers, budget periods, ended processes', async () => {
+  const { sql, db } = bed.database
+  const [tenant, ended, lost, holding, young, live] = Array.from({ length: 6 }, () => randomUUIDv7())
+  const rows = [
+    { id: ended, state: 'closed', days: 91 },
+    { id: lost, state: 'lost', days: 91 },
+    { id: holding, state: 'adopted', days: 91 },
+    { id: young, state: 'closed', days: 89 },
+    { id: live, state: 'live', days: 91 },
+  ]
+  const old = async () => {
+    await sql`INSERT INTO held_answers (tenant_id, answer_id, channel, created_at)
+      VALUES (${tenant ?? ''}, 'old', 'main', now() - interval '31 days')`
+    await sql`INSERT INTO budget_periods (owner_id, period, starts_at) VALUES (${tenant ?? ''}, 'day', '2020-01-01Z')`
+    for (const { id, state, days } of rows) {
+      await sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+        VALUES (${id ?? ''}, 'here', 1, now(), now() - make_interval(days => ${days}), ${state}) ON CONFLICT DO NOTHING`
+      await sql`INSERT INTO journal_positions VALUES (${id ?? ''}, 0, 1) ON CONFLICT DO NOTHING`
+    }
+  }
+  const payer = await bed.aKey(await bed.aTenant(100n), await bed.aGroup())
+  const held = randomUUIDv7()
+  await bed.reserve({ id: held, payer, amount: 5n })
+  await sql`UPDATE reservations SET instance_id = ${holding ?? ''}`
+  const pass = async () => {
+    const keeper = keepPartitions(bed.database, readConfig({}).bounds, silentLog)
+    // The last statement of a pass.
+    await expect.poll(async () => (await sql`SELECT 1 FROM sweeps WHERE name = 'instances'`).length).toBe(1)
+    keeper.stop()
+  }
+  const left = async () => {
+    const [counts] = await sql`SELECT (SELECT count(*) FROM held_answers)::int AS answers,
+      (SELECT count(*) FROM budget_periods WHERE starts_at = '2020-01-01Z')::int AS periods`
+    const kept = await sql<
+      { id: string }[]
+    >`SELECT id FROM instances WHERE host = 'here' AND pid = 1 AND id <> ${instance}`
+    const positions = await sql<{ id: string }[]>`SELECT instance_id AS id FROM journal_positions`
+    return {
+      answers: Number(counts?.answers),
+      periods: Number(counts?.periods),
+      kept: kept.map(({ id }) => id).sort(),
+      positions: positions.map(({ id }) => id).sort(),
+    }
+  }
+  const all = rows.map(({ id }) => id).sort()
+
+  await old()
+  const names = ['held_answers', 'budget_periods', 'instances']
+  for (const name of names) await sql`SELECT claim_sweep(${name}, 1000)`
+  await isDue()
+  await sql.begin(async (tx) => {
+    // Another process deletes these just now.
+    for (const name of names) await tx`SELECT claim_sweep(${name}, 1000)`
+    await deleteHeldAnswers(db, 30, 1_000)
+    await forgetInstances(sql, 90, 1_000)
+    expect(await left()).toEqual({ answers: 1, periods: 1, kept: all, positions: all })
+  })
+  await sql`DELETE FROM sweeps`
+  await pass()
+  const kept = [holding, young, live].sort()
+  await expect.poll(left).toEqual({ answers: 0, periods: 0, kept, positions: kept })
+  // A moment later nobody deletes again.
+  const halfHourMs = 30 * minuteMs
+  await old()
+  const again = await left()
+  await Promise.all(Array.from({ length: 4 }, () => forgetInstances(sql, 90, halfHourMs)))
+  await deleteHeldAnswers(db, 30, halfHourMs)
+  expect(await left()).toEqual(again)
+  expect(again.answers).toBe(1)
+  await sql`SELECT release_reservations(ARRAY[${held}::uuid])`
+  await sql`DELETE FROM instances WHERE id = ${live ?? ''}`
 })

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -182,6 +182,52 @@ test('journals that cannot be read wait on disk, and those behind them are adopt
   await expect.poll(adopted, patient).toEqual([{ id: names.at(-1)?.instance }])
   for (const { directory } of names) expect(existsSync(directory)).toBe(true)
   expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(4)
+})
+
+test('a segment that is no file, and a folder that cannot be changed, are named once and block their own journal alone', async () => {
+  const [folder, damaged, good] = (await Promise.all([1, 2, 3].map(() => aForeignJournal()))).toSorted(
+    (a, b) => (a.directory < b.directory ? -1 : 1),
+  )
+  if (folder === undefined || damaged === undefined || good === undefined) throw new Error('no journals')
+  for (const { instance } of [folder, damaged, good]) {
+    await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+      VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  }
+  rmSync(join(folder.directory, '00000000.log'))
+  mkdirSync(join(folder.directory, '00000000.log'))
+  // Bytes that are no frame, and no place to set them aside: a file has the name of the folder.
+  writeFileSync(join(damaged.directory, '00000000.log'), Buffer.alloc(100, 7))
+  writeFileSync(join(home, 'journal', `set-aside-${damaged.instance}-0-0`), '')
+  const ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })
+  const adopted = () => database.sql`SELECT id FROM instances WHERE state = 'adopted'`
+  await expect.poll(adopted, patient).toEqual([{ id: good.instance }])
+  const [own] = await someRows(ledger, 1)
+  expect(await ledger.shipNow()).toBe(true)
+  expect(await database.sql`SELECT id FROM requests WHERE id = ${own?.id ?? ''}`).toHaveLength(1)
+  await until(() => logged.filter((line) => line.includes('cannot be adopted now')).length === 2)
+  expect(logged.filter((line) => line.includes('cannot be shipped'))).toEqual([])
+})
+
+test('a journal that was shipped so long ago that its process is forgotten is deleted, not shipped again', async () => {
+  const journals = await Promise.all([1, 2].map(() => aForeignJournal()))
+  const [forgotten, recent] = journals
+  if (forgotten === undefined || recent === undefined) throw new Error('no journals')
+  for (const [{ directory }, days] of [
+    [forgotten, 31],
+    [recent, 29],
+  ] as const) {
+    const mark = join(directory, 'shipped')
+    writeFileSync(mark, '')
+    const moment = new Date(Date.now() - days * 24 * 60 * 60_000)
+    utimesSync(mark, moment, moment)
+  }
+  startLedger()
+  await until(() => !existsSync(forgotten.directory))
+  // Postgres may have lost the other process with its last commits: it is noted, and adopted after its time.
+  await until(() => logged.some((line) => line.startsWith('adopted the journal')))
+  expect(await ids()).toHaveLength(2)
+  expect(existsSync(join(recent.directory, 'shipped'))).toBe(true)
+  expect(await database.sql`SELECT id FROM instances WHERE id = ${forgotten.instance}`).toEqual([])
 })
 
 test('a long journal of a dead process keeps no row of the living one waiting', async () => {

@@ -254,10 +254,13 @@ export class ImageJobs {
     return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
 
-  /** True for one of all processes, and once within `apartMs`: it should make the sweep. */
-  async claimSweep(apartMs: number): Promise<boolean> {
+  /** True for one of all processes, and once within `apartMs`: it should make this sweep. */
+  async claimSweep(
+    sweep: 'image_jobs' | 'old_image_jobs' | 'stored_images',
+    apartMs: number,
+  ): Promise<boolean> {
     const [answer] = await this.#call(
-      (sql) => sql<{ claimed: boolean }[]>`SELECT claim_sweep('image_jobs', ${apartMs}::integer) AS claimed`,
+      (sql) => sql<{ claimed: boolean }[]>`SELECT claim_sweep(${sweep}, ${apartMs}::integer) AS claimed`,
     )
     return answer?.claimed ?? false
   }

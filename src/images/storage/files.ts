@@ -15,6 +15,7 @@ export interface FileStorageOptions {
 /** Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are complete. */
 export function fileStorage({ directory, openFile = fs.open }: FileStorageOptions): ImageStorage {
   return {
+    isShared: false,
     create: () => new FileWriter({ directory, key: newKey(new Date()), openFile }),
     open: async (key) => (isKey(key) ? await openStored(join(directory, key)) : undefined),
     removeBefore: (moment) => removeBefore(directory, dayOf(moment)),

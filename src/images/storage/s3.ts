@@ -12,6 +12,7 @@ import type { ImageStorage, StoredImage } from './storage.ts'
 export async function s3Storage(options: S3StorageOptions): Promise<ImageStorage> {
   const bucket = await openBucket(options)
   return {
+    isShared: true,
     create: () => new S3Writer(bucket, newKey(new Date())),
     open: async (key) => (isKey(key) ? await openStored(bucket, key) : undefined),
     removeBefore: (moment) => removeObjectsBefore(bucket, moment),

@@ -5,6 +5,8 @@ import type { Readable } from 'node:stream'
  * begun, and 32 hex digits that nobody can guess.
  */
 export interface ImageStorage {
+  /** True: all processes store into the same place. False: each machine has its own. */
+  readonly isShared: boolean
   /** A writer for a new image. Nobody can read the image before `commit`. */
   create(): ImageWriter
   /**

@@ -1,0 +1,148 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { shippedMark } from './adopter.ts'
+import { type DamagedFrame, damagedFramesIn } from './damaged-frames.ts'
+import { findFrame, readFrame } from './frame.ts'
+import {
+  type FoundJournal,
+  listSegments,
+  type OwnerState,
+  ownerState,
+  segmentName,
+} from './journal-directory.ts'
+import { type Layout, ownLayout, readLayout } from './layout.ts'
+import { viewOf } from './tuple.ts'
+
+/** The contents of one journal, read without changing a file. */
+export interface JournalInspection {
+  instance: string
+  folder: string
+  owner: OwnerState
+  segments: readonly { segment: number; bytes: number }[]
+  bytes: number
+  frames: number
+  /** Requests whose end is in the journal. */
+  rowsComplete: number
+  /** Requests whose beginning alone is in the journal: they run, or their process died. */
+  rowsOpen: number
+  columns: ColumnsInspection
+  /** When Postgres had the whole journal; null: it is not marked. */
+  shippedAt: string | null
+  /** Bytes at the end that are no whole frame: one is just being written, or a crash has torn it. */
+  tailBytes: number
+  damaged: readonly DamagedStretch[]
+  /** Why the journal cannot be read to its end; null: it was. */
+  error: string | null
+}
+
+/** `own`: those of this release. `other`: those of another release. `none`: of a release up to 3592f34, without a list. */
+export interface ColumnsInspection {
+  layout: 'own' | 'other' | 'none'
+  /** Columns that this release does not know. */
+  unknown: readonly string[]
+  /** Columns of this release that the journal does not have. */
+  missing: readonly string[]
+}
+
+/** Bytes between whole frames. */
+export interface DamagedStretch {
+  segment: number
+  at: number
+  bytes: number
+  frames: readonly DamagedFrame[]
+}
+
+/** Read a journal, also one that its process is writing. Never throws for what is in the folder. */
+export function inspectJournal({ instance, directory: folder }: FoundJournal): JournalInspection {
+  const found: Counted = { segments: [], frames: 0, ended: 0, open: new Set(), tailBytes: 0, damaged: [] }
+  let error: string | null = null
+  let layout: Layout | undefined
+  try {
+    layout = readLayout(folder)
+    // A segment that is deleted meanwhile is shipped.
+    const segments = listSegments(folder)
+    for (const segment of segments) {
+      const bytes = readIfThere(join(folder, segmentName(segment)))
+      if (bytes !== undefined)
+        readSegment(found, bytes, segment, segment === segments.at(-1), layout ?? ownLayout)
+    }
+  } catch (cause) {
+    error = cause instanceof Error ? cause.message : String(cause)
+  }
+  const mark = fs.statSync(join(folder, shippedMark), { throwIfNoEntry: false })
+  return {
+    instance,
+    folder,
+    owner: ownerState(folder),
+    segments: found.segments,
+    bytes: found.segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    frames: found.frames,
+    rowsComplete: found.ended,
+    rowsOpen: found.open.size,
+    columns: columnsOf(layout),
+    shippedAt: mark?.mtime.toISOString() ?? null,
+    tailBytes: found.tailBytes,
+    damaged: found.damaged,
+    error,
+  }
+}
+
+interface Counted {
+  segments: { segment: number; bytes: number }[]
+  frames: number
+  ended: number
+  open: Set<string>
+  tailBytes: number
+  damaged: DamagedStretch[]
+}
+
+function readSegment(found: Counted, bytes: Buffer, segment: number, isLast: boolean, layout: Layout): void {
+  found.segments.push({ segment, bytes: bytes.length })
+  const view = viewOf(bytes)
+  let at = 0
+  while (at < bytes.length) {
+    const frame = readFrame(bytes, at, view)
+    if (typeof frame === 'string') {
+      const next = findFrame(bytes, at + 1)
+      if (next < 0 && isLast && frame === 'incomplete') {
+        found.tailBytes = bytes.length - at
+        return
+      }
+      const end = next < 0 ? bytes.length : next
+      const frames = damagedFramesIn(bytes.subarray(at, end), layout)
+      found.damaged.push({ segment, at, bytes: end - at, frames })
+      at = end
+      continue
+    }
+    const id = bytes.toString('latin1', frame.idAt, frame.idAt + 16)
+    found.frames += 1
+    if (frame.kind === 'open' || frame.kind === 'old-open') found.open.add(id)
+    else {
+      found.open.delete(id)
+      found.ended += 1
+    }
+    at += frame.bytes
+  }
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return fs.readFileSync(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function columnsOf(layout: Layout | undefined): ColumnsInspection {
+  if (layout === undefined) return { layout: 'none', unknown: [], missing: [] }
+  const has = namesIn(layout)
+  const own = namesIn(ownLayout)
+  const unknown = has.filter((name) => !own.includes(name))
+  const missing = own.filter((name) => !has.includes(name))
+  return { layout: unknown.length + missing.length === 0 ? 'own' : 'other', unknown, missing }
+}
+
+function namesIn({ open, close, attempts }: Layout): string[] {
+  return [...open, ...close, ...attempts.map((name) => `attempts.${name}`)]
+}

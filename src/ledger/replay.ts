@@ -1,0 +1,184 @@
+import type { Sql, TransactionSql } from 'postgres'
+import { lostEndpoint } from './orphan.ts'
+import { usd } from './price.ts'
+import { type JsonRow, kindOf } from './read-tuples.ts'
+import { openColumns } from './row.ts'
+import { jsonText } from './row-json.ts'
+import type { SetAsideBody, SetAsideCharge, SetAsideRow } from './set-aside-folders.ts'
+
+/** A frame that was set aside, as the operator has it: shown by `ledger:inspect --show`, possibly mended. */
+export interface MendedRow {
+  /** The columns of `requests`. */
+  row: JsonRow
+  attempts: readonly JsonRow[]
+  payload: JsonRow | undefined
+}
+
+/** `there`: an earlier replay put it back. `refused`: nothing was changed; `why` says what the operator can do. */
+export type Replay =
+  | { verdict: 'replayed'; note: string }
+  | { verdict: 'there' }
+  | { verdict: 'refused'; why: string }
+
+/** The columns that a replay never changes: they name the request, or its money. */
+const fixedColumns = ['id', 'created_at', 'tenant_id', 'key_id', 'group_id', 'cost_nano']
+
+/** Why the mended row cannot take the place of the frame; undefined: it can. */
+export function problemWith(content: SetAsideRow | SetAsideBody, mended: MendedRow): string | undefined {
+  for (const name of Object.keys(mended.row)) {
+    if (!(name in content.row)) return `${name} is not a column of the frame`
+    if (fixedColumns.includes(name) && mended.row[name] !== content.row[name])
+      return `${name} cannot be changed: it names the request or its money. Book an adjustment to change money`
+  }
+  const rows = [mended.row, ...mended.attempts, ...(mended.payload === undefined ? [] : [mended.payload])]
+  const unknown = rows.flatMap((row) => Object.keys(row)).find((name) => kindOf(nameOf(name)) === undefined)
+  if (unknown !== undefined)
+    return `this release does not know the column ${unknown}: replay it with the release that wrote it`
+  const own = [content.row.id, content.row.created_at]
+  const isOther = (row: JsonRow) => row.request_id !== own[0] || row.created_at !== own[1]
+  const parts = mended.payload === undefined ? mended.attempts : [...mended.attempts, mended.payload]
+  return parts.some(isOther) ? 'an attempt or the payload names another request' : undefined
+}
+
+const nameOf = (column: string) => (column === 'request_id' ? 'id' : column)
+
+/**
+ * Put a frame back, in one transaction: the row takes the place of its stand-in, with its attempts and its body. The
+ * stand-in has paid already, so no charge is booked a second time. `force`: replace an orphaned row too, and book a charge
+ * that was never booked.
+ */
+export function replay(
+  sql: Sql,
+  content: SetAsideRow | SetAsideBody,
+  mended: MendedRow,
+  force: boolean,
+): Promise<Replay> {
+  return sql.begin((tx) =>
+    content.kind === 'body' ? replayBody(tx, content, mended.payload) : replayRow(tx, content, mended, force),
+  )
+}
+
+async function replayBody(
+  tx: TransactionSql,
+  { request }: SetAsideBody,
+  payload: JsonRow | undefined,
+): Promise<Replay> {
+  if (payload === undefined)
+    return { verdict: 'refused', why: 'the frame has no body: there is nothing to put back' }
+  const found = await tx`
+    SELECT 1 FROM request_payloads WHERE request_id = ${request} AND created_at = uuid_moment(${request})`
+  if (found.length > 0) return { verdict: 'there' }
+  await insert(tx, 'request_payloads', [payload])
+  return { verdict: 'replayed', note: 'the body is back' }
+}
+
+async function replayRow(
+  tx: TransactionSql,
+  { request, standIn, charge }: SetAsideRow,
+  { row, attempts, payload }: MendedRow,
+  force: boolean,
+): Promise<Replay> {
+  const { present, found } = await presentRow(tx, request, standIn, row)
+  if (present === 'same') return { verdict: 'there' }
+  if (present === 'other')
+    return {
+      verdict: 'refused',
+      why: 'the usage log has another row of this request, which is not a stand-in. Compare them, and delete the folder if the row is right',
+    }
+  const isCharged = await hasCharge(tx, request, charge)
+  if (isCharged === 'other')
+    return {
+      verdict: 'refused',
+      why: 'another amount was charged for this request. Book an adjustment, which needs no replay',
+    }
+  const owed = charge !== undefined && !isCharged ? `$${usd(charge.nano)}` : undefined
+  if (present === 'orphaned' && !force)
+    return {
+      verdict: 'refused',
+      why: `the request is orphaned: its process was taken for dead before its end came, and its row says that it cost nothing. --force replaces that row${owed === undefined ? '' : ` and charges ${owed}`}`,
+    }
+  if (owed !== undefined && !force)
+    return {
+      verdict: 'refused',
+      why: `the request costs ${owed}, which was not charged. --force puts the row back and charges it`,
+    }
+  // The tags of the row go with it: they are not the same when the row is mended.
+  await tx`DELETE FROM request_tags WHERE request_id = ${request} AND created_at = uuid_moment(${request})
+    AND tenant_id = (SELECT r.tenant_id FROM requests r WHERE r.id = ${request} AND r.created_at = uuid_moment(${request}))`
+  await tx`DELETE FROM attempts WHERE request_id = ${request} AND created_at = uuid_moment(${request})`
+  await tx`DELETE FROM requests WHERE id = ${request} AND created_at = uuid_moment(${request})`
+  await insert(tx, 'requests', [present === 'orphaned' ? withBeginning(row, found) : row])
+  await insert(tx, 'attempts', attempts)
+  if (payload !== undefined) await insert(tx, 'request_payloads', [payload])
+  if (charge !== undefined && owed !== undefined) await book(tx, request, charge)
+  else await tx`SELECT release_reservations(ARRAY[${request}::uuid])`
+  return { verdict: 'replayed', note: owed === undefined ? 'no money moved' : `${owed} charged` }
+}
+
+/** The row that the usage log has now. It stays locked. */
+async function presentRow(
+  tx: TransactionSql,
+  request: string,
+  standIn: JsonRow,
+  row: JsonRow,
+): Promise<{ present: 'none' | 'same' | 'stand-in' | 'orphaned' | 'other'; found: JsonRow }> {
+  const isEqual = (names: readonly string[], table: string) => {
+    const valuesOf = (one: string) => `ROW(${names.map((name) => `${one}.${name}`).join(', ')})`
+    return `${valuesOf('r')} IS NOT DISTINCT FROM ${valuesOf(table)}`
+  }
+  const [found] = await tx.unsafe<{ is_same: boolean; is_stand_in: boolean; present: JsonRow }[]>(
+    `SELECT to_jsonb(r) AS present, ${isEqual(Object.keys(row), 'm')} AS is_same, ${isEqual(Object.keys(standIn), 's')} AS is_stand_in
+     FROM requests r, jsonb_populate_record(NULL::requests, $2::jsonb) m, jsonb_populate_record(NULL::requests, $3::jsonb) s
+     WHERE r.id = $1 AND r.created_at = uuid_moment($1) FOR UPDATE OF r`,
+    [request, jsonText(row), jsonText(standIn)],
+  )
+  if (found === undefined) return { present: 'none', found: {} }
+  const isOrphaned = found.present.outcome === 'orphaned'
+  const present = found.is_same ? 'same' : found.is_stand_in ? 'stand-in' : isOrphaned ? 'orphaned' : 'other'
+  return { present, found: found.present }
+}
+
+/** A late end may have lost its beginning, which the orphaned row has. */
+function withBeginning(row: JsonRow, orphaned: JsonRow): JsonRow {
+  if (row.endpoint !== lostEndpoint) return row
+  const beginning = openColumns.flatMap(({ name }) =>
+    name in row ? [[name, orphaned[name] ?? null] as const] : [],
+  )
+  return { ...row, ...Object.fromEntries(beginning) }
+}
+
+async function hasCharge(
+  tx: TransactionSql,
+  request: string,
+  charge: SetAsideCharge | undefined,
+): Promise<boolean | 'other'> {
+  const [found] = await tx<{ amount_nano: string }[]>`
+    SELECT amount_nano FROM entries WHERE id = ${request} AND created_at = uuid_moment(${request})`
+  if (found === undefined) return false
+  return BigInt(found.amount_nano) === -(charge?.nano ?? 0n) ? true : 'other'
+}
+
+/** Book the charge as a shipment does, and release what the request still holds. */
+async function book(tx: TransactionSql, request: string, charge: SetAsideCharge): Promise<void> {
+  const { account, key, group, nano } = charge
+  await tx`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
+    VALUES (${request}, ${account}, uuid_moment(${request}), 'charge', ${String(-nano)}::bigint)`
+  await tx`SELECT settle_money(ARRAY[${request}::uuid], ARRAY[${account}::uuid], ARRAY[${key}::uuid], ARRAY[${group}::uuid],
+    ARRAY[uuid_moment(${request})], ARRAY[${String(nano)}::bigint])`
+}
+
+async function insert(
+  tx: TransactionSql,
+  table: 'requests' | 'attempts' | 'request_payloads',
+  rows: readonly JsonRow[],
+): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  const names = Object.keys(first).join(', ')
+  const isBody = table === 'request_payloads'
+  await tx.unsafe(
+    `INSERT INTO ${table} (${names}) SELECT ${names} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+     ${isBody ? 'ON CONFLICT DO NOTHING' : ''}`,
+    [jsonText(rows)],
+  )
+}

@@ -13,6 +13,8 @@ import { asGatewayError } from '../src/stages/ending.ts'
 
 /** Pause between two tries to write the end of a job to Postgres. */
 const finishRetryMs = 1_000
+/** Longest pause before an ending that Postgres refuses for what it is, is tried again. */
+const longestFinishRetryMs = 10_000
 /** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
 const leaseLost = new GatewayError('internal', 'Another worker has taken this job.')
 const cancelled = new GatewayError('invalid_request', 'The job was cancelled.')
@@ -252,17 +254,19 @@ async function finish(
   cause?: unknown,
 ): Promise<undefined> {
   const { job } = generation
+  let last = ending
+  let retryMs = finishRetryMs
   while (generation.ended !== leaseLost) {
     try {
-      const done = await gateway.images.jobs.finish(lease, 'running', job, ending)
-      if (done && ending.state === 'failed') {
+      const done = await gateway.images.jobs.finish(lease, 'running', job, last)
+      if (done && last.state === 'failed') {
         gateway.log.warn(
           {
             job: job.id,
-            kind: ending.error?.kind,
+            kind: last.error?.kind,
             ...(cause === undefined ? {} : { cause: redactText(String(cause)) }),
           },
-          ending.error?.message ?? 'an image job failed',
+          last.error?.message ?? 'an image job failed',
         )
       }
       return
@@ -271,9 +275,17 @@ async function finish(
         { job: job.id, cause: redactText(String(error)) },
         'an image job could not be ended yet',
       )
-      await sleep(finishRetryMs)
+      await sleep(retryMs)
+      if (error instanceof GatewayError) continue
+      // Postgres refuses it for what it is, and would do so again. An ending without the result has less to refuse.
+      if (last.state === 'succeeded') last = failedEnding(generation, notRecordable())
+      else retryMs = Math.min(retryMs * 2, longestFinishRetryMs)
     }
   }
+}
+
+function notRecordable(): GatewayError {
+  return new GatewayError('internal', 'The images were made, but their result could not be recorded.')
 }
 
 function givenUp(runs: number): GatewayError {

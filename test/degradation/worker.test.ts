@@ -29,3 +29,28 @@ test("without a worker a client gets the job's address after IMAGE_WAIT_MS, and 
   expect(await job()).toMatchObject({ attempts: (first as { attempts: unknown[] }).attempts })
   expect(await other.stop()).toBe(0)
 })
+
+test('an image job whose result Postgres refuses for what it is fails, with a row that says so', async () => {
+  const bed = await startDegradationBed()
+  await bed.database.sql.unsafe(`CREATE FUNCTION refuse_result() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF new.outcome = 'succeeded' AND new.endpoint LIKE '%images%' THEN
+        RAISE EXCEPTION 'a value that no column takes' USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN new;
+    END $$`)
+  await bed.database.sql`CREATE TRIGGER refuse_result BEFORE INSERT ON requests
+    FOR EACH ROW EXECUTE FUNCTION refuse_result()`
+  const accepted = await bed.call('/v1/images/generations', {
+    body: { model: 'draw', prompt: 'refused' },
+    headers: { prefer: 'respond-async' },
+  })
+  expect(accepted.status).toBe(202)
+  const rows = () => bed.database.sql`SELECT outcome, error_message, cost_nano FROM requests`
+  await expect
+    .poll(rows, { timeout: 30_000 })
+    .toEqual([
+      { outcome: 'failed', error_message: expect.stringContaining('could not be recorded'), cost_nano: '0' },
+    ])
+  expect(await bed.database.sql`SELECT state FROM image_jobs`).toEqual([{ state: 'failed' }])
+})

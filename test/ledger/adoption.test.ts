@@ -1,14 +1,32 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { readFrame } from '../../src/ledger/frame.ts'
+import { sessionName } from '../../src/ledger/instances.ts'
 import { Journal } from '../../src/ledger/journal.ts'
-import { claimJournalDirectory, ownerState } from '../../src/ledger/journal-directory.ts'
+import {
+  claimJournalDirectory,
+  listSegments,
+  ownerState,
+  segmentName,
+} from '../../src/ledger/journal-directory.ts'
 import { ownLayout } from '../../src/ledger/layout.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import type { OpenRecord } from '../../src/ledger/record.ts'
+import { uuidText } from '../../src/ledger/tuple.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -164,6 +182,61 @@ test('a fence in the journal of another process ends that adoption, not the proc
   expect(fenced).toEqual([])
   expect(journal.bytes).toBeGreaterThan(40_000)
 })
+
+test('a process that stands still in the middle of a transaction keeps its adopter waiting for nothing', async () => {
+  const { instance } = await aForeignJournal()
+  await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
+    VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
+  const still = new Client({ connectionString: url, application_name: sessionName(instance) })
+  still.on('error', () => {})
+  await still.connect()
+  await still.query('BEGIN')
+  await still.query('INSERT INTO journal_positions (instance_id, segment, position) VALUES ($1, 0, 1)', [
+    instance,
+  ])
+  startLedger()
+  await until(() => logged.some((line) => line.startsWith('adopted the journal')))
+  expect(await ids()).toHaveLength(2)
+  await still.end().catch(() => {})
+})
+
+test('a request that began long before its journal was deleted has its beginning in the new one', async () => {
+  const ledger = startLedger({ JOURNAL_KEEP_MS: '0' })
+  const running = anOpen()
+  await ledger.open(running)
+  // Over several segments, which are shipped and deleted.
+  await someRows(ledger, 100)
+  await ledger.shipNow()
+  rmSync(join(home, 'journal'), { recursive: true })
+  await until(() => logged.some((line) => line.includes('the directory of the journal was deleted')))
+  await until(() => opensOnDisk().includes(running.id))
+  await ledger.close(running, aClose())
+  const later = await someRows(ledger, 3)
+  await ledger.shipNow()
+  expect(await database.sql`SELECT DISTINCT endpoint, outcome FROM requests`).toEqual([
+    { endpoint: running.endpoint, outcome: 'succeeded' },
+  ])
+  expect(await ids()).toEqual(expect.arrayContaining(idsOf([running, ...later])))
+  expect(await ids()).toHaveLength(104)
+})
+
+/** The ids of the open frames in all journals. */
+function opensOnDisk(): string[] {
+  const root = join(home, 'journal')
+  return readdirSync(root).flatMap((name) =>
+    listSegments(join(root, name)).flatMap((segment) => {
+      const bytes = readFileSync(join(root, name, segmentName(segment)))
+      const opens: string[] = []
+      for (let at = 0; at < bytes.length; ) {
+        const frame = readFrame(bytes, at)
+        if (typeof frame === 'string') break
+        if (frame.kind === 'open') opens.push(uuidText(bytes.subarray(frame.idAt, frame.idAt + 16)))
+        at += frame.bytes
+      }
+      return opens
+    }),
+  )
+}
 
 test('journals that cannot be read wait on disk, and those behind them are adopted', async () => {
   const later = { ...ownLayout, open: [...ownLayout.open, 'a_column_of_a_later_release'] }

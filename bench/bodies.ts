@@ -59,7 +59,9 @@ const tollgate = await startTollgate({
 try {
   await Promise.all([small.receive(), streams.receive(), bodies.receive()])
   await neighbours()
-  console.log('waits in ms, p50/p99/longest; loop: the longest turn of the event loop')
+  console.log(
+    'waits in ms, p50/p99/longest; loop: the longest turn of the event loop, and its processor time',
+  )
   print('alone', await neighbours(), undefined)
   for (const one of chosenOf(cases, positionals)) {
     const sending = ask<BodyResult>(bodies, bodyTask(one))
@@ -77,7 +79,7 @@ try {
 interface Neighbours {
   asked: LoadResult
   streamed: LoadResult
-  loopMs: number
+  loopMs: string
   cpuMs: number
 }
 
@@ -132,15 +134,15 @@ function bodyTask({ path, model, content, capture }: Case): BodyTask {
   }
 }
 
-async function loopGap(gateway: TollgateProcess): Promise<number> {
+async function loopGap(gateway: TollgateProcess): Promise<string> {
   const before = gapsIn(gateway).length
   gateway.child.kill('SIGUSR2')
   while (gapsIn(gateway).length === before) await new Promise((resolve) => setTimeout(resolve, 5))
-  return Number(gapsIn(gateway).at(-1)?.[1])
+  return gapsIn(gateway).at(-1)?.[1] ?? ''
 }
 
 function gapsIn(gateway: TollgateProcess) {
-  return [...gateway.stderr().matchAll(/loop-gap (\S+)\n/g)]
+  return [...gateway.stderr().matchAll(/loop-gap (\S+ \S+)\n/g)]
 }
 
 function print(

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { applyGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
@@ -7,6 +8,7 @@ import { ensureFirstKey } from './access/first-run.ts'
 import { IdempotencyKeys } from './access/idempotency-keys.ts'
 import { keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewayYaml } from './catalog/gateway-yaml.ts'
@@ -18,6 +20,7 @@ import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { startDemo } from './demo/server.ts'
 import { BodyMemory } from './http/body-memory.ts'
 import { RunningRequests } from './http/running-requests.ts'
+import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
@@ -56,6 +59,17 @@ export interface Context extends ImageGateway {
 
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
+
+/**
+ * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two bytes a character for
+ * the text, its parts and the new text, which grows by doubling. A thread must never reach its bound inside of JSON.parse or
+ * JSON.stringify: V8 would end the whole process.
+ */
+const heapOfByte = 24
+const heapOfValue = 1000
+
+/** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
+const turnBytes = 512 * 1024
 
 /**
  * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
@@ -104,6 +118,7 @@ export async function openContext(
     await registerProcess(database, instanceId)
     return await Catalog.load(database, keeper, log)
   })
+  const bodyThreads = startBodyThreads({ bounds, keeper, log })
   const demo = file === undefined ? await startDemo() : undefined
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
@@ -204,6 +219,8 @@ export async function openContext(
     requests: new RunningRequests(),
     keyRequests: new RunningCounts(),
     bodies: new BodyMemory(bounds),
+    turns: new TurnBudget(turnBytes),
+    bodyThreads,
     draining: false,
     generatedKeys,
     async close() {
@@ -215,6 +232,7 @@ export async function openContext(
       await idempotency.end(lastShipmentMs)
       await follower.stop()
       await upstreams.destroy()
+      await bodyThreads.close()
       await routing.end()
       await demo?.close()
       await ledger.end(lastShipmentMs)
@@ -222,6 +240,31 @@ export async function openContext(
       await embedded?.stop()
     },
   }
+}
+
+interface BodyThreadsNeeds {
+  bounds: Config['bounds']
+  keeper: SecretKeeper
+  log: Log
+}
+
+function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThreads {
+  const { jsonDepthMax, jsonValuesMax } = bounds
+  return new BodyThreads({
+    threads: bounds.bodyThreads === 0 ? Math.max(1, availableParallelism() - 1) : bounds.bodyThreads,
+    waitingMax: bounds.bodyThreadWaitingMax,
+    heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
+    data: {
+      envelopeKey: keeper.envelopeKey,
+      bounds: { jsonDepthMax, jsonValuesMax },
+      redaction: {
+        key: keeper.redactionKey,
+        bytesMax: bounds.captureBytesMax,
+        stringBytesMax: bounds.captureStringBytesMax,
+      },
+    },
+    log,
+  })
 }
 
 function readGatewayFile(path: string, environment: Record<string, string | undefined>) {

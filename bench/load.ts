@@ -44,9 +44,11 @@ export interface LoadResult {
   latencyP50Us: number
   latencyP95Us: number
   latencyP99Us: number
+  latencyMaxUs: number
   /** Time from the upstream's write to our read, in the window; NaN when events carry no time. */
   eventP50Us: number
   eventP99Us: number
+  eventMaxUs: number
 }
 
 process.on('message', (task: Task) => {
@@ -186,7 +188,9 @@ function summarize(calls: Call[], eventsEach: number, inWindow: Window): LoadRes
     latencyP50Us: percentile(latenciesUs, 0.5),
     latencyP95Us: percentile(latenciesUs, 0.95),
     latencyP99Us: percentile(latenciesUs, 0.99),
+    latencyMaxUs: percentile(latenciesUs, 1),
     eventP50Us: percentile(inWindow.delaysUs, 0.5),
     eventP99Us: percentile(inWindow.delaysUs, 0.99),
+    eventMaxUs: percentile(inWindow.delaysUs, 1),
   }
 }

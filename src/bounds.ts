@@ -30,6 +30,12 @@ export const boundSettings = {
   bodiesBytesMax: count(512 * MiB, 1024),
   /** Of one key. 0: half of `bodiesBytesMax`, or `bodyBytesMax` where that is more. */
   keyBodiesBytesMax: count(0, 0),
+  /** A body of this size or more is read, translated and redacted in a thread. */
+  bodyThreadBytes: count(512 * 1024, 0),
+  /** Threads for large bodies. 0: one less than the processors, and at least one. */
+  bodyThreads: count(0, 0, 64),
+  /** Large bodies that wait for a thread. One key may have half of them. */
+  bodyThreadWaitingMax: count(256),
   headerBytesMax: count(64 * 1024, 4096),
   jsonDepthMax: count(128, 8, 2000),
   /** Keys and values in one body: parsing more would block the event loop for too long. */

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
@@ -8,6 +9,7 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { IdempotencyKeys } from './access/idempotency-keys.ts'
 import { keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewaySource } from './catalog/gateway-source.ts'
@@ -20,6 +22,7 @@ import { startDemo } from './demo/server.ts'
 import { BodyMemory } from './http/body-memory.ts'
 import { cutRequests } from './http/cut-requests.ts'
 import { RunningRequests } from './http/running-requests.ts'
+import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
@@ -64,6 +67,17 @@ export interface Context extends ImageGateway {
 
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
+
+/**
+ * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two bytes a character for
+ * the text, its parts and the new text, which grows by doubling. A thread must never reach its bound inside of JSON.parse or
+ * JSON.stringify: V8 would end the whole process.
+ */
+const heapOfByte = 24
+const heapOfValue = 1000
+
+/** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
+const turnBytes = 512 * 1024
 
 /**
  * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
@@ -125,6 +139,7 @@ export async function openContext(
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
     return await Catalog.load(database, keeper, log)
   })
+  const bodyThreads = startBodyThreads({ bounds, keeper, log })
   const demo = file === undefined ? await startDemo() : undefined
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
@@ -235,6 +250,8 @@ export async function openContext(
     requests,
     keyRequests: new RunningCounts(),
     bodies: new BodyMemory(bounds),
+    turns: new TurnBudget(turnBytes),
+    bodyThreads,
     draining: false,
     generatedKeys,
     gatewayFile,
@@ -248,6 +265,7 @@ export async function openContext(
       await idempotency.end(lastShipmentMs)
       await follower.stop()
       await upstreams.destroy()
+      await bodyThreads.close()
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
@@ -262,6 +280,31 @@ export async function openContext(
 async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
   await check(connections).finally(() => connections.end())
+}
+
+interface BodyThreadsNeeds {
+  bounds: Config['bounds']
+  keeper: SecretKeeper
+  log: Log
+}
+
+function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThreads {
+  const { jsonDepthMax, jsonValuesMax } = bounds
+  return new BodyThreads({
+    threads: bounds.bodyThreads === 0 ? Math.max(1, availableParallelism() - 1) : bounds.bodyThreads,
+    waitingMax: bounds.bodyThreadWaitingMax,
+    heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
+    data: {
+      envelopeKey: keeper.envelopeKey,
+      bounds: { jsonDepthMax, jsonValuesMax },
+      redaction: {
+        key: keeper.redactionKey,
+        bytesMax: bounds.captureBytesMax,
+        stringBytesMax: bounds.captureStringBytesMax,
+      },
+    },
+    log,
+  })
 }
 
 /** Workers charge no limits, so they do not share them. */

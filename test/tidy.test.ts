@@ -24,9 +24,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   queue: ['telemetry', 'in-time.ts'],
   routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry', 'running-counts.ts'],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
-  http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts'],
+  bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'fair-queue.ts'],
+  http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
     'access',
+    'bodies',
     'canonical',
     'catalog',
     'http',
@@ -42,6 +44,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   gateway: [
     'access',
+    'bodies',
     'canonical',
     'catalog',
     'http',
@@ -54,6 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
   ],
   images: [
+    'bodies',
     'canonical',
     'catalog',
     'db',
@@ -68,6 +72,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'bodies',
     'canonical',
     'protocols',
     'catalog',
@@ -90,9 +95,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'secret-key.ts': [],
   'in-time.ts': [],
   'running-counts.ts': [],
+  'fair-queue.ts': [],
   'end-signals.ts': [],
   'context.ts': [
     'access',
+    'bodies',
     'catalog',
     'db',
     'demo',

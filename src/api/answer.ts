@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { fingerprintOf } from '../bodies/read-body.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
@@ -54,10 +55,10 @@ async function handle(
   if (endpoint.method === 'POST' && isKeyed(stage)) {
     const bytes = await readWhole(gateway, stage)
     if (bytes === undefined) throw notWhole()
-    if (await answeredBefore(gateway, stage, bytes)) return 'answered'
+    if (await answeredBefore(gateway, stage, fingerprintOf(received.endpoint.path, bytes))) return 'answered'
   }
   if (refusal !== undefined) throw refusal
-  const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage)
+  const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage, endpoint.readLarge)
   return await endpoint.handle({ stage, params, query, body })
 }
 

@@ -1,18 +1,25 @@
 import { z } from 'zod'
+import type { CountedBody } from '../bodies/count-body.ts'
+import { estimateInputTokens } from '../bodies/estimate.ts'
+import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
+import { noNames } from '../bodies/names.ts'
+import { errorFrom } from '../bodies/wire-error.ts'
+import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
-import { askUpstream } from '../gateway/ask-upstream.ts'
-import { estimateInputTokens } from '../gateway/estimate.ts'
+import { askUpstream, type Question } from '../gateway/ask-upstream.ts'
 import { forwardedHeaders } from '../gateway/forwarded-headers.ts'
 import { holdersOf } from '../gateway/holders.ts'
 import { noteTranslation } from '../gateway/note-translation.ts'
-import { withoutForeignReasoning } from '../gateway/prepare.ts'
 import { conversationRefused } from '../protocols/conversation.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { pieces } from '../protocols/splice.ts'
 import { type Candidate, planRoute } from '../routing/candidates.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
+import { inThread } from '../stages/in-thread.ts'
 import { openInJournal } from '../stages/open-record.ts'
 import { requireModel } from '../stages/read.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
@@ -39,13 +46,13 @@ const tokenCount = z
 
 /** How a format counts the tokens of a request before it is sent. */
 interface CountFormat {
-  body: z.ZodType<z.output<typeof countedRequest>>
+  body: typeof countedRequest
   /** Below the channel's base URL. */
   path: string
   /** An answer in the format. */
   answer(tokens: number): z.output<typeof tokenCount>
-  /** Adds the members that a whole request must have and a count does not need. */
-  complete(body: Json): Json
+  /** Members that a whole request must have and a count does not need. */
+  complete: Json
   /** The id of an earlier answer whose tokens count too. Throws `unsupported_parameter`. */
   heldId(body: Json): string | undefined
 }
@@ -55,14 +62,14 @@ const formats = {
     body: messagesRequest,
     path: '/v1/messages/count_tokens',
     answer: (tokens) => ({ input_tokens: tokens }),
-    complete: (body) => ({ max_tokens: 1, ...body }),
+    complete: { max_tokens: 1 },
     heldId: () => undefined,
   },
   'openai-responses': {
     body: responsesRequest,
     path: '/responses/input_tokens',
     answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
-    complete: (body) => body,
+    complete: {},
     heldId: heldAnswer,
   },
 } as const satisfies Record<string, CountFormat>
@@ -89,6 +96,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
     logged: true,
     limited: true,
     body: format.body,
+    readLarge: (stage, bytes) => readLarge(gateway, stage, format, { bytes, client: protocol }),
     answer: tokenCount,
     async handle({ stage, body }) {
       const { client } = stage.endpoint
@@ -103,9 +111,15 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       if (counted !== undefined) return { body: counted }
       // No upstream counted them: the row names none.
       stage.row.asked = null
-      const decoded = client.decodeRequest(format.complete(body), { envelope: gateway.envelope })
+      const large = largeBodies.get(stage)
+      const tokens =
+        large === undefined
+          ? estimateInputTokens(
+              client.decodeRequest({ ...format.complete, ...body }, { envelope: gateway.envelope }),
+            )
+          : estimateOf(large.counted)
       return {
-        body: format.answer(estimateInputTokens(decoded)),
+        body: format.answer(tokens),
         headers: { 'x-tollgate-estimated': 'true' },
       }
     },
@@ -122,13 +136,12 @@ async function ask(
 ): Promise<z.output<typeof tokenCount> | undefined> {
   const able = targets.filter(({ native }) => native).slice(0, gateway.bounds.attemptsMax)
   if (able.length > 0) await openInJournal(gateway, stage)
-  const hasSeals = stage.row.body?.includes(envelopeMark) === true
-  const { json, notes } = hasSeals ? withoutForeignReasoning(body) : { json: body, notes: [] }
+  const { bodyFor, notes } = questionOf(gateway, stage, body)
   for (const target of able) {
     const question = {
       method: 'POST',
       path: format.path,
-      body: Buffer.from(JSON.stringify({ ...json, model: target.upstreamModel })),
+      body: bodyFor(target.upstreamModel),
       headers: forwardedHeaders(gateway, stage),
     } as const
     try {
@@ -141,6 +154,57 @@ async function ask(
     }
   }
   return undefined
+}
+
+interface CountQuestion {
+  bodyFor(upstreamModel: string): Question['body']
+  notes: readonly TranslationNote[]
+}
+
+/** The question to a channel: the client's body, with the channel's model and without the reasoning of other channels. */
+function questionOf(gateway: Gateway, stage: Identified, body: Json): CountQuestion {
+  const large = largeBodies.get(stage)
+  if (large === undefined) {
+    const hasEnvelopes = stage.row.body?.includes(envelopeMark) === true
+    const { json, notes } = hasEnvelopes ? withoutForeignReasoning(body) : { json: body, notes: [] }
+    return { bodyFor: (model) => Buffer.from(JSON.stringify({ ...json, model })), notes }
+  }
+  const { bytes, counted } = large
+  const { own } = counted
+  const raw =
+    own === undefined ? bytes : Buffer.from(own.bytes.buffer, own.bytes.byteOffset, own.bytes.length)
+  const span = own === undefined ? counted.model : own.model
+  const pace = (size: number) => gateway.turns.take(stage.identity.keyId, size)
+  const bodyFor = (model: string) => {
+    const edits = span === undefined ? [] : [{ ...span, bytes: Buffer.from(JSON.stringify(model)) }]
+    return { pieces: pieces(raw, edits), pace }
+  }
+  return { bodyFor, notes: own?.notes ?? [] }
+}
+
+/** What a thread has found in the large bodies of running requests. */
+const largeBodies = new WeakMap<Identified, { bytes: Buffer; counted: CountedBody }>()
+
+async function readLarge(
+  gateway: Gateway,
+  stage: Identified,
+  { complete, body }: CountFormat,
+  { bytes, client }: { bytes: Buffer; client: ProtocolName },
+): Promise<Json> {
+  const { identity, token, row } = stage
+  gateway.bodyThreads.requireRoom(identity.keyId)
+  const names = [...Object.keys(body.shape), 'conversation']
+  const input = { bytes, client, complete, names, capture: identity.capture, token }
+  const { captured, counted } = await inThread(gateway, stage, { name: 'count', input })
+  row.read = { captured: captured === null ? null : Buffer.from(captured), names: noNames }
+  if ('refused' in counted) throw errorFrom(counted.refused)
+  largeBodies.set(stage, { bytes, counted })
+  return counted.members
+}
+
+function estimateOf({ estimate }: CountedBody): number {
+  if ('refused' in estimate) throw errorFrom(estimate.refused)
+  return estimate.tokens
 }
 
 function countedIn(body: Buffer): z.output<typeof tokenCount> {

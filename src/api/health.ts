@@ -15,11 +15,12 @@ export function health() {
  * records requests. It never asks Postgres: all that it says stands in memory.
  */
 export function ready(gateway: Gateway & { ledgerWatch: LedgerWatch }) {
-  const { ledger, ledgerWatch, limits } = gateway
+  const { ledger, ledgerWatch, limits, bodyThreads } = gateway
   return (_request: Request, response: Response): void => {
     const { journalBytes, postgresAway, trouble, lateCommits } = ledger.health()
     const { status, unshipped, journals, adoption, setAside } = ledgerWatch.state()
     const { mode, localDecisions } = limits.state()
+    const { threads, waiting, done } = bodyThreads.state()
     const isBroken = trouble !== undefined
     response.status(gateway.draining || isBroken ? 503 : codes[status]).json({
       status: gateway.draining ? 'draining' : isBroken ? 'journal_unwritable' : statuses[status],
@@ -33,6 +34,9 @@ export function ready(gateway: Gateway & { ledgerWatch: LedgerWatch }) {
       frames_set_aside: setAside.length,
       limits: mode,
       limits_decided_locally: localDecisions,
+      body_threads: threads,
+      body_threads_waiting: waiting,
+      body_threads_done: done,
     })
   }
 }

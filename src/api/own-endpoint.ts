@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
+import type { Json } from '../canonical/json.ts'
 import type { Endpoint } from '../stages/endpoints.ts'
 import type { Identified } from '../stages/identify.ts'
 import type { Received } from '../stages/received.ts'
@@ -50,6 +51,10 @@ export interface Schemas {
   query: z.ZodObject
   /** A JSON body; undefined: the endpoint reads none. */
   body: z.ZodType | undefined
+  /**
+   * Reads a large body in a thread. Resolves with the members that `body` checks. Absent: a large body is read like any other.
+   */
+  readLarge?(stage: Identified, bytes: Buffer): Promise<Json>
   /** One answer, or one event of a stream; undefined: bytes. */
   answer: z.ZodType | undefined
 }
@@ -91,6 +96,7 @@ interface Definition<
   /** Whether this client's format has the parameters. Else they are ignored. Default: it has. */
   readsQuery?(stage: Stage): boolean
   body?: Body
+  readLarge?(stage: Identified, bytes: Buffer): Promise<Json>
   answer?: Answer
   handle(own: {
     stage: Stage

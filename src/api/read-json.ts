@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { isLarge } from '../http/body.ts'
 import { scanBody } from '../protocols/scan-facts.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
@@ -7,12 +8,17 @@ import { readWhole } from '../stages/read.ts'
 
 /**
  * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is too deep or
- * has too many values before anything is made of it, which a schema cannot do. Throws `invalid_request` or
+ * has too many values before anything is made of it, which a schema cannot do. `readLarge`: reads a large body. Throws `invalid_request` or
  * `request_too_large`.
  */
-export async function readJson(gateway: Gateway, stage: Identified): Promise<Json> {
-  const body = stage.row.body ?? (await readWhole(gateway, stage))
+export async function readJson(
+  gateway: Gateway,
+  stage: Identified,
+  readLarge?: (stage: Identified, bytes: Buffer) => Promise<Json>,
+): Promise<Json> {
+  const body = stage.row.body ?? (await readWhole(gateway, stage, readLarge !== undefined))
   if (body === undefined) throw notWhole()
+  if (readLarge !== undefined && isLarge(body)) return await readLarge(stage, body)
   scanBody(body, [], gateway.bounds)
   return parseJson(body)
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
-import type { Translatable } from './translatable.ts'
+import type { AnswerForm } from './translatable.ts'
 
 interface Writer {
   push(event: ChatEvent): string
@@ -10,9 +10,9 @@ interface Writer {
 /** A writer that never throws: an event that it cannot write becomes an error of the upstream. It redacts errors. */
 export class SafeWriter {
   readonly #writer: Writer
-  readonly #wanted: Translatable
+  readonly #wanted: AnswerForm
 
-  constructor(writer: Writer, wanted: Translatable) {
+  constructor(writer: Writer, wanted: AnswerForm) {
     this.#writer = writer
     this.#wanted = wanted
   }

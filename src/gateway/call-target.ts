@@ -29,23 +29,41 @@ export type CallResult =
 export function callTarget(
   gateway: Gateway,
   admitted: Admitted,
-  { modelCandidates, target }: Chosen,
+  chosen: Chosen,
   preparation: Preparation,
 ): Promise<CallResult> {
-  const { row, life, id } = admitted
+  const { modelCandidates, target } = chosen
+  const { row } = admitted
   const record = newAttempt(target)
   row.attempts.push(record)
   const { secret } = target.credential
   if (secret !== '' && !row.credentials.includes(secret)) row.credentials.push(secret)
-  let prepared: Prepared
-  try {
-    prepared = preparation.prepare(target, modelCandidates.model)
-  } catch (cause) {
+  const untranslatable = (cause: unknown): CallResult => {
     const error = asGatewayError(cause)
     record.passedOver = true
     record.error = { kind: error.kind, message: error.message }
-    return Promise.resolve({ kind: 'untranslatable', error })
+    return { kind: 'untranslatable', error }
   }
+  const call = () => {
+    let prepared: Prepared
+    try {
+      prepared = preparation.prepare(target, modelCandidates.model)
+    } catch (cause) {
+      return Promise.resolve(untranslatable(cause))
+    }
+    return callPrepared(gateway, admitted, chosen, { prepared, record })
+  }
+  const ahead = preparation.ahead(target, modelCandidates.model)
+  return ahead === undefined ? call() : ahead.then(call, untranslatable)
+}
+
+function callPrepared(
+  gateway: Gateway,
+  admitted: Admitted,
+  { modelCandidates, target }: Chosen,
+  { prepared, record }: { prepared: Prepared; record: AttemptRecord },
+): Promise<CallResult> {
+  const { row, life, id } = admitted
   row.sentAt ??= Date.now()
   setRouteHeaders(admitted, target, modelCandidates)
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)

@@ -1,4 +1,5 @@
 import { mayUse } from '../access/permitted.ts'
+import { factsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { planRoute, translatable } from '../routing/candidates.ts'
@@ -7,7 +8,7 @@ import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
-import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
+import { bodyFormatOf, formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { isMoneyLimited } from '../stages/hold-money.ts'
@@ -25,16 +26,20 @@ import { isCostBounded, worstCaseOf } from './worst-case.ts'
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
   const format = formatOf(endpoint)
+  const bodyFormat = bodyFormatOf(endpoint)
   const others = endpoint.kind === 'text' ? translatable : []
   const upstreamPath = endpoint.kind === 'plain' ? endpoint.upstreamPath : undefined
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
     format.client.checkHeaders?.(received.request.headers)
-    const asked = await read(gateway, identified, (body) => {
-      const facts = format.client.readRequest(body, gateway.bounds)
-      received.row.facts = facts
-      return facts
+    const asked = await read(gateway, identified, {
+      decode: (body) => format.client.readRequest(body, gateway.bounds),
+      format: bodyFormat,
+      factsFrom,
+      onFacts: (facts) => {
+        received.row.facts = facts
+      },
     })
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
@@ -45,9 +50,13 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const plan = { model, others, findSession }
     const planned = await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () =>
-      worstCaseOf(asked, answeringModels(planned), preparation),
-    )
+    const admitted = await admit(gateway, asked, () => {
+      const models = answeringModels(planned)
+      const ahead = preparation.translateAhead(models)
+      return ahead === undefined
+        ? worstCaseOf(asked, models, preparation)
+        : ahead.then(() => worstCaseOf(asked, models, preparation))
+    })
     await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }

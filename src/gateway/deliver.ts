@@ -50,6 +50,8 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     const result = await callTarget(gateway, admitted, chosen, preparation)
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
+      // A client that leaves ends the translation of its large body.
+      if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
       // Another format may express it. If none does, the client gets an upstream's error rather than this one.
       if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })

@@ -1,3 +1,4 @@
+import { rowNotesMax } from '../bodies/bounded-notes.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
@@ -9,12 +10,10 @@ export function noteTranslation(
   target: Candidate,
   notes: readonly TranslationNote[],
 ): void {
-  row.notes = notes.slice(0, notesMax)
+  row.notes = notes.slice(0, rowNotesMax)
   headers['x-tollgate-translation'] = summaryOf(target, notes)
 }
 
-/** The row keeps no more notes. */
-const notesMax = 64
 const summaryCharactersMax = 512
 
 /** The target's protocol and the changed paths by action, losses first. */

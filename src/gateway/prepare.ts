@@ -1,21 +1,28 @@
+import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
+import { ownBody, type Translated as ThreadTranslated } from '../bodies/jobs.ts'
+import type { TranslationTarget } from '../bodies/translate-request.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
-import { envelopeMark, withoutEnvelopes } from '../protocols/envelope.ts'
+import { envelopeMark } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+import { toolsOf } from '../protocols/tool-names.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { inThread } from '../stages/in-thread.ts'
 import type { Asked } from '../stages/read.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
+import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { noteTranslation } from './note-translation.ts'
-import type { Translatable } from './translatable.ts'
-import { readOtherKind, translate } from './translate.ts'
+import type { AnswerForm, Translatable } from './translatable.ts'
+import { readOtherKind, readTranslated, translate } from './translate.ts'
 
 /** The request to a target, and the reader of its answer. */
 export interface Prepared {
@@ -25,20 +32,46 @@ export interface Prepared {
 
 /**
  * Prepares a request for one target after the other: the client's own bytes for a target of the same format, otherwise a
- * translation. Parses the body only for a translation, and translates it once for each format and model.
+ * translation. Parses the body only for a translation, and translates it once for each format and model. What a large body
+ * needs is done in a thread: wait for `ahead` before `prepare`.
  */
 export class Preparation {
   readonly #gateway: Gateway
   readonly #asked: Asked
   readonly #upstreamPath: string | undefined
   #json: Json | undefined
-  readonly #translations = new Map<string, Translated>()
+  /** With the error for a target whose format cannot express the request. */
+  readonly #translations = new Map<string, Translated | Error>()
+  /** Of a large body with reasoning in our envelopes. */
+  #own: OwnBody | undefined
 
   /** `upstreamPath`: the path to call in place of the protocol's own. */
   constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {
     this.#gateway = gateway
     this.#asked = asked
     this.#upstreamPath = upstreamPath
+  }
+
+  /**
+   * Have a thread do what `prepare` needs of a large body. Undefined: there is nothing to wait for. The promise rejects only
+   * with the errors that `prepare` would throw.
+   */
+  ahead(
+    target: Pick<Target, 'protocol' | 'native' | 'upstreamModel'>,
+    model: Model,
+  ): Promise<void> | undefined {
+    const { large } = this.#asked
+    if (large === undefined) return undefined
+    if (target.native) return large.hasEnvelopes && this.#own === undefined ? this.#ownAhead() : undefined
+    return this.#translations.has(keyOf(target, model)) ? undefined : this.#translateAhead(target, model)
+  }
+
+  /** Have a thread make all translations of a large body that `largestTranslation` asks for. */
+  translateAhead(
+    models: readonly { model: Model; translated: readonly Candidate[] }[],
+  ): Promise<void> | undefined {
+    if (this.#asked.large === undefined) return undefined
+    return this.#translateAll(models)
   }
 
   /** `model`: of the catalog. Throws GatewayError when the target's format cannot express the request. */
@@ -55,10 +88,7 @@ export class Preparation {
    */
   largestTranslation(targets: readonly Candidate[], model: Model): number {
     let largest = 0
-    const seen = new Set<string>()
-    for (const target of targets) {
-      if (seen.has(target.protocol)) continue
-      seen.add(target.protocol)
+    for (const target of oneOfEach(targets)) {
       try {
         largest = Math.max(largest, this.#translationFor(target, model).body.length)
       } catch (error) {
@@ -69,14 +99,24 @@ export class Preparation {
     return largest
   }
 
+  async #translateAll(models: readonly { model: Model; translated: readonly Candidate[] }[]): Promise<void> {
+    for (const { model, translated } of models) {
+      for (const target of oneOfEach(translated)) await this.ahead(target, model)
+    }
+  }
+
   #passThrough(target: Target, model: Model): Prepared {
     const { native } = upstreamSide(target.protocol)
     if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
     const { facts, body } = this.#withOwnReasoning(target)
-    const bytes = native.patchRequest(body, facts, {
-      model: target.upstreamModel,
-      allocate: (size) => allocateBody(size, this.#asked.life.slabs),
-    })
+    const patch = { model: target.upstreamModel }
+    const bytes =
+      this.#asked.large === undefined
+        ? native.patchRequest(body, facts, {
+            ...patch,
+            allocate: (size) => allocateBody(size, this.#asked.life.slabs),
+          })
+        : native.patchedPieces(body, facts, patch)
     const options = {
       dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
@@ -96,6 +136,11 @@ export class Preparation {
    */
   #withOwnReasoning(target: Target): Pick<Asked, 'body' | 'facts'> {
     const asked = this.#asked
+    if (asked.large !== undefined) {
+      const { notes, body, facts } = this.#own ?? { ...asked, notes: [] }
+      if (notes.length > 0) noteTranslation(asked, target, notes)
+      return { body, facts }
+    }
     if (!asked.body.includes(envelopeMark)) return asked
     const { json, notes } = withoutForeignReasoning(this.#parsed())
     if (notes.length === 0) return asked
@@ -104,59 +149,106 @@ export class Preparation {
     return { body, facts: asked.endpoint.client.readRequest(body, this.#gateway.bounds) }
   }
 
+  async #ownAhead(): Promise<void> {
+    const { body: bytes, facts, large } = this.#asked
+    if (large === undefined) return
+    const { format } = large
+    const own = await inThread(this.#gateway, this.#asked, { name: 'own', input: { bytes, format } })
+    this.#own = own === undefined ? { body: bytes, facts, notes: [] } : { ...ownBody(own), notes: own.notes }
+  }
+
   #translated(target: Target, model: Model): Prepared {
     const { body, notes, reader } = this.#translationFor(target, model)
     noteTranslation(this.#asked, target, notes)
     const { headers } = upstreamSide(target.protocol)
-    return { request: this.#requestTo(target, body, Object.entries(headers).flat()), reader }
+    const bytes = this.#asked.large === undefined ? body : [body]
+    return { request: this.#requestTo(target, bytes, Object.entries(headers).flat()), reader }
   }
 
-  #translationFor(target: Pick<Target, 'protocol' | 'upstreamModel'>, model: Model): Translated {
-    const key = `${target.protocol} ${model.id} ${target.upstreamModel}`
+  #translationFor(target: TranslationTarget, model: Model): Translated {
+    const key = keyOf(target, model)
     const known = this.#translations.get(key)
+    if (known instanceof Error) throw known
     if (known !== undefined) return known
+    if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
     const { body, notes, reader } = translate(this.#translatable(model), target)
     const translated = { body: Buffer.from(JSON.stringify(body)), notes, reader }
     this.#translations.set(key, translated)
     return translated
   }
 
-  #translatable({ maxOutputTokens }: Model): Translatable {
+  async #translateAhead(target: TranslationTarget, model: Model): Promise<void> {
+    const { protocol, upstreamModel } = target
+    const input = {
+      bytes: this.#asked.body,
+      client: this.#asked.endpoint.protocol,
+      target: { protocol, upstreamModel },
+      ...this.#wishes(model),
+    }
+    const key = keyOf(target, model)
+    try {
+      const translated = await inThread(this.#gateway, this.#asked, { name: 'translate', input })
+      this.#translations.set(key, this.#fromThread(translated, target))
+    } catch (error) {
+      this.#translations.set(key, error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #fromThread({ bytes, notes, tools, asked }: ThreadTranslated, target: TranslationTarget): Translated {
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    return { body, notes, reader: readTranslated(this.#answerForm(), target, toolsOf(tools), asked) }
+  }
+
+  #translatable(model: Model): Translatable {
+    return { ...this.#answerForm(), ...this.#wishes(model), body: this.#parsed() }
+  }
+
+  #wishes({ maxOutputTokens }: Model): Pick<Translatable, 'strict' | 'maxOutputTokensDefault'> {
+    const { identity, request } = this.#asked
+    return {
+      strict: identity.strict || request.headers['x-tollgate-strict'] === 'true',
+      maxOutputTokensDefault: maxOutputTokens ?? this.#gateway.bounds.outputTokensDefault,
+    }
+  }
+
+  #answerForm(): AnswerForm {
     const { bounds, envelope } = this.#gateway
     const asked = this.#asked
     return {
       client: asked.endpoint.client,
-      body: this.#parsed(),
       requestId: asked.id,
       model: asked.facts.model,
       stream: asked.facts.stream,
       createdAtSeconds: Math.floor(asked.startedAt / 1000),
       inputTokensEstimate: estimateTokens(asked.body.length),
       envelope,
-      strict: asked.identity.strict || asked.request.headers['x-tollgate-strict'] === 'true',
-      maxOutputTokensDefault: maxOutputTokens ?? bounds.outputTokensDefault,
       frameBytesMax: bounds.sseFrameBytesMax,
       answerSizeMax: bounds.watchedAnswerBytesMax,
       redactError: (error) => redactError(asked, error),
     }
   }
 
-  /** Does not throw: an earlier scan has checked the JSON. */
+  /** The body; of a large one all but the conversation. Does not throw: an earlier scan has checked the JSON. */
   #parsed(): Json {
     if (this.#json === undefined) {
-      const value: unknown = JSON.parse(this.#asked.body.toString('utf8'))
+      const { body, large, facts } = this.#asked
+      const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
+      const value: unknown = JSON.parse(bytes.toString('utf8'))
       this.#json = isRecord(value) ? value : {}
     }
     return this.#json
   }
 
-  #requestTo(target: Target, body: Buffer, headers: readonly string[]): UpstreamRequest {
-    const { stream } = this.#asked.facts
+  /** `body`: a large one comes in pieces. */
+  #requestTo(target: Target, body: Buffer | Buffer[], headers: readonly string[]): UpstreamRequest {
+    const { facts, identity } = this.#asked
+    const { stream } = facts
     const side = upstreamSide(target.protocol)
+    const pace = (bytes: number) => this.#gateway.turns.take(identity.keyId, bytes)
     return {
       method: 'POST',
       path: this.#upstreamPath ?? side.path({ model: target.upstreamModel, stream }),
-      body,
+      body: Array.isArray(body) ? { pieces: body, pace } : body,
       stream,
       headers,
       authHeaders: side.authHeaders,
@@ -170,18 +262,26 @@ interface Translated {
   reader: AnswerReader
 }
 
+interface OwnBody {
+  body: Buffer
+  facts: RequestFacts
+  notes: readonly TranslationNote[]
+}
+
+function keyOf({ protocol, upstreamModel }: TranslationTarget, { id }: Model): string {
+  return `${protocol} ${id} ${upstreamModel}`
+}
+
+/** The first target of each format. */
+function oneOfEach(targets: readonly Candidate[]): Candidate[] {
+  const byProtocol = new Map<string, Candidate>()
+  for (const target of targets) if (!byProtocol.has(target.protocol)) byProtocol.set(target.protocol, target)
+  return [...byProtocol.values()]
+}
+
 function rewrittenNote(wantsStream: boolean): TranslationNote {
   const reason = wantsStream
     ? 'the upstream answered whole: the parts for which the format has an event are streamed'
     : 'the upstream streamed unasked: its events are gathered into an answer'
   return { path: 'stream', action: 'emulated', reason }
-}
-
-/** A body without the reasoning that other channels gave this client in our envelopes. */
-export function withoutForeignReasoning(body: Json): { json: Json; notes: TranslationNote[] } {
-  const notes: TranslationNote[] = []
-  const json = withoutEnvelopes(body, '', (path) => {
-    notes.push({ path, action: 'dropped', reason: 'reasoning that a model of another channel has sealed' })
-  })
-  return { json: isRecord(json) ? json : {}, notes }
 }

@@ -1,12 +1,17 @@
+import {
+  type AskedAnswer,
+  askedAnswer,
+  type TranslationTarget,
+  translateRequest,
+} from '../bodies/translate-request.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import type { AnswerContext } from '../protocols/protocol.ts'
-import type { Target } from '../routing/candidates.ts'
+import type { ClientTools } from '../protocols/tool-names.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import type { Translatable } from './translatable.ts'
+import type { AnswerForm, Translatable } from './translatable.ts'
 import { TranslatingReader } from './translating-reader.ts'
 
 export interface Translation {
@@ -15,22 +20,20 @@ export interface Translation {
   reader: AnswerReader
 }
 
-/**
- * Translate a request into the format of a target. The reader translates the answer back.
- * Throws GatewayError `invalid_request` or `unsupported_parameter`, which names the path in the client's request.
- */
-export function translate(
-  wanted: Translatable,
-  target: Pick<Target, 'protocol' | 'upstreamModel'>,
-): Translation {
-  const side = upstreamSide(target.protocol)
-  const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
-  const { upstreamModel } = target
-  const { maxOutputTokensDefault } = wanted
-  const { body, notes, tools } = side.encodeRequest(request, { upstreamModel, maxOutputTokensDefault })
-  if (wanted.strict) refuseLosses(notes)
-  const answer: AnswerContext = { ...wanted, request }
-  return { body, notes, reader: new TranslatingReader(wanted, side, { upstreamModel, tools }, answer) }
+/** Translate a request into the format of a target, as `translateRequest` does. The reader translates the answer back. */
+export function translate(wanted: Translatable, target: TranslationTarget): Translation {
+  const { body, notes, tools, asked } = translateRequest(wanted, target)
+  return { body, notes, reader: readTranslated(wanted, target, tools, asked) }
+}
+
+/** A reader for the answer to a translated request. `tools`: the upstream's names of tools. */
+export function readTranslated(
+  form: AnswerForm,
+  { protocol, upstreamModel }: TranslationTarget,
+  tools: ClientTools,
+  asked: AskedAnswer,
+): AnswerReader {
+  return new TranslatingReader(form, upstreamSide(protocol), { upstreamModel, tools }, { ...form, ...asked })
 }
 
 /**
@@ -40,14 +43,18 @@ export function translate(
  */
 export function readOtherKind(
   wanted: Translatable,
-  target: Pick<Target, 'protocol' | 'upstreamModel'>,
+  target: TranslationTarget,
   keepsAnswer: boolean | undefined,
 ): AnswerReader | undefined {
   try {
     const request = wanted.client.decodeRequest(wanted.body, { envelope: wanted.envelope })
     if (request.choices > 1 || request.logprobs !== undefined) return undefined
     const { upstreamModel } = target
-    const answer = { ...wanted, envelope: ownSignatures(wanted.envelope), request }
+    const answer = {
+      ...wanted,
+      envelope: ownSignatures(wanted.envelope),
+      ...askedAnswer(wanted.client, wanted.body, request),
+    }
     return new TranslatingReader(
       wanted,
       upstreamSide(target.protocol),
@@ -67,14 +74,4 @@ function ownSignatures(envelope: Envelope): Envelope {
     ...envelope,
     wrap: (signature) => (signature.protocol === 'openai-chat' ? envelope.wrap(signature) : signature.value),
   }
-}
-
-function refuseLosses(notes: readonly TranslationNote[]): void {
-  const lost = notes.find((note) => note.action === 'dropped')
-  if (lost === undefined) return
-  throw new GatewayError(
-    'unsupported_parameter',
-    `${lost.path}: would be dropped (${lost.reason}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
-    { field: lost.path },
-  )
 }

@@ -11,20 +11,20 @@ import type {
 } from '../protocols/protocol.ts'
 import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
 import { SafeWriter, WholeWriter } from './answer-writer.ts'
-import type { Translatable } from './translatable.ts'
+import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
 
 /** Reads an answer in the upstream's format, and writes it in the client's. */
 export class TranslatingReader implements AnswerReader {
   readonly contentType: string
-  readonly #wanted: Translatable
+  readonly #wanted: AnswerForm
   readonly #side: UpstreamSide
   readonly #decoding: DecodeAnswerContext
   readonly #answer: AnswerContext
   readonly #keepsAnswer: boolean
 
   constructor(
-    wanted: Translatable,
+    wanted: AnswerForm,
     side: UpstreamSide,
     decoding: DecodeAnswerContext,
     answer: AnswerContext,

@@ -2,11 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
+import { keepShared, takeShared } from './shared-memory.ts'
 
 /** A larger body goes into a slab that we reuse: a new large buffer costs the garbage collector much. */
 const slabFromBytes = 16 * 1024
 const slabBytes = 1024 * 1024
 const freeSlabsMax = 32
+
+/** How to read a large body. Its memory is shared, so that other threads can read it too. */
+export interface LargeBodies {
+  /** Smaller bodies are not large. */
+  fromBytes: number
+  /** Called with the size of each piece. Undefined: go on; otherwise go on when the promise resolves. */
+  pace(bytes: number): Promise<void> | undefined
+}
+
+/** Whether a body was read as a large one. */
+export function isLarge(body: Buffer): boolean {
+  return body.buffer instanceof SharedArrayBuffer
+}
 
 /** A request's raw bytes. Call `release` when nothing reads them any more. */
 export interface Body {
@@ -45,18 +59,21 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
  * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
  * length; `invalid_request` for an unknown encoding or a damaged body; and as `share` does, which counts a declared length at
  * once and other bytes when they arrive. Release `share` when nothing holds the body any more. Without it, nothing is counted.
+ * Without `large`, no body is large.
  */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
   share: BodyShare = uncounted,
+  large: LargeBodies = noneLarge,
 ): Promise<Body | undefined> {
   const encoding = encodingOf(request.headers['content-encoding'])
-  if (encoding === 'identity') return readBytes(request, bytesMax, share)
+  if (encoding === 'identity') return readBytes(request, bytesMax, share, large)
   if (encoding === 'unknown') return Promise.reject(unknownEncoding(request.headers['content-encoding']))
-  return readEncoded(request, encoding, bytesMax, share)
+  return readEncoded(request, encoding, bytesMax, share, large)
 }
 
+const noneLarge: LargeBodies = { fromBytes: Number.POSITIVE_INFINITY, pace: () => undefined }
 const uncounted: BodyShare = { grow() {}, growDecoded() {}, shrink() {}, release() {} }
 
 async function readEncoded(
@@ -64,13 +81,16 @@ async function readEncoded(
   encoding: Encoding,
   bytesMax: number,
   share: BodyShare,
+  large: LargeBodies,
 ): Promise<Body | undefined> {
-  const body = await readBytes(request, bytesMax, share)
+  const body = await readBytes(request, bytesMax, share, large)
   if (body === undefined) return undefined
   try {
-    const bytes = await decodeWhole(encoding, body.bytes, bytesMax, (more) => share.growDecoded(more))
+    const pieces = await decodeWhole(encoding, body.bytes, bytesMax, (more) => share.growDecoded(more))
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const bytes = await join(pieces, length, large)
     share.shrink(body.bytes.length)
-    return { bytes, release: nothingToRelease }
+    return isLarge(bytes) ? largeBody(bytes) : { bytes, release: nothingToRelease }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
@@ -83,6 +103,7 @@ async function readBytes(
   request: IncomingMessage,
   bytesMax: number,
   share: BodyShare,
+  large: LargeBodies,
 ): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
@@ -91,44 +112,76 @@ async function readBytes(
   // A destroyed request emits no more events, even when its whole body had arrived.
   if (request.destroyed) return undefined
   if (request.headers.expect !== undefined) sendContinue(request)
-  const slab = fitsSlab(declared) ? takeSlab() : undefined
+  const shared = declared >= large.fromBytes ? takeShared(declared) : undefined
+  const slab = shared === undefined && fitsSlab(declared) ? takeSlab() : undefined
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     let isRefused = false
-    const returnSlab = once(() => {
+    const returnMemory = once(() => {
       if (slab !== undefined) keepSlab(slab)
+      if (shared !== undefined) keepShared(shared)
     })
     request.on('data', (chunk: Buffer) => {
       try {
         if (length + chunk.length > bytesMax) throw tooLarge(bytesMax)
         if (!isDeclared) share.grow(chunk.length)
-        if (slab === undefined) chunks.push(chunk)
-        else chunk.copy(slab, length)
+        const memory = shared ?? slab
+        if (memory === undefined) chunks.push(chunk)
+        else chunk.copy(memory, length)
         length += chunk.length
+        if (length >= large.fromBytes) pause(request, large.pace(chunk.length))
       } catch (refusal) {
         isRefused = true
         request.removeAllListeners('data')
         request.resume()
         chunks.length = 0
-        returnSlab()
+        returnMemory()
         reject(refusal)
       }
     })
     request.on('end', () => {
       if (isRefused) return
-      if (slab !== undefined) return resolve({ bytes: slab.subarray(0, length), release: returnSlab })
-      const only = chunks.length === 1 ? chunks[0] : undefined
-      resolve({ bytes: only ?? Buffer.concat(chunks, length), release: nothingToRelease })
+      if (slab !== undefined) return resolve({ bytes: slab.subarray(0, length), release: returnMemory })
+      const whole = shared?.subarray(0, length) ?? join(chunks, length, large)
+      if (whole instanceof Promise) void whole.then((bytes) => resolve(largeBody(bytes)))
+      else resolve({ bytes: whole, release: returnMemory })
     })
     const onGone = () => {
       if (request.readableEnded) return
-      returnSlab()
+      returnMemory()
       resolve(undefined)
     }
     request.on('error', onGone)
     request.on('close', onGone)
   })
+}
+
+/** The pieces of a body as one. Joins those of a large body little by little. */
+function join(pieces: readonly Buffer[], length: number, large: LargeBodies): Buffer | Promise<Buffer> {
+  if (length >= large.fromBytes) return joinLarge(pieces, length, large)
+  const only = pieces.length === 1 ? pieces[0] : undefined
+  return only ?? Buffer.concat(pieces, length)
+}
+
+function largeBody(bytes: Buffer): Body {
+  return { bytes, release: once(() => keepShared(bytes)) }
+}
+
+async function joinLarge(pieces: readonly Buffer[], length: number, { pace }: LargeBodies): Promise<Buffer> {
+  const whole = takeShared(length)
+  let at = 0
+  for (const piece of pieces) {
+    at += piece.copy(whole, at)
+    await pace(piece.length)
+  }
+  return whole
+}
+
+function pause(request: IncomingMessage, until: Promise<void> | undefined): void {
+  if (until === undefined) return
+  request.pause()
+  void until.then(() => request.resume())
 }
 
 function sendContinue(request: IncomingMessage): void {

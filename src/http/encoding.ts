@@ -44,7 +44,7 @@ export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 
 }
 
 /**
- * Decode a whole body. `count` is called with the size of each decoded piece; when it throws, decoding stops. Rejects with
+ * Decode a whole body, into pieces. `count` is called with the size of each decoded piece; when it throws, decoding stops. Rejects with
  * the error of `count`, with a RangeError beyond `bytesMax`, and with another Error when the body is damaged, cut off, or
  * followed by more bytes.
  */
@@ -53,7 +53,7 @@ export function decodeWhole(
   bytes: Buffer,
   bytesMax: number,
   count: (bytes: number) => void,
-): Promise<Buffer> {
+): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const stream = openDecoder(encoding, bytes, chunkBytes)
     const pieces: Buffer[] = []
@@ -69,7 +69,7 @@ export function decodeWhole(
       }
     })
     stream.on('end', () => {
-      if (stream.bytesWritten === bytes.length) resolve(Buffer.concat(pieces, length))
+      if (stream.bytesWritten === bytes.length) resolve(pieces)
       else reject(new Error('bytes behind the end'))
     })
     stream.on('error', reject)

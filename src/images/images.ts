@@ -1,3 +1,4 @@
+import { imageFactsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
@@ -42,7 +43,11 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const asked = await read(
     gateway,
     identified,
-    (body) => imageClient.readRequest(body, gateway.bounds),
+    {
+      decode: (body) => imageClient.readRequest(body, gateway.bounds),
+      format: { kind: 'image' },
+      factsFrom: imageFactsFrom,
+    },
     (repeat, jobId) => replayJob(gateway, repeat, jobId),
   )
   if (asked === 'left') return await end(gateway, received, leftEnding)

@@ -1,9 +1,16 @@
 import type { Span } from './json-scan.ts'
 import type { RequestFacts, RequestPatch } from './protocol.ts'
-import { type Edit, splice } from './splice.ts'
+import { type Edit, pieces, splice } from './splice.ts'
 
 /** Places for `patchRequest`. It is a class so that `instanceof` detects facts without such places. */
 export class BodySpans {
+  /** The places that another thread found: they came here without their class, and with other kinds of buffers. */
+  static from({ model, usage }: BodySpans): BodySpans {
+    if (usage === undefined) return new BodySpans(model)
+    const { wanted, ask } = usage
+    return new BodySpans(model, { wanted, ask: { ...ask, bytes: Buffer.from(ask.bytes) } })
+  }
+
   readonly model: Span | undefined
   readonly usage: UsageSpans | undefined
 
@@ -25,6 +32,20 @@ export interface UsageSpans {
  * other bytes are the client's own. Returns the same buffer if nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
+  const edits = editsOf(facts, patch)
+  return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
+}
+
+/** The same bytes in pieces, without a copy. */
+export function patchedPieces(
+  raw: Buffer,
+  facts: RequestFacts,
+  patch: Pick<RequestPatch, 'model'>,
+): Buffer[] {
+  return pieces(raw, editsOf(facts, patch))
+}
+
+function editsOf(facts: RequestFacts, patch: Pick<RequestPatch, 'model'>): Edit[] {
   if (!(facts.spans instanceof BodySpans))
     throw new Error('patchRequest got facts without the places to patch')
   const { model, usage } = facts.spans
@@ -32,5 +53,5 @@ export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPat
   if (model && patch.model !== facts.model)
     edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
-  return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
+  return edits
 }

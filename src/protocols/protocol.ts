@@ -6,7 +6,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
-import type { ToolNames } from './tool-names.ts'
+import type { ClientTools, ToolNames } from './tool-names.ts'
 
 /** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
 export const protocolNames = [
@@ -45,6 +45,11 @@ export interface ClientSide {
    * in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.
    */
   decodeRequest(body: Json, context: DecodeContext): ChatRequest
+  /**
+   * The members of a request that an encoder of its answer reads, and no others: the body that `AnswerContext` has. They do
+   * not have the conversation, so they are small where a large body is large for its texts and pictures.
+   */
+  answerSettings(body: Json): Json
   /** Encode a whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */
   encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json
   /** Encode a streamed answer, event by event, with the format's own end. */
@@ -69,9 +74,9 @@ export interface AnswerContext {
   /** The public name that the client asked for. */
   model: string
   createdAtSeconds: number
-  /** The client's own body, for formats whose answers repeat its settings. */
+  /** The `answerSettings` of the client's body, for formats whose answers repeat them. */
   body: Json
-  request: ChatRequest
+  request: Pick<ChatRequest, 'reasoning'>
   /** Our estimate of the input tokens, for formats that state them before the upstream does. */
   inputTokensEstimate: number
   envelope: Envelope
@@ -156,6 +161,8 @@ export interface NativeSide {
    * same buffer if nothing changes.
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
+  /** The same bytes in pieces, without a copy: for a large body. */
+  patchedPieces(raw: Buffer, facts: RequestFacts, patch: Pick<RequestPatch, 'model'>): Buffer[]
   /** Watch a whole (not streamed) answer. Never throws. */
   watchResponse(body: Buffer): Observation
   /** Watch a stream while its bytes pass. Never throws. */
@@ -180,7 +187,7 @@ export interface DecodeAnswerContext {
   /** The upstream's name of the model. Signatures of reasoning are bound to it. */
   upstreamModel: string
   /** Absent for pass-through, which does not change names. */
-  tools?: ToolNames
+  tools?: ClientTools
 }
 
 /** Decodes the events of a stream. Throws only GatewayError. */

@@ -23,3 +23,15 @@ export function splice(raw: Buffer, edits: Edit[], allocate: (bytes: number) => 
   raw.copy(patched, to, from)
   return patched
 }
+
+/** The parts of the spliced body, in order. They share the memory of `raw` and of the edits. */
+export function pieces(raw: Buffer, edits: Edit[]): Buffer[] {
+  const parts: Buffer[] = []
+  let from = 0
+  for (const edit of edits.sort((a, b) => a.start - b.start)) {
+    parts.push(raw.subarray(from, edit.start), edit.bytes)
+    from = edit.end
+  }
+  parts.push(raw.subarray(from))
+  return parts.filter(({ length }) => length > 0)
+}

@@ -8,6 +8,12 @@ export interface ClientTool {
   kind: 'function' | 'custom'
 }
 
+/** Finds a client's tool by the upstream's name. */
+export interface ClientTools {
+  /** The client's tool behind an upstream's name. A name that we never gave counts as the client's own. */
+  clientTool(wireName: string): ClientTool
+}
+
 /** What has the name of a tool: its definition, or a call of it. */
 type Named = Pick<ClientTool, 'name' | 'namespace'> &
   (Pick<ClientTool, 'kind'> | { type: ClientTool['kind'] })
@@ -23,7 +29,7 @@ export interface NameRules {
  * long names are shortened with a hash. A tool has the same name in every request, so that caches and histories stay
  * valid.
  */
-export class ToolNames {
+export class ToolNames implements ClientTools {
   readonly #rules: NameRules
   readonly #byWireName = new Map<string, ClientTool>()
 
@@ -51,9 +57,13 @@ export class ToolNames {
     return wireName
   }
 
-  /** The client's tool behind an upstream's name. A name that we never gave counts as the client's own. */
   clientTool(wireName: string): ClientTool {
-    return this.#byWireName.get(wireName) ?? { name: wireName, kind: 'function' }
+    return clientToolIn(this.#byWireName, wireName)
+  }
+
+  /** Every name that we gave. Another thread can make `toolsOf` it. */
+  get given(): ReadonlyMap<string, ClientTool> {
+    return this.#byWireName
   }
 
   #legal(name: string): string {
@@ -63,6 +73,15 @@ export class ToolNames {
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
     return `${clean.slice(0, charactersMax - hash.length - 1)}_${hash}`
   }
+}
+
+/** The tools behind the names that a ToolNames gave. */
+export function toolsOf(given: ReadonlyMap<string, ClientTool>): ClientTools {
+  return { clientTool: (wireName) => clientToolIn(given, wireName) }
+}
+
+function clientToolIn(given: ReadonlyMap<string, ClientTool>, wireName: string): ClientTool {
+  return given.get(wireName) ?? { name: wireName, kind: 'function' }
 }
 
 function clientToolOf(named: Named): ClientTool {

@@ -19,13 +19,18 @@ export interface Admitted extends Asked {
  * Admit a request. Calls `worstCase` only where money is limited; it may throw.
  * Rejects `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
-export async function admit(gateway: Gateway, asked: Asked, worstCase: () => Amount): Promise<Admitted> {
+export async function admit(
+  gateway: Gateway,
+  asked: Asked,
+  worstCase: () => Amount | Promise<Amount>,
+): Promise<Admitted> {
   const { body, facts, group, life } = asked
   await takeTokens(asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
     // The client may leave during this wait. The next stage checks that before it sends anything.
-    await holdMoney(gateway, asked, worstCase())
+    const amount = worstCase()
+    await holdMoney(gateway, asked, amount instanceof Promise ? await amount : amount)
   }
   const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { BodyFormat } from '../bodies/read-body.ts'
 import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, plainClient } from '../protocols/index.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
@@ -119,6 +120,15 @@ export interface PathFormat {
 export function formatOf(endpoint: ModelEndpoint): PathFormat {
   const client = endpoint.kind === 'plain' ? plainClient(endpoint) : clientOf(endpoint.protocol)
   return { path: endpoint.path, protocol: endpoint.protocol, client }
+}
+
+/** How to read the bodies of an endpoint. */
+export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
+  const { kind, protocol } = endpoint
+  if (kind === 'text') return { kind, protocol }
+  if (kind === 'image') return { kind }
+  const { input, writes = false } = endpoint
+  return { kind, plain: { input, writes } }
 }
 
 /**

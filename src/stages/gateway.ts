@@ -1,9 +1,11 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
+import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Bounds } from '../config.ts'
 import type { BodyMemory } from '../http/body-memory.ts'
 import type { RunningRequests } from '../http/running-requests.ts'
+import type { TurnBudget } from '../http/turn-budget.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Reservations } from '../ledger/reservations.ts'
@@ -43,6 +45,10 @@ export interface Gateway {
   keyRequests: RunningCounts
   /** The memory of their bodies. */
   bodies: BodyMemory
+  /** Their bytes in one turn of the event loop. */
+  turns: TurnBudget
+  /** Work on large ones. */
+  bodyThreads: BodyThreads
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

@@ -25,7 +25,7 @@ export function isKeyed({ request }: Received): boolean {
  * True: the request is a repeat, which this function answered; it has its row. False: the request is the first with its
  * key; if it succeeds, `end` keeps its answer for repeats.
  *
- * An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
+ * `fingerprint`: of its path and body, as `fingerprintOf` makes it. An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
  * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
  * when the first request had another path or body, and `unavailable` while Postgres is away.
@@ -33,13 +33,13 @@ export function isKeyed({ request }: Received): boolean {
 export async function answeredBefore(
   gateway: Gateway,
   identified: Identified,
-  body: Buffer,
+  fingerprint: Buffer,
   replayJob: ReplayJob = noJobs,
 ): Promise<boolean> {
-  const { endpoint, id, life } = identified
+  const { id, life } = identified
   const keyed = {
     ...keyOf(identified),
-    fingerprint: createHash('sha256').update(`${endpoint.path}\n`).update(body).digest(),
+    fingerprint,
     requestId: id,
   }
   let found: Found

@@ -1,10 +1,8 @@
+import { type Names, noNames } from '../bodies/names.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Headers } from '../canonical/headers.ts'
-import { parseObject } from '../canonical/json.ts'
 import { name, tagList } from '../ledger/column.ts'
 import type { OpenRecord } from '../ledger/record.ts'
-import type { Span } from '../protocols/json-scan.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { sessionNameOf } from '../routing/session.ts'
 
@@ -14,11 +12,10 @@ export type Labels = Pick<OpenRecord, 'endUser' | 'session' | 'tags'>
 const tagsHeader = 'x-tollgate-tags'
 
 /**
- * The labels of a request, without secrets. `body`: the body of `facts`, or null when it was not read. Never throws: it leaves
- * out tags that `checkTags` refuses.
+ * The labels of a request, without secrets. `named`: the names in its body. Never throws: it leaves out tags that `checkTags`
+ * refuses.
  */
-export function labelsOf(headers: Headers, body: Buffer | null, facts: RequestFacts | null): Labels {
-  const named = body === null || facts === null ? noNames : namesIn(body, facts)
+export function labelsOf(headers: Headers, named: Names = noNames): Labels {
   const session = sessionNameOf(headers, named.session)
   const tags = new Set(headerTags(headers).tags)
   for (const tag of named.tags) if (tags.size < tagList.countMax) tags.add(tag)
@@ -41,13 +38,6 @@ export function checkTags(headers: Headers): void {
   throw new GatewayError('invalid_request', `${tagsHeader}: ${problem}`, { field: tagsHeader })
 }
 
-interface Names {
-  endUser: string | undefined
-  session: string | undefined
-  tags: readonly string[]
-}
-
-const noNames: Names = { endUser: undefined, session: undefined, tags: [] }
 const noTags: { tags: readonly string[]; problem?: string } = { tags: [] }
 
 function headerTags(headers: Headers): { tags: readonly string[]; problem?: string } {
@@ -71,47 +61,4 @@ function utf8(header: string): string {
   if (/^[\x00-\x7f]*$/.test(header)) return header
   const text = Buffer.from(header, 'latin1').toString('utf8')
   return text.includes('\ufffd') ? header : text
-}
-
-function namesIn(body: Buffer, { endUser, session, metadata }: RequestFacts): Names {
-  const tags = metadata === undefined ? [] : tagsIn(body, metadata)
-  const user = textIn(body, endUser)
-  // The Messages format has one member for user and session.
-  if (user !== undefined && session?.start === endUser?.start) return { ...agentsUser(user), tags }
-  return { endUser: user, session: textIn(body, session), tags }
-}
-
-/** Undefined when the span is not a JSON string: the scan of a long body checks less than a parser. */
-function textIn(body: Buffer, span: Span | undefined): string | undefined {
-  if (span === undefined) return undefined
-  try {
-    return String(JSON.parse(body.toString('utf8', span.start, span.end)))
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, since 2.1.78 JSON.
- * https://github.com/coder/aibridge/pull/241, read 2026-11-22.
- */
-function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
-  const [, user, session] = /^(user_.*)_session_([0-9a-f-]{36})$/.exec(userId) ?? []
-  if (user !== undefined) return { endUser: user, session }
-  const ids = userId.startsWith('{') ? parseObject(userId) : undefined
-  if (typeof ids?.session_id !== 'string') return { endUser: userId, session: undefined }
-  const known = [ids.account_uuid, ids.device_id].find((id) => typeof id === 'string' && id !== '')
-  return { endUser: known === undefined ? undefined : String(known), session: ids.session_id }
-}
-
-/** Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped. */
-const metadataBytesMax = 64 * 1024
-
-/** `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the vendor. */
-function tagsIn(body: Buffer, { start, end }: Span): string[] {
-  if (end - start > metadataBytesMax) return []
-  return Object.entries(parseObject(body.toString('utf8', start, end)) ?? {}).flatMap(([key, value]) => {
-    const tag = `${key}:${String(value)}`
-    return typeof value === 'string' && tag.length <= tagList.max ? [tag] : []
-  })
 }

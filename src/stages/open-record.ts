@@ -1,9 +1,10 @@
+import { type Names, namesIn, noNames } from '../bodies/names.ts'
 import type { OpenRecord } from '../ledger/record.ts'
-import { redactBody, redactText } from '../redaction/redact.ts'
+import { type CaptureMode, redactBody, redactText } from '../redaction/redact.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { labelsOf } from './labels.ts'
-import type { Arrival } from './received.ts'
+import type { Arrival, RowSoFar } from './received.ts'
 
 const userAgentCharactersMax = 256
 const idempotencyKeyCharactersMax = 256
@@ -27,8 +28,8 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
 
 /** The first half of a row, with all that is known of the request so far. */
 export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
-  const { row, endpoint, request, token } = arrival
-  const { identity, body } = row
+  const { row, endpoint, request } = arrival
+  const { identity } = row
   const capture = identity?.capture ?? 'none'
   return {
     id: arrival.id,
@@ -42,19 +43,31 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     clientAddress: arrival.clientAddress,
     userAgent: headerText(request?.headers['user-agent'], userAgentCharactersMax),
     idempotencyKey: headerText(request?.headers['idempotency-key'], idempotencyKeyCharactersMax),
-    ...labelsOf(request?.headers ?? {}, body, row.facts),
+    ...labelsOf(request?.headers ?? {}, namesOf(row)),
     reservedAccountId: row.reservedAccountId,
     capture,
-    body:
-      body === null
-        ? null
-        : redactBody(body, capture, {
-            key: gateway.redactionKey,
-            bytesMax: gateway.bounds.captureBytesMax,
-            stringBytesMax: gateway.bounds.captureStringBytesMax,
-            exact: token === undefined ? [] : [token],
-          }),
+    body: capturedOf(gateway, arrival, capture),
   }
+}
+
+function namesOf({ read, body, facts }: RowSoFar): Names {
+  if (read !== null) return read.names
+  return body === null || facts === null ? noNames : namesIn(body, facts)
+}
+
+function capturedOf(
+  { redactionKey, bounds }: Gateway,
+  { row, token }: Arrival,
+  capture: CaptureMode,
+): Buffer | null {
+  if (row.read !== null) return row.read.captured
+  if (row.body === null) return null
+  return redactBody(row.body, capture, {
+    key: redactionKey,
+    bytesMax: bounds.captureBytesMax,
+    stringBytesMax: bounds.captureStringBytesMax,
+    exact: token === undefined ? [] : [token],
+  })
 }
 
 function headerText(value: string | string[] | undefined, charactersMax: number): string | null {

@@ -1,20 +1,30 @@
 import { mayUse } from '../access/permitted.ts'
+import { type BodyFormat, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { readBody } from '../http/body.ts'
+import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { decideFirst } from './first-decision.ts'
 import type { Gateway } from './gateway.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
+import { inThread } from './in-thread.ts'
 
 /** The third stage: the body has come whole, and its format is right. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
   /** Whole, as it came. Do not read it after the end of the request. */
   readonly body: Buffer
+  /** Set for a large body: only threads may read all of it. */
+  readonly large: LargeBody | undefined
   readonly facts: Facts
+}
+
+/** A large body that a thread has read. */
+export interface LargeBody {
+  readonly format: BodyFormat
+  readonly hasEnvelopes: boolean
 }
 
 interface AskedFacts {
@@ -25,45 +35,99 @@ interface AskedFacts {
 /** Why a request goes no further: its client has left, or it repeats an earlier request and got that one's answer. */
 export type NotAsked = 'left' | 'answered'
 
+/** How to read a body: a small one here, a large one in a thread. */
+export interface Reading<Facts extends AskedFacts> {
+  decode(body: Buffer): Facts
+  format: BodyFormat
+  /** The facts that a thread has read. Throws as `decode` does. */
+  factsFrom(result: ReadResult): Facts
+  /** Called with the facts at once. */
+  onFacts?(facts: Facts): void
+}
+
 /**
- * Take a request and a place of the limits, read the body, and decode it with `decode`. Answers a repeat of an earlier request
- * and writes its row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
+ * Take a request and a place of the limits, read the body, and decode it. Answers a repeat of an earlier request and writes its
+ * row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
  * Rejects `rate_limited`, `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
   identified: Identified,
-  decode: (body: Buffer) => Facts,
+  reading: Reading<Facts>,
   replayJob?: ReplayJob,
 ): Promise<Asked<Facts> | NotAsked> {
   const deciding = decideFirst(gateway, identified)
   const refusal = deciding === undefined ? undefined : await deciding
-  const body = await readWhole(gateway, identified)
+  const { row, endpoint } = identified
+  const body = await readWhole(gateway, identified, true)
   if (body === undefined) return 'left'
-  const facts = decode(body)
-  const { row } = identified
+  const result = isLarge(body) ? await readInThread(gateway, identified, body, reading.format) : undefined
+  if (result === 'left') return 'left'
+  const facts = result === undefined ? reading.decode(body) : reading.factsFrom(result)
+  reading.onFacts?.(facts)
   row.requestedModel = facts.model
   row.stream = facts.stream
-  if (isKeyed(identified) && (await answeredBefore(gateway, identified, body, replayJob))) return 'answered'
+  if (isKeyed(identified)) {
+    const print = result?.fingerprint ?? fingerprintOf(endpoint.path, body)
+    if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return 'answered'
+  }
   // The key of this repeat is free again, so it would run.
   if (refusal !== undefined) throw refusal
-  return Object.assign(identified, { body, facts })
+  const { format } = reading
+  const large = result === undefined ? undefined : { format, hasEnvelopes: result.hasEnvelopes }
+  return Object.assign(identified, { body, large, facts })
 }
 
-/** The bytes of the body, until the end of the request; undefined: the client left before all had come. */
-export async function readWhole(gateway: Gateway, identified: Identified): Promise<Buffer | undefined> {
-  const { life, row } = identified
+/**
+ * The bytes of the body, until the end of the request; undefined: the client left before all had come. `mayBeLarge`: the
+ * caller gives a large body to a thread.
+ */
+export async function readWhole(
+  gateway: Gateway,
+  identified: Identified,
+  mayBeLarge = false,
+): Promise<Buffer | undefined> {
+  const { life, row, identity } = identified
   if (life.clientGone) return undefined
-  const share = gateway.bodies.begin(identified.identity.keyId)
+  const share = gateway.bodies.begin(identity.keyId)
   life.releases.push(share.release)
-  const body = await readBody(identified.request, gateway.bounds.bodyBytesMax, share)
+  const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
+  const large: LargeBodies | undefined = mayBeLarge
+    ? { fromBytes: bodyThreadBytes, pace: (bytes) => gateway.turns.take(identity.keyId, bytes) }
+    : undefined
+  const body = await readBody(identified.request, bodyBytesMax, share, large)
   if (body === undefined) {
     life.clientGone = true
     return undefined
   }
-  row.body = body.bytes
+  if (!isLarge(body.bytes)) row.body = body.bytes
   life.slabs.push(body.release)
   return body.bytes
+}
+
+/** Rejects `rate_limited` or `unavailable` when too many bodies wait for a thread. */
+async function readInThread(
+  gateway: Gateway,
+  identified: Identified,
+  bytes: Buffer,
+  format: BodyFormat,
+): Promise<ReadResult | 'left'> {
+  const { identity, life, row, endpoint, token } = identified
+  if (life.clientGone) return 'left'
+  gateway.bodyThreads.requireRoom(identity.keyId)
+  const fingerprintPath = isKeyed(identified) ? endpoint.path : undefined
+  try {
+    const result = await inThread(gateway, identified, {
+      name: 'read',
+      input: { bytes, format, capture: identity.capture, token, fingerprintPath },
+    })
+    const { captured, names } = result
+    row.read = { captured: captured === null ? null : Buffer.from(captured), names }
+    return result
+  } catch (error) {
+    if (life.clientGone) return 'left'
+    throw error
+  }
 }
 
 /** The model that a request names. Throws `model_not_found`, or `permission_denied` where the key may not use it. */

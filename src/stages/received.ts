@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
+import type { Names } from '../bodies/names.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
@@ -49,8 +50,10 @@ export interface RowSoFar {
   /** The facts of a text request: they have the places of its user, session and metadata in the body. */
   facts: RequestFacts | null
   stream: boolean
-  /** Whole, as it came. Do not read it after the end of the request. */
+  /** A small body, whole, as it came. Do not read it after the end of the request. Null for a large one. */
   body: Buffer | null
+  /** What threads found in a large body for the row: the part that it keeps, and the client's names. */
+  read: { captured: Buffer | null; names: Names } | null
   /** The account whose money is limited, from the moment a reservation may exist. */
   reservedAccountId: string | null
   /** Set when the request is in the journal. */
@@ -124,6 +127,7 @@ function emptyRow(): RowSoFar {
     facts: null,
     stream: false,
     body: null,
+    read: null,
     reservedAccountId: null,
     opened: null,
     sentAt: null,

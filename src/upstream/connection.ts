@@ -32,6 +32,13 @@ export function sendsNext(sender: Sender): void {
   nextSender = sender
 }
 
+/** The same for a request that `write` writes before it returns. */
+export function sendsNow(sender: Sender, write: () => void): void {
+  nextSender = sender
+  write()
+  nextSender = undefined
+}
+
 const probeAfterMs = 15_000
 /** With more interim answers before one answer, the upstream floods us. */
 const interimAnswersMax = 100
@@ -49,10 +56,13 @@ export function skipInterimAnswers(socket: Socket): void {
   let skipped = 0
   let held: Buffer = nothing
   socket.write = (...args: unknown[]): boolean => {
-    isAwaited = true
-    skipped = 0
-    nextSender?.onConnection(socket)
-    nextSender = undefined
+    // Later parts of a body may follow the first bytes of the answer.
+    if (nextSender !== undefined) {
+      isAwaited = true
+      skipped = 0
+      nextSender.onConnection(socket)
+      nextSender = undefined
+    }
     return Reflect.apply(write, socket, args)
   }
   socket.read = (size?: number): Buffer | null => {

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
 import { encodingOf } from '../http/encoding.ts'
-import { type Sender, sendsNext } from './connection.ts'
+import { type Sender, sendsNext, sendsNow } from './connection.ts'
 import { AnswerDecoder } from './decode-answer.ts'
+import { type BodyParts, PacedBody } from './paced-body.ts'
 
 /** Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and `fail`. */
 export interface Listener {
@@ -39,6 +40,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   #decoder: AnswerDecoder | undefined
   #aborted: GatewayError | undefined
   #sent = false
+  /** Parts of the body have not been written yet. */
+  #hasParts = false
   #done = false
 
   /** `onFinish`: called once, before the listener hears of the end. */
@@ -53,7 +56,18 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   }
 
   get hasRequest(): boolean {
-    return this.#socket?.writableLength === 0
+    return !this.#hasParts && this.#socket?.writableLength === 0
+  }
+
+  /** A body that goes out in parts: the request is not whole before the last one. */
+  paced(parts: BodyParts): PacedBody {
+    this.#hasParts = true
+    return new PacedBody(parts, {
+      first: (write) => sendsNow(this, write),
+      whole: () => {
+        this.#hasParts = false
+      },
+    })
   }
 
   // When the call is over, another call may use its connection.
@@ -90,7 +104,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
       return
     }
     this.#sent = true
-    sendsNext(this)
+    if (!this.#hasParts) sendsNext(this)
   }
 
   onConnection(socket: Socket): void {

@@ -5,6 +5,7 @@ import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { checkHost, guardedLookup, type Lookup, policyOf } from './allowed-addresses.ts'
 import { connector } from './connection.ts'
+import { type BodyParts, sizeOf } from './paced-body.ts'
 import { CallHandler, type Listener, type UpstreamCall } from './upstream-call.ts'
 
 export interface UpstreamBounds {
@@ -21,7 +22,7 @@ export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE'
   /** Below the channel's base URL. */
   path: string
-  body: Buffer | null
+  body: Buffer | BodyParts | null
   /** Whether the answer should be a stream. */
   stream: boolean
   /** Names and values in turn, without credentials. */
@@ -80,7 +81,7 @@ export class Upstreams {
         method: request.method,
         path: place.path + request.path,
         headers: headersOf(target.credential, request),
-        body: request.body,
+        body: isParts(request.body) ? handler.paced(request.body) : request.body,
         headersTimeout: this.#bounds.upstreamFirstByteMs,
         bodyTimeout: this.#bounds.upstreamIdleMs,
       },
@@ -125,7 +126,7 @@ export class Upstreams {
 /** No credential: we fetch a link, which needs none. */
 function headersOf(
   credential: Credential | undefined,
-  { stream, headers: own, authHeaders }: UpstreamRequest,
+  { stream, body, headers: own, authHeaders }: UpstreamRequest,
 ): string[] {
   const headers = [
     'content-type',
@@ -138,9 +139,14 @@ function headersOf(
     'tollgate/0.1',
     ...own,
   ]
+  if (isParts(body)) headers.push('content-length', String(sizeOf(body)))
   if (credential === undefined || credential.secret === '') return headers
   for (const [name, value] of Object.entries(authHeaders(credential.secret))) headers.push(name, value)
   return headers
+}
+
+function isParts(body: UpstreamRequest['body']): body is BodyParts {
+  return body !== null && !Buffer.isBuffer(body)
 }
 
 interface Place {

@@ -64,13 +64,14 @@ ${extra}`
 }
 
 export async function startTestbed(
-  options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string } = {},
+  options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string; nodeArgs?: string[] } = {},
 ): Promise<Testbed> {
   const [{ url, drop }, upstream] = await Promise.all([freshDatabase(), startUpstream()])
   const tollgate = await startTollgate({
     databaseUrl: url,
     gatewayYaml: (options.yaml ?? gatewayYaml)(upstream.url),
     env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ...options.env },
+    ...(options.nodeArgs === undefined ? {} : { nodeArgs: options.nodeArgs }),
   })
   const database = openDatabase(url)
   const rows = async () => [...(await database.sql`SELECT * FROM requests ORDER BY id`)]

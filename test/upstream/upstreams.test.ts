@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/canonical/error.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
-import { type Listener, type UpstreamCall, Upstreams } from '../../src/upstream/upstreams.ts'
+import {
+  type Listener,
+  type UpstreamCall,
+  type UpstreamRequest,
+  Upstreams,
+} from '../../src/upstream/upstreams.ts'
 import { answerBytes, type RawRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { until } from '../support/until.ts'
 
 /** Calls and their listeners, on real sockets. */
 
@@ -59,23 +65,63 @@ test('an aborted call that waits for its connection ends at once, and nothing is
   await upstreams.destroy()
 })
 
-test('a request that is answered before it was read keeps its memory, and its connection takes no other request', async () => {
+test.each([
+  ['', Buffer.alloc(16_000_000)],
+  [', in parts', { pieces: [Buffer.alloc(16_000_000)], pace: () => undefined }],
+])(
+  'a request that is answered before it was read keeps its memory, and its connection takes no other request%s',
+  async (_, body) => {
+    const { upstreams, answerLookup } = withSlowLookup()
+    answerLookup()
+    actOnHead = (request) => {
+      if (raw.requests.length > 1) return
+      request.socket.pause()
+      request.socket.write(answerBytes('{"early":true}'))
+    }
+    const early = listen()
+    ask(upstreams, early.listener, body)
+    expect((await early.over).error).toBeUndefined()
+    expect(early.atEnd()).toBe(false)
+    const next = listen()
+    ask(upstreams, next.listener)
+    expect((await next.over).error).toBeUndefined()
+    expect(next.atEnd()).toBe(true)
+    expect(raw.requests.map(({ turn }) => turn)).toEqual([1, 1])
+    await upstreams.destroy()
+  },
+)
+
+test('a large body goes out in parts, at its own pace, and two of them at once keep to their connections', async () => {
   const { upstreams, answerLookup } = withSlowLookup()
   answerLookup()
-  actOnHead = (request) => {
-    if (raw.requests.length > 1) return
-    request.socket.pause()
-    request.socket.write(answerBytes('{"early":true}'))
+  const sizes: number[] = []
+  const mayGo = Promise.withResolvers<void>()
+  const pieces = ['a', 'b', 'c'].map((letter) => Buffer.alloc(300_000, letter))
+  const pace = (bytes: number) => {
+    sizes.push(bytes)
+    return mayGo.promise
   }
-  const early = listen()
-  ask(upstreams, early.listener, Buffer.alloc(16_000_000))
-  expect((await early.over).error).toBeUndefined()
-  expect(early.atEnd()).toBe(false)
+  const calls = [listen(), listen()]
+  for (const { listener } of calls) ask(upstreams, listener, { pieces, pace })
+  // The first part waits for nobody: the head of the request goes out with it.
+  await until(() => raw.requests.length === 2 && raw.requests.every(({ body }) => body.length === 262_144))
+  mayGo.resolve()
+  for (const call of calls) {
+    expect((await call.over).error).toBeUndefined()
+    expect(call.atEnd()).toBe(true)
+  }
+  for (const { head, body } of raw.requests) {
+    expect(head.toLowerCase()).toContain('content-length: 900000')
+    expect(head.toLowerCase()).not.toContain('transfer-encoding')
+    expect(body.equals(Buffer.concat(pieces))).toBe(true)
+  }
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(262_144)
+  // A connection is free after its call has reported its end.
+  await new Promise((free) => setImmediate(free))
   const next = listen()
   ask(upstreams, next.listener)
-  expect((await next.over).error).toBeUndefined()
-  expect(next.atEnd()).toBe(true)
-  expect(raw.requests.map(({ turn }) => turn)).toEqual([1, 1])
+  await next.over
+  expect(raw.requests.map(({ turn }) => turn)).toEqual([1, 1, 2])
   await upstreams.destroy()
 })
 
@@ -90,7 +136,9 @@ test('interim answers are skipped wherever their bytes are split', async () => {
       setImmediate(() => setImmediate(() => socket.write(bytes.subarray(split))))
     }
     const heard = listen()
-    ask(upstreams, heard.listener)
+    // Every second request goes out in parts.
+    const inParts = { pieces: [Buffer.from('{'), Buffer.from('}')], pace: () => undefined }
+    ask(upstreams, heard.listener, split % 2 === 0 ? inParts : undefined)
     expect((await heard.over).error, `split at ${split}`).toBeUndefined()
     expect(heard.text()).toBe(`{"split":${split}}`)
     expect(heard.starts).toEqual([200])
@@ -147,7 +195,11 @@ function withSlowLookup() {
   return { upstreams, answerLookup: () => asked.resolve() }
 }
 
-function ask(upstreams: Upstreams, listener: Listener, body = Buffer.from('{}')): UpstreamCall {
+function ask(
+  upstreams: Upstreams,
+  listener: Listener,
+  body: UpstreamRequest['body'] = Buffer.from('{}'),
+): UpstreamCall {
   const channel = {
     id: '00000000-0000-7000-8000-000000000000',
     name: 'raw',

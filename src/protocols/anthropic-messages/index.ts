@@ -1,4 +1,4 @@
-import { patchRequest } from '../patch-request.ts'
+import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
@@ -23,6 +23,8 @@ export const anthropicMessages: Protocol = {
     featuresHeader: 'anthropic-beta',
     forwardedHeaders: ['anthropic-version', 'anthropic-beta'],
     decodeRequest,
+    // An answer repeats nothing of its request.
+    answerSettings: () => ({}),
     encodeResponse,
     encodeStream,
     keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -38,6 +40,7 @@ export const anthropicMessages: Protocol = {
     decodeStream,
     native: {
       patchRequest,
+      patchedPieces,
       watchResponse: (body) => watchResponseByDecoding(decodeResponse, body),
       watchStream: (options) => watchByDecoding(decodeStream, options),
     },

@@ -3,7 +3,7 @@ import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import type { EventWriter } from '../event-writer.ts'
-import type { ClientTool, ToolNames } from '../tool-names.ts'
+import type { ClientTool, ClientTools } from '../tool-names.ts'
 import { callIdRules, jsonOf } from './wire.ts'
 
 /**
@@ -12,12 +12,12 @@ import { callIdRules, jsonOf } from './wire.ts'
  */
 export class CallDecoder {
   readonly #writer: EventWriter
-  readonly #tools: ToolNames | undefined
+  readonly #tools: ClientTools | undefined
   readonly #calls: Call[] = []
   readonly #byIndex = new Map<number, Call>()
   readonly #ids = new Set<string>()
 
-  constructor(writer: EventWriter, tools: ToolNames | undefined) {
+  constructor(writer: EventWriter, tools: ClientTools | undefined) {
     this.#writer = writer
     this.#tools = tools
   }

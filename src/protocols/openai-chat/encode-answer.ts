@@ -7,6 +7,15 @@ import { callIdRules } from './wire.ts'
 
 // Parts that whole and streamed answers share.
 
+/** As `ClientSide#answerSettings`. Of tools and functions, an answer depends only on whether there are any lists of them. */
+export function answerSettings({ stream_options, tools, functions }: Json): Json {
+  return {
+    stream_options,
+    tools: Array.isArray(tools) ? [] : undefined,
+    functions: Array.isArray(functions) ? [] : undefined,
+  }
+}
+
 /** Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls. */
 export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {
   return Array.isArray(body.functions) && !Array.isArray(body.tools)

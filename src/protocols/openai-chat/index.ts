@@ -1,10 +1,11 @@
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
-import { patchRequest } from '../patch-request.ts'
+import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { decodeRequest } from './decode-request.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeStream } from './decode-stream.ts'
+import { answerSettings } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
@@ -24,6 +25,7 @@ export const openaiChat: Protocol = {
     readRequest,
     forwardedHeaders: [],
     decodeRequest,
+    answerSettings,
     encodeResponse,
     encodeStream,
     keepAlive: ': keep-alive\n\n',
@@ -37,7 +39,7 @@ export const openaiChat: Protocol = {
     encodeRequest,
     decodeResponse,
     decodeStream,
-    native: { patchRequest, watchResponse, watchStream },
+    native: { patchRequest, patchedPieces, watchResponse, watchStream },
     decodeError,
   },
 }

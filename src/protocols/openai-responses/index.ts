@@ -1,6 +1,6 @@
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
-import { patchRequest } from '../patch-request.ts'
+import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
@@ -9,6 +9,7 @@ import { encodeResponse, encodeStream } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeStreamError } from './errors.ts'
 import { readRequest } from './request.ts'
+import { answerSettings } from './response-object.ts'
 import { watchResponse } from './watch-response.ts'
 
 /**
@@ -22,6 +23,7 @@ export const openaiResponses: Protocol = {
     readRequest,
     forwardedHeaders: [],
     decodeRequest,
+    answerSettings,
     encodeResponse,
     encodeStream,
     keepAlive: ': keep-alive\n\n',
@@ -37,6 +39,7 @@ export const openaiResponses: Protocol = {
     decodeStream,
     native: {
       patchRequest,
+      patchedPieces,
       watchResponse,
       watchStream: (options) => watchByDecoding(decodeStream, options),
     },

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../canonical/error.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { failureOf, responseId } from './errors.ts'
@@ -37,6 +37,31 @@ export function responseObjects(context: AnswerContext): (state: ResponseState) 
     usage: writeUsage(usage),
   })
 }
+
+/** As `ClientSide#answerSettings`: what `echoedSettings` and `searchesTools` read. */
+export function answerSettings(body: Json): Json {
+  const settings: Json = {}
+  for (const name of settingNames) if (body[name] !== undefined) settings[name] = body[name]
+  const items = recordsOf(body.input).filter(({ type }) => type === 'additional_tools')
+  return items.length === 0 ? settings : { ...settings, input: items }
+}
+
+const settingNames = [
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'reasoning',
+  'safety_identifier',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_p',
+  'user',
+] as const
 
 function echoedSettings({ body, model, heldId }: AnswerContext): Json {
   const text = isRecord(body.text) ? body.text : {}

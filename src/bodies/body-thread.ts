@@ -1,0 +1,65 @@
+import { setPriority } from 'node:os'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { makeEnvelope } from '../protocols/envelope.ts'
+import { type Job, type JobName, type JobSettings, type Jobs, jobs } from './jobs.ts'
+import type { ReadSettings } from './read-body.ts'
+import { type WireError, wireErrorOf } from './wire-error.ts'
+
+export interface BodyThreadData extends ReadSettings {
+  envelopeKey: Uint8Array
+}
+
+/** The answer to a Job. */
+export type Reply<Name extends JobName = JobName> = { output: Jobs[Name]['output'] } | { error: WireError }
+
+/** A thread gets less of a busy processor than the event loop, for which all clients wait. */
+const niceness = 5
+
+if (parentPort !== null) serve(parentPort, workerData)
+
+/** Does one job after the other. */
+function serve(port: MessagePort, { envelopeKey, bounds, redaction }: BodyThreadData): void {
+  // On Linux this is the priority of the thread, elsewhere of the whole process.
+  if (process.platform === 'linux') setPriority(niceness)
+  const settings: JobSettings = {
+    bounds,
+    redaction: { ...redaction, key: Buffer.from(redaction.key) },
+    envelope: makeEnvelope(Buffer.from(envelopeKey)),
+  }
+  port.on('message', (job: Job) => {
+    const reply = replyTo(job, settings)
+    port.postMessage(reply, memoryOf(reply))
+  })
+}
+
+function replyTo(job: Job, settings: JobSettings): Reply {
+  // A buffer comes here as its bare bytes.
+  const bytes = bufferOf(job.input.bytes)
+  try {
+    switch (job.name) {
+      case 'read':
+        return { output: jobs.read({ ...job.input, bytes }, settings) }
+      case 'translate':
+        return { output: jobs.translate({ ...job.input, bytes }, settings) }
+      case 'own':
+        return { output: jobs.own({ ...job.input, bytes }, settings) }
+      case 'count':
+        return { output: jobs.count({ ...job.input, bytes }, settings) }
+    }
+  } catch (error) {
+    return { error: wireErrorOf(error) }
+  }
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+/** The memory that moves to the other thread with a reply, without a copy. */
+function memoryOf(reply: Reply): ArrayBuffer[] {
+  if ('error' in reply || reply.output === undefined) return []
+  const { output } = reply
+  if ('bytes' in output) return [output.bytes.buffer]
+  const own = 'counted' in output && 'own' in output.counted ? output.counted.own : undefined
+  return own === undefined ? [] : [own.bytes.buffer]
+}

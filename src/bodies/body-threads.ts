@@ -1,0 +1,175 @@
+import { Worker } from 'node:worker_threads'
+import { GatewayError } from '../canonical/error.ts'
+import { FairQueue } from '../fair-queue.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { BodyThreadData, Reply } from './body-thread.ts'
+import type { Job, JobName, Jobs } from './jobs.ts'
+import { errorFrom } from './wire-error.ts'
+
+export interface BodyThreadsOptions {
+  /** Most threads. They start when they are first needed. */
+  threads: number
+  /** Most bodies that wait for a thread. */
+  waitingMax: number
+  /** Memory that one thread may use for objects and texts. It must be more than any body needs. */
+  heapBytesMax: number
+  data: BodyThreadData
+  log: Log
+  /** The script of a thread, for tests. */
+  script?: URL
+}
+
+/** A job that was asked for. */
+export interface RunningJob<Output> {
+  readonly done: Promise<Output>
+  /** Nobody wants the result any more: `done` rejects with the reason. A thread that has begun the job ends it. */
+  abort(reason: Error): void
+}
+
+/**
+ * The threads that work on large bodies, so that no body holds up the event loop. Each does one job at a time. The jobs of
+ * keys take turns: many large bodies of one key keep those of another waiting for one job at most.
+ */
+export class BodyThreads {
+  readonly #options: BodyThreadsOptions
+  readonly #waiting = new FairQueue<Waiting>()
+  readonly #idle: BodyThread[] = []
+  readonly #all = new Set<BodyThread>()
+  #done = 0
+
+  constructor(options: BodyThreadsOptions) {
+    this.#options = options
+  }
+
+  /** For the operator. `done`: jobs that threads have ended. */
+  state(): { threads: number; waiting: number; done: number } {
+    return { threads: this.#all.size, waiting: this.#waiting.size, done: this.#done }
+  }
+
+  /** Throws when another body of this key would wait too long: `rate_limited` for its own bodies, `unavailable` for all. */
+  requireRoom(keyId: string): void {
+    const { waitingMax } = this.#options
+    const keyMax = Math.ceil(waitingMax / 2)
+    if (this.#waiting.of(keyId) >= keyMax) throw tooManyOfKey(keyMax)
+    if (this.#waiting.size >= waitingMax) throw tooMany(waitingMax)
+  }
+
+  /** Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies of it. */
+  run<Name extends JobName>(keyId: string, job: Job<Name>): RunningJob<Jobs[Name]['output']> {
+    const { promise, resolve, reject } = Promise.withResolvers<Jobs[Name]['output']>()
+    const waiting: Waiting = {
+      begin: (thread) => thread.ask<Name>(job).then(resolve, reject),
+      fail: reject,
+    }
+    this.#waiting.add(keyId, waiting)
+    this.#work()
+    return {
+      done: promise,
+      abort: (reason) => {
+        this.#waiting.remove(keyId, waiting)
+        reject(reason)
+      },
+    }
+  }
+
+  /** End the threads. What waits fails. */
+  async close(): Promise<void> {
+    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) next.fail(died())
+    await Promise.all([...this.#all].map((thread) => thread.end()))
+  }
+
+  #work(): void {
+    while (this.#waiting.size > 0) {
+      const thread = this.#idle.pop() ?? this.#startThread()
+      if (thread === undefined) return
+      void this.#waiting
+        .next()
+        ?.begin(thread)
+        .finally(() => {
+          this.#done++
+          if (this.#all.has(thread)) this.#idle.push(thread)
+          this.#work()
+        })
+    }
+  }
+
+  /** Undefined: as many as may be run already. */
+  #startThread(): BodyThread | undefined {
+    if (this.#all.size >= this.#options.threads) return undefined
+    const { script = new URL('./body-thread.ts', import.meta.url), heapBytesMax, data, log } = this.#options
+    const thread = new BodyThread(script, data, heapBytesMax, (cause) => {
+      this.#all.delete(thread)
+      const at = this.#idle.indexOf(thread)
+      if (at !== -1) this.#idle.splice(at, 1)
+      if (cause !== undefined) log.error({ cause: String(cause) }, 'a thread for large bodies has died')
+    })
+    this.#all.add(thread)
+    return thread
+  }
+}
+
+interface Waiting {
+  begin(thread: BodyThread): Promise<void>
+  fail(error: Error): void
+}
+
+class BodyThread {
+  readonly #worker: Worker
+  #isEnding = false
+
+  /** `onEnd`: called when the thread has ended, with the cause unless `end` was called. */
+  constructor(script: URL, data: BodyThreadData, heapBytesMax: number, onEnd: (cause: unknown) => void) {
+    this.#worker = new Worker(script, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytesMax / 2 ** 20) },
+    })
+    let cause: unknown = 'it ended by itself'
+    this.#worker.on('error', (error) => {
+      cause = error
+    })
+    this.#worker.on('exit', () => onEnd(this.#isEnding ? undefined : cause))
+    // A request that waits for a thread has a connection, which keeps the process alive.
+    this.#worker.unref()
+  }
+
+  ask<Name extends JobName>(job: Job<Name>): Promise<Jobs[Name]['output']> {
+    return new Promise((resolve, reject) => {
+      const onExit = () => reject(died())
+      this.#worker.once('exit', onExit)
+      this.#worker.once('message', (reply: Reply<Name>) => {
+        this.#worker.off('exit', onExit)
+        if ('error' in reply) reject(errorFrom(reply.error))
+        else resolve(reply.output)
+      })
+      this.#worker.postMessage(job)
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true
+    await this.#worker.terminate()
+  }
+}
+
+function died(): GatewayError {
+  return new GatewayError(
+    'internal',
+    'The thread that worked on this body has ended. Try again, or send a smaller body.',
+  )
+}
+
+function tooManyOfKey(waitingMax: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `${waitingMax} large bodies of this key wait to be read by this gateway process, as many as of one key may. Try again.`,
+    { retryAfterSeconds: 1 },
+  )
+}
+
+function tooMany(waitingMax: number): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    `${waitingMax} large bodies wait to be read by this gateway process, as many as may. Try again.`,
+    { retryAfterSeconds: 1 },
+  )
+}

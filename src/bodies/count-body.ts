@@ -1,0 +1,59 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { type Envelope, envelopeMark } from '../protocols/envelope.ts'
+import { clientSide } from '../protocols/index.ts'
+import type { Span } from '../protocols/json-scan.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { scanBody } from '../protocols/scan-facts.ts'
+import { estimateInputTokens } from './estimate.ts'
+import { withoutForeignReasoning } from './foreign-reasoning.ts'
+import type { ReadSettings } from './read-body.ts'
+import { type WireError, wireErrorOf } from './wire-error.ts'
+
+// What a large request to count tokens needs. A small one is parsed on the event loop.
+
+export interface CountInput {
+  bytes: Buffer
+  client: ProtocolName
+  /** Members that a whole request must have and a count does not need. */
+  complete: Json
+  /** Members that the endpoint reads. */
+  names: readonly string[]
+}
+
+export interface CountedBody {
+  /** Those of `names` that are there. */
+  members: Json
+  model: Span | undefined
+  /** Our own count of the tokens, or the reason why the body does not decode. */
+  estimate: { tokens: number } | { refused: WireError }
+  /** The body without the reasoning of other channels; undefined: it has none. */
+  own: { bytes: Uint8Array<ArrayBuffer>; model: Span | undefined; notes: TranslationNote[] } | undefined
+}
+
+/** Throws GatewayError `invalid_request` for a body that is no JSON object within the bounds. */
+export function countBody(
+  { bytes, client, complete, names }: CountInput,
+  { bounds, envelope }: Pick<ReadSettings, 'bounds'> & { envelope: Envelope },
+): CountedBody {
+  const { model } = scanBody(bytes, ['model'], bounds)
+  const value: unknown = JSON.parse(bytes.toString('utf8'))
+  const body = isRecord(value) ? value : {}
+  const members = Object.fromEntries(names.flatMap((name) => (name in body ? [[name, body[name]]] : [])))
+  let estimate: CountedBody['estimate']
+  try {
+    const decoded = clientSide(client).decodeRequest({ ...complete, ...body }, { envelope })
+    estimate = { tokens: estimateInputTokens(decoded) }
+  } catch (error) {
+    estimate = { refused: wireErrorOf(error) }
+  }
+  return { members, model, estimate, own: ownOf(bytes, body, bounds) }
+}
+
+function ownOf(bytes: Buffer, body: Json, bounds: ReadSettings['bounds']): CountedBody['own'] {
+  if (!bytes.includes(envelopeMark)) return undefined
+  const { json, notes } = withoutForeignReasoning(body)
+  if (notes.length === 0) return undefined
+  const own = Buffer.from(JSON.stringify(json))
+  return { bytes: new Uint8Array(own), model: scanBody(own, ['model'], bounds).model, notes }
+}

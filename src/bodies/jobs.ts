@@ -1,0 +1,123 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import type { Envelope } from '../protocols/envelope.ts'
+import { clientSide } from '../protocols/index.ts'
+import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import type { ClientTool } from '../protocols/tool-names.ts'
+import { boundedNotes } from './bounded-notes.ts'
+import { type CountedBody, type CountInput, countBody } from './count-body.ts'
+import { withoutForeignReasoning } from './foreign-reasoning.ts'
+import {
+  type BodyFormat,
+  capturedPart,
+  factsFrom,
+  type ReadInput,
+  type ReadResult,
+  type ReadSettings,
+  readLargeBody,
+} from './read-body.ts'
+import { type AskedAnswer, type TranslationTarget, translateRequest } from './translate-request.ts'
+import { type WireError, wireErrorOf } from './wire-error.ts'
+
+/** The work on large bodies that threads do: what goes in, and what comes out. */
+export interface Jobs {
+  read: { input: ReadInput; output: ReadResult }
+  translate: { input: TranslateInput; output: Translated }
+  /** Leave out the reasoning that other channels gave this client. */
+  own: { input: OwnInput; output: Own }
+  /** Count the tokens of a request that is not sent. */
+  count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: Counted }
+}
+
+export type JobName = keyof Jobs
+
+/** One job on its way to a thread. */
+export type Job<Name extends JobName = JobName> = {
+  [Each in Name]: { name: Each; input: Jobs[Each]['input'] }
+}[Name]
+
+export interface TranslateInput {
+  bytes: Buffer
+  client: ProtocolName
+  target: TranslationTarget
+  strict: boolean
+  maxOutputTokensDefault: number
+}
+
+export interface Translated {
+  bytes: Uint8Array<ArrayBuffer>
+  notes: TranslationNote[]
+  tools: ReadonlyMap<string, ClientTool>
+  asked: AskedAnswer
+}
+
+export interface OwnInput {
+  bytes: Buffer
+  format: BodyFormat
+}
+
+/** Undefined: there was nothing to leave out. */
+export type Own = { bytes: Uint8Array<ArrayBuffer>; facts: ReadResult; notes: TranslationNote[] } | undefined
+
+export interface Counted {
+  captured: ReadResult['captured']
+  /** Or the reason why the request is refused. */
+  counted: CountedBody | { refused: WireError }
+}
+
+/** The settings of the process that jobs need. */
+export interface JobSettings extends ReadSettings {
+  envelope: Envelope
+}
+
+export const jobs = {
+  read: (input: ReadInput, settings: JobSettings): ReadResult => readLargeBody(input, settings),
+
+  translate(input: TranslateInput, { envelope }: JobSettings): Translated {
+    const { bytes, client, target, strict, maxOutputTokensDefault } = input
+    const { body, notes, tools, asked } = translateRequest(
+      { client: clientSide(client), body: parsed(bytes), envelope, strict, maxOutputTokensDefault },
+      target,
+    )
+    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked }
+  },
+
+  own({ bytes, format }: OwnInput, settings: JobSettings): Own {
+    const { json, notes } = withoutForeignReasoning(parsed(bytes))
+    if (notes.length === 0) return undefined
+    const stripped = bytesOf(json)
+    const facts = readLargeBody(
+      { bytes: stripped, format, capture: 'none', token: undefined, fingerprintPath: undefined },
+      settings,
+    )
+    return { bytes: stripped, facts, notes: boundedNotes(notes) }
+  },
+
+  count(input: Jobs['count']['input'], settings: JobSettings): Counted {
+    const captured = capturedPart(input, settings.redaction)
+    try {
+      return { captured, counted: countBody(input, settings) }
+    } catch (error) {
+      return { captured, counted: { refused: wireErrorOf(error) } }
+    }
+  },
+}
+
+/** The body and its facts without foreign reasoning, as `own` found them. */
+export function ownBody({ bytes, facts }: Exclude<Own, undefined>): { body: Buffer; facts: RequestFacts } {
+  return { body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), facts: factsFrom(facts) }
+}
+
+/** Does not throw: an earlier scan has checked the JSON, but for long strings. */
+function parsed(bytes: Buffer): Json {
+  const value: unknown = JSON.parse(bytes.toString('utf8'))
+  return isRecord(value) ? value : {}
+}
+
+/** In memory of its own, which can move to another thread without a copy. */
+function bytesOf(json: Json): Buffer<ArrayBuffer> {
+  const text = JSON.stringify(json)
+  const bytes = Buffer.from(new ArrayBuffer(Buffer.byteLength(text)))
+  bytes.write(text)
+  return bytes
+}

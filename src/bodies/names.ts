@@ -1,0 +1,57 @@
+import { parseObject } from '../canonical/json.ts'
+import { tagList } from '../ledger/column.ts'
+import type { Span } from '../protocols/json-scan.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+
+/** The names that a client gives to its request in the body, as they stand there. */
+export interface Names {
+  endUser: string | undefined
+  session: string | undefined
+  tags: readonly string[]
+}
+
+export const noNames: Names = { endUser: undefined, session: undefined, tags: [] }
+
+/** The names in a body. `facts`: the facts about this body. */
+export function namesIn(body: Buffer, { endUser, session, metadata }: RequestFacts): Names {
+  const tags = metadata === undefined ? [] : tagsIn(body, metadata)
+  const user = textIn(body, endUser)
+  // The Messages format has one member for user and session.
+  if (user !== undefined && session?.start === endUser?.start) return { ...agentsUser(user), tags }
+  return { endUser: user, session: textIn(body, session), tags }
+}
+
+/** Undefined when the span is not a JSON string: the scan of a long body checks less than a parser. */
+function textIn(body: Buffer, span: Span | undefined): string | undefined {
+  if (span === undefined) return undefined
+  try {
+    return String(JSON.parse(body.toString('utf8', span.start, span.end)))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, since 2.1.78 JSON.
+ * https://github.com/coder/aibridge/pull/241, read 2026-11-22.
+ */
+function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
+  const [, user, session] = /^(user_.*)_session_([0-9a-f-]{36})$/.exec(userId) ?? []
+  if (user !== undefined) return { endUser: user, session }
+  const ids = userId.startsWith('{') ? parseObject(userId) : undefined
+  if (typeof ids?.session_id !== 'string') return { endUser: userId, session: undefined }
+  const known = [ids.account_uuid, ids.device_id].find((id) => typeof id === 'string' && id !== '')
+  return { endUser: known === undefined ? undefined : String(known), session: ids.session_id }
+}
+
+/** Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped. */
+const metadataBytesMax = 64 * 1024
+
+/** `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the vendor. */
+function tagsIn(body: Buffer, { start, end }: Span): string[] {
+  if (end - start > metadataBytesMax) return []
+  return Object.entries(parseObject(body.toString('utf8', start, end)) ?? {}).flatMap(([key, value]) => {
+    const tag = `${key}:${String(value)}`
+    return typeof value === 'string' && tag.length <= tagList.max ? [tag] : []
+  })
+}

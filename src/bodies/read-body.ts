@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { ImageRequest } from '../canonical/image.ts'
+import { name } from '../ledger/column.ts'
+import { envelopeMark } from '../protocols/envelope.ts'
+import { clientSide, imageClient, type PlainFormat, plainClient } from '../protocols/index.ts'
+import type { JsonBounds } from '../protocols/json-scan.ts'
+import { BodySpans } from '../protocols/patch-request.ts'
+import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import { type CaptureMode, type RedactOptions, redactBody } from '../redaction/redact.ts'
+import { type Names, namesIn, noNames } from './names.ts'
+import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
+
+// What a large body is read for, all in one go. A small body goes through the same functions, each when its result is needed.
+
+/** How to read the body of an endpoint. */
+export type BodyFormat =
+  | { kind: 'text'; protocol: ProtocolName }
+  | { kind: 'plain'; plain: PlainFormat }
+  | { kind: 'image' }
+
+export interface ReadInput {
+  bytes: Buffer
+  format: BodyFormat
+  capture: CaptureMode
+  /** The client's key, which no row may show. */
+  token: string | undefined
+  /** The path for the fingerprint; undefined: nobody needs a fingerprint. */
+  fingerprintPath: string | undefined
+}
+
+/** The settings of the process that reading needs. */
+export interface ReadSettings {
+  bounds: JsonBounds
+  redaction: Omit<RedactOptions, 'exact'>
+}
+
+export type ImageFacts = ImageRequest & { model: string }
+export type Facts = RequestFacts | ImageFacts
+
+export interface ReadResult {
+  /** The facts, or the reason why the request is refused. */
+  facts: { read: Facts } | { refused: WireError }
+  names: Names
+  /** The part of the body that the row keeps. */
+  captured: Uint8Array | null
+  /** Whether the body may hold reasoning in our envelopes. */
+  hasEnvelopes: boolean
+  fingerprint: Uint8Array | undefined
+}
+
+/** Read a body for all that its request will need. Does not throw for a bad body. */
+export function readLargeBody(
+  { bytes, format, capture, token, fingerprintPath: path }: ReadInput,
+  { bounds, redaction }: ReadSettings,
+): ReadResult {
+  const captured = capturedPart({ bytes, capture, token }, redaction)
+  const facts = factsOf(bytes, format, bounds)
+  return {
+    facts,
+    names: 'read' in facts && 'spans' in facts.read ? bounded(namesIn(bytes, facts.read)) : noNames,
+    captured,
+    hasEnvelopes: bytes.includes(envelopeMark),
+    fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
+  }
+}
+
+/** The part of a body that its row keeps. */
+export function capturedPart(
+  { bytes, capture, token }: Pick<ReadInput, 'bytes' | 'capture' | 'token'>,
+  redaction: ReadSettings['redaction'],
+): Uint8Array | null {
+  const exact = token === undefined ? [] : [token]
+  const captured = redactBody(bytes, capture, { ...redaction, exact })
+  // A copy: the next redaction overwrites the memory.
+  return captured === null ? null : Uint8Array.from(captured)
+}
+
+/** The hash by which a repeat of a request is recognised. */
+export function fingerprintOf(path: string, body: Buffer): Buffer {
+  return createHash('sha256').update(`${path}\n`).update(body).digest()
+}
+
+/** The facts that a thread has read, as `readRequest` would return them here. Throws what it threw. */
+export function factsFrom({ facts }: ReadResult): RequestFacts {
+  if ('refused' in facts) throw errorFrom(facts.refused)
+  const { read } = facts
+  if (!('spans' in read)) throw new Error('a thread has read an image request')
+  const { spans } = read
+  return { ...read, spans: isSpans(spans) ? BodySpans.from(spans) : undefined }
+}
+
+/** The same for an image request. */
+export function imageFactsFrom({ facts }: ReadResult): ImageFacts {
+  if ('refused' in facts) throw errorFrom(facts.refused)
+  if ('spans' in facts.read) throw new Error('a thread has read a text request')
+  return facts.read
+}
+
+function factsOf(bytes: Buffer, format: BodyFormat, bounds: JsonBounds): ReadResult['facts'] {
+  try {
+    return { read: readerOf(format)(bytes, bounds) }
+  } catch (error) {
+    return { refused: wireErrorOf(error) }
+  }
+}
+
+function readerOf(format: BodyFormat): (raw: Buffer, bounds: JsonBounds) => Facts {
+  switch (format.kind) {
+    case 'text':
+      return clientSide(format.protocol).readRequest
+    case 'plain':
+      return plainClient(format.plain).readRequest
+    case 'image':
+      return imageClient.readRequest
+  }
+}
+
+/** An object that crossed between threads has lost its class. */
+function isSpans(spans: unknown): spans is BodySpans {
+  return typeof spans === 'object' && spans !== null
+}
+
+/** A row keeps no more of a name, and a name may be as long as a body. */
+function bounded({ endUser, session, tags }: Names): Names {
+  return { endUser: endUser?.slice(0, name.max), session: session?.slice(0, name.max), tags }
+}

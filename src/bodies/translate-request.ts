@@ -1,0 +1,69 @@
+import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Json } from '../canonical/json.ts'
+import type { Envelope } from '../protocols/envelope.ts'
+import { upstreamSide } from '../protocols/index.ts'
+import type { AnswerContext, ClientSide, ProtocolName } from '../protocols/protocol.ts'
+import type { ToolNames } from '../protocols/tool-names.ts'
+
+/** What a translation reads, beside its target. */
+export interface TranslationInput {
+  client: ClientSide
+  /** The client's body, parsed. */
+  body: Json
+  envelope: Envelope
+  /** Refuse the request instead of dropping a field. */
+  strict: boolean
+  maxOutputTokensDefault: number
+}
+
+/** The format of a request for an upstream, and the upstream's name of the model. */
+export interface TranslationTarget {
+  protocol: ProtocolName
+  upstreamModel: string
+}
+
+export interface TranslatedRequest {
+  body: Json
+  notes: TranslationNote[]
+  /** The upstream's names of tools. */
+  tools: ToolNames
+  asked: AskedAnswer
+}
+
+/** The parts of a request that the writer of its answer needs. They are small where a large body is large. */
+export type AskedAnswer = Pick<AnswerContext, 'body' | 'request'>
+
+/**
+ * Translate a request into the format of a target.
+ * Throws GatewayError `invalid_request` or `unsupported_parameter`, which names the path in the client's request.
+ */
+export function translateRequest(input: TranslationInput, target: TranslationTarget): TranslatedRequest {
+  const { client, maxOutputTokensDefault } = input
+  const { upstreamModel } = target
+  const request = client.decodeRequest(input.body, { envelope: input.envelope })
+  const { body, notes, tools } = upstreamSide(target.protocol).encodeRequest(request, {
+    upstreamModel,
+    maxOutputTokensDefault,
+  })
+  if (input.strict) refuseLosses(notes)
+  return { body, notes, tools, asked: askedAnswer(client, input.body, request) }
+}
+
+export function askedAnswer(
+  client: ClientSide,
+  body: Json,
+  { reasoning }: Pick<ChatRequest, 'reasoning'>,
+): AskedAnswer {
+  return { body: client.answerSettings(body), request: { reasoning } }
+}
+
+function refuseLosses(notes: readonly TranslationNote[]): void {
+  const lost = notes.find((note) => note.action === 'dropped')
+  if (lost === undefined) return
+  throw new GatewayError(
+    'unsupported_parameter',
+    `${lost.path}: would be dropped (${lost.reason}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
+    { field: lost.path },
+  )
+}

@@ -1,0 +1,28 @@
+import type { Job, JobName, Jobs } from '../bodies/jobs.ts'
+import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
+
+/**
+ * Have a thread do a job on the large body of a request. Rejects as the job throws, and at once when the client leaves or the
+ * process must end.
+ */
+export async function inThread<Name extends JobName>(
+  { bodyThreads }: Gateway,
+  { identity, life }: Identified,
+  job: Job<Name>,
+): Promise<Jobs[Name]['output']> {
+  const running = bodyThreads.run<Name>(identity.keyId, job)
+  life.running = {
+    resume() {},
+    abort(reason) {
+      // A thread may still read the bytes: their memory must not be reused.
+      life.slabs.length = 0
+      running.abort(reason)
+    },
+  }
+  try {
+    return await running.done
+  } finally {
+    life.running = undefined
+  }
+}

@@ -1,0 +1,13 @@
+import { parentPort } from 'node:worker_threads'
+import type { Job } from '../../src/bodies/jobs.ts'
+
+// A thread for large bodies that does as the body says, for tests of the pool: `wait` waits until the test sets the first byte
+// of the body to 0, `die` ends the thread, and any other body is answered at once.
+
+parentPort?.on('message', (job: Job) => {
+  const words = Buffer.from(job.input.bytes).toString()
+  if (words.startsWith('die')) process.exit(1)
+  const { buffer, byteOffset } = job.input.bytes
+  if (words.startsWith('wait')) while (new Uint8Array(buffer)[byteOffset] !== 0);
+  parentPort?.postMessage({ output: undefined })
+})

@@ -11,6 +11,8 @@ const pieceBytes = 256 * 1024
 
 /** Statements in one message, among them COPYs, which get their inputs in order. */
 class CopyQuery extends Query {
+  /** How long pg waits for the end. */
+  query_timeout: number | undefined
   readonly #inputs: Buffer[]
 
   constructor(text: string, inputs: readonly Buffer[], onEnd: (error: Error | null | undefined) => void) {
@@ -40,6 +42,16 @@ export function runWithCopies(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const onEnd = (error: Error | null | undefined) => (error ? reject(error) : resolve())
-    client.query(new CopyQuery(statements.join('; '), inputs, onEnd))
+    const query = new CopyQuery(statements.join('; '), inputs, onEnd)
+    // Each COPY is a round trip more.
+    query.query_timeout = answerMsOf(client) * (1 + inputs.length)
+    client.query(query)
   })
+}
+
+/** The time that pg gives each query of this connection; 0: no bound. Its types leave the member out. */
+function answerMsOf(client: Client): number {
+  const parameters: unknown = 'connectionParameters' in client ? client.connectionParameters : undefined
+  if (typeof parameters !== 'object' || parameters === null || !('query_timeout' in parameters)) return 0
+  return Number(parameters.query_timeout) || 0
 }

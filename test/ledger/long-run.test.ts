@@ -187,7 +187,8 @@ async function happen(
       await tollgate.kill9()
       slot.tollgate = undefined
       slot.stoppedUntil = undefined
-      const flipped = own.map((directory) => flipBit(directory, random)).find((one) => one !== undefined)
+      const [directory] = random.shuffle(own)
+      const flipped = directory === undefined ? undefined : flipBit(directory, random)
       if (flipped === undefined) return 'kill -9'
       if (flipped.marker === undefined) excuses.unreadable += 1
       else excuses.flipped.add(flipped.marker)

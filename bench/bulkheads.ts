@@ -69,7 +69,7 @@ async function summaries(bed: Bed): Promise<void> {
   const statuses = new Map<number, number>()
   const ask = async () => {
     while (running) {
-      const answer = await fetch(`${tollgate.url}/v1/usage/summary?from=2000-01-01T00:00:00Z`, {
+      const answer = await fetch(`${tollgate.url}/v1/usage/summary`, {
         headers: { authorization: `Bearer ${asking}` },
       })
       await answer.arrayBuffer()

@@ -44,7 +44,10 @@ export async function startWire(serverUrl: string): Promise<Wire> {
   const listen = (port: number) =>
     new Promise<void>((listening, fail) => {
       server.once('error', fail)
-      server.listen(port, '127.0.0.1', listening)
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', fail)
+        listening()
+      })
     })
   await listen(0)
   const address = server.address()

@@ -48,6 +48,8 @@ const settings = {
   adminToken: z.string().min(16, 'must have 16 characters or more').optional(),
   /** Whether webhooks may go to loopback and private addresses. */
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
+  /** Whether answers name our channels to clients: `x-tollgate-channel` and `x-tollgate-route`. */
+  routingHeaders: oneOf(['hide', 'show']).default('hide'),
   /** A bucket for images. Absent: images are files below `dataDir`. */
   s3Bucket: z.string().optional(),
   /** The address of an S3 service other than Amazon's. */

@@ -233,6 +233,7 @@ export async function openContext(
     upstreams,
     routing,
     heldAnswers: heldAnswers(database, log),
+    showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.envelopeKey),
     redactionKey: keeper.redactionKey,

@@ -121,8 +121,10 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       method: 'GET',
       path: '/v1/images/webhook-secret',
       summary: "The secret that signs the webhooks of the caller's tenant",
+      description: 'A key with `usage_scope: key` is refused: the secret is that of all keys of the tenant.',
       answer: secretAnswer,
       async handle({ stage }) {
+        if (stage.identity.usageScope === 'key') throw secretRefused()
         return { body: { secret: webhookSecret(webhookKey, stage.identity.tenantId) } }
       },
     }),
@@ -138,6 +140,13 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
     )
   }
+}
+
+function secretRefused(): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    'The webhook secret signs the webhooks of all keys of this tenant, and this key may see only its own requests (usage_scope: key). Use a key of the tenant with usage_scope: tenant.',
+  )
 }
 
 async function follow(gateway: ImageGateway, received: Received, job: ImageJob): Promise<void> {

@@ -277,6 +277,8 @@ export const heldAnswers = pgTable(
     channel: text('channel').notNull(),
     /** A short hash of the channel's credential that holds it; NULL: not known. */
     credential: text('credential'),
+    /** The key that got it; NULL: a former release wrote the row, and it counts as the whole tenant's. */
+    keyId: uuid('key_id'),
     createdAt: moment('created_at').notNull(),
   },
   (t) => [

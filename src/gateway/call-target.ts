@@ -65,7 +65,7 @@ function callPrepared(
 ): Promise<CallResult> {
   const { row, life, id } = admitted
   row.sentAt ??= Date.now()
-  setRouteHeaders(admitted, target, modelCandidates)
+  setRouteHeaders(gateway, admitted, target, modelCandidates)
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
   return new Promise((done) => {
     const relay = new Relay({

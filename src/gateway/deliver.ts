@@ -67,7 +67,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
   const target = calls === 0 ? null : last.target
-  setRouteHeaders(admitted, target, undefined)
+  setRouteHeaders(gateway, admitted, target, undefined)
   await refuse(gateway, admitted, last.error, {
     target,
     metered: paid ? unknownMetered : nothingMetered,

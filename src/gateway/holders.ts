@@ -11,8 +11,8 @@ const idCharactersMax = 256
 const plainId = /^[\x21-\x7e]{1,256}$/
 
 /**
- * The planned candidates whose channel holds an earlier answer of this tenant, pinned to the credential that made it.
- * Throws `invalid_request` for an answer that the tenant never had here: another tenant's answer must look like none.
+ * The planned candidates whose channel holds an earlier answer, pinned to the credential that made it. Throws
+ * `invalid_request` for an answer that this key may not use: another tenant's answer must look like none.
  */
 export async function holdersOf(
   gateway: Gateway,
@@ -31,7 +31,10 @@ export async function holdersOf(
   )
 }
 
-/** The channel and credential that hold an answer of this tenant. Throws `unavailable` while Postgres is away. */
+/**
+ * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id. Throws `unavailable`
+ * while Postgres is away.
+ */
 export async function findHolder(
   gateway: Gateway,
   identity: Identity,
@@ -39,7 +42,8 @@ export async function findHolder(
 ): Promise<Holder | undefined> {
   if (!plainId.test(answerId)) return undefined
   try {
-    return await gateway.heldAnswers.find(identity.tenantId, answerId)
+    const holder = await gateway.heldAnswers.find(identity.tenantId, answerId)
+    return holder !== undefined && isShownTo(identity, holder) ? holder : undefined
   } catch (cause) {
     throw new GatewayError(
       'unavailable',
@@ -50,6 +54,11 @@ export async function findHolder(
       },
     )
   }
+}
+
+/** A key with `usage_scope: key` has only answers that it got itself. Another's must look like none. */
+function isShownTo({ usageScope, keyId }: Identity, holder: Holder): boolean {
+  return usageScope === 'tenant' || holder.keyId === null || holder.keyId === keyId
 }
 
 /** Remember which channel and credential hold an answer, so that a later request can continue or fetch it. */
@@ -64,5 +73,6 @@ export function rememberHolder(
   gateway.heldAnswers.remember(identity.tenantId, answerId, {
     channel: target.channel.name,
     credential: target.credential.name,
+    keyId: identity.keyId,
   })
 }

@@ -2,17 +2,23 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ModelCandidates } from '../routing/targets.ts'
 import type { Admitted } from '../stages/admit.ts'
+import type { Gateway } from '../stages/gateway.ts'
 
-/** Set the headers that name the channel and model of an answer. `serving`: the model, while an attempt is under way. */
+/**
+ * Set the headers that name the model of an answer and, where the operator shows them, its channels. `serving`: the model,
+ * while an attempt is under way.
+ */
 export function setRouteHeaders(
+  { showsRouting }: Pick<Gateway, 'showsRouting'>,
   { headers, request, row }: Admitted,
   target: Target | null,
   serving: ModelCandidates | undefined,
 ): void {
-  if (target === null) delete headers['x-tollgate-channel']
-  else headers['x-tollgate-channel'] = toVisibleAscii(target.channel.name)
   if (serving?.fallback === undefined) delete headers['x-tollgate-model']
   else headers['x-tollgate-model'] = toVisibleAscii(serving.fallback)
+  if (!showsRouting) return
+  if (target === null) delete headers['x-tollgate-channel']
+  else headers['x-tollgate-channel'] = toVisibleAscii(target.channel.name)
   if (request.headers['x-tollgate-route'] === 'true')
     headers['x-tollgate-route'] = routeHeader(row.attempts, serving !== undefined)
 }

@@ -7,6 +7,8 @@ export interface Holder {
   channel: string
   /** A short hash of the credential; null: any credential of the channel. */
   credential: string | null
+  /** The key that got the answer; null: a former release has written the row, which counts as the whole tenant's. */
+  keyId: string | null
 }
 
 export async function addHeldAnswer(
@@ -27,8 +29,11 @@ export async function findHolder(
   tenantId: string,
   answerId: string,
 ): Promise<Holder | undefined> {
-  const { channel, credential } = heldAnswers
-  const [row] = await db.select({ channel, credential }).from(heldAnswers).where(named(tenantId, answerId))
+  const { channel, credential, keyId } = heldAnswers
+  const [row] = await db
+    .select({ channel, credential, keyId })
+    .from(heldAnswers)
+    .where(named(tenantId, answerId))
   return row
 }
 

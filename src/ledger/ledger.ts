@@ -11,6 +11,7 @@ import { claimJournalDirectory } from './journal-directory.ts'
 import { type Cut, Ownership } from './ownership.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
+import { SharedRuns } from './shared-runs.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
 
 export interface LedgerOptions {
@@ -50,6 +51,9 @@ export interface LedgerHealth {
   lateCommits: number
 }
 
+/** Between two calls to all processes: each of them costs every process a notification, a shipment and an answer. */
+const callsApartMs = 50
+
 /**
  * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close` exactly once. A
  * journal file takes each record at once, and a thread ships the journal to Postgres.
@@ -65,8 +69,8 @@ export class Ledger {
   #waiting = new Map<number, () => void>()
   /** Undefined: DURABILITY=journal. */
   readonly #commits: Commits | undefined
-  /** Callers in one turn of the event loop share a ship. A later caller may have written more, and needs a new one. */
-  #shipping = new Map<'own' | 'everyone', Promise<boolean>>()
+  readonly #ownShips: SharedRuns
+  readonly #callsToAll: SharedRuns
   #postgresAway: string | undefined
   #trouble: string | undefined
   #adoption = noAdoption
@@ -131,6 +135,13 @@ export class Ledger {
       keepMs: options.bounds.journalKeepMs,
       keepBytesMax: options.bounds.journalKeepBytesMax,
     }
+    const { shipOnQueryMs } = bounds
+    this.#ownShips = new SharedRuns({ apartMs: 0, run: (since) => this.#ship('own', since) })
+    this.#callsToAll = new SharedRuns({
+      // A caller waits for the time between two calls at most for half of its patience.
+      apartMs: Math.min(callsApartMs, shipOnQueryMs / 2),
+      run: (since) => this.#ship('everyone', since),
+    })
     this.#worker = this.#startWorker()
   }
 
@@ -201,12 +212,15 @@ export class Ledger {
    * longer than `shipOnQueryMs`: the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
-    return this.#shipTogether('own')
+    return this.#ownShips.join()
   }
 
-  /** As `shipNow`, for the frames of all processes. A process that died makes only the first call resolve with false. */
+  /**
+   * As `shipNow`, for the frames of all processes. Calls begin `callsApartMs` apart, and callers in between share the next one. A
+   * process that died makes only the first call resolve with false.
+   */
   shipAll(): Promise<boolean> {
-    return this.#shipTogether('everyone')
+    return this.#callsToAll.join()
   }
 
   health(): LedgerHealth {
@@ -249,19 +263,11 @@ export class Ledger {
     return this.#journal.row(open, record)
   }
 
-  #shipTogether(scope: 'own' | 'everyone'): Promise<boolean> {
-    const shipping = this.#shipping.get(scope) ?? this.#ship(scope)
-    this.#shipping.set(scope, shipping)
-    return shipping
-  }
-
-  async #ship(scope: 'own' | 'everyone'): Promise<boolean> {
-    // The journal writes the frames of this turn when the turn ends.
-    await new Promise((resolve) => setImmediate(resolve))
-    this.#shipping.delete(scope)
+  #ship(scope: 'own' | 'everyone', since: number): Promise<boolean> {
     const token = this.#nextToken++
     return new Promise<boolean>((resolve) => {
-      const late = setTimeout(() => settle(false), this.#options.bounds.shipOnQueryMs)
+      const leftMs = since + this.#options.bounds.shipOnQueryMs - performance.now()
+      const late = setTimeout(() => settle(false), leftMs)
       const settle = (shipped: boolean) => {
         clearTimeout(late)
         this.#waiting.delete(token)

@@ -33,6 +33,8 @@ export interface Gateway {
   routing: Routing
   /** Finds the channel that holds an earlier answer. */
   heldAnswers: HeldAnswers
+  /** Whether answers name our channels to clients. */
+  showsRouting: boolean
   /** Carries reasoning signatures through clients that speak another format. */
   envelope: Envelope
   /** Features of a format that we never ask an upstream for, even when the client does. */

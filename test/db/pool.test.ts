@@ -272,7 +272,7 @@ test('typed queries are prepared once, and read money, times and bytes as raw st
     await db.insert(heldAnswers).values({ tenantId, answerId, channel: 'c', createdAt: new Date(1_000) })
   const find = (answerId: string) => db.select().from(heldAnswers).where(eq(heldAnswers.answerId, answerId))
   expect(await find('a')).toEqual([
-    { tenantId, answerId: 'a', channel: 'c', credential: null, createdAt: new Date(1_000) },
+    { tenantId, answerId: 'a', channel: 'c', credential: null, keyId: null, createdAt: new Date(1_000) },
   ])
   expect(await find('b')).toHaveLength(1)
   const prepared =

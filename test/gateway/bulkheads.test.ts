@@ -26,7 +26,7 @@ const held = (): Plan => ({
 
 beforeAll(async () => {
   bed = await startTestbed({
-    env: { IN_FLIGHT_MAX: '20', KEY_IN_FLIGHT_MAX: '8', SHIP_ON_QUERY_MS: '1' },
+    env: { IN_FLIGHT_MAX: '20', KEY_IN_FLIGHT_MAX: '8', SHIP_ON_QUERY_MS: '1', ROUTING_HEADERS: 'show' },
     yaml: (url) => `
 models: [ { id: slow }, { id: fast }, { id: both } ]
 channels:

@@ -62,6 +62,7 @@ export async function startRoutingBed(options: {
     BREAKER_OPEN_MS: String(openMs),
     BREAKER_OPEN_MS_MAX: String(openMs),
     CREDENTIAL_REST_MS: '60000',
+    ROUTING_HEADERS: 'show',
     ...options.env,
   }
   const bed = await startTestbed({ yaml, env })

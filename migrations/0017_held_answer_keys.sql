@@ -1,0 +1,1 @@
+ALTER TABLE "held_answers" ADD COLUMN "key_id" uuid;

@@ -1,0 +1,47 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+
+export interface SharedRunsOptions {
+  /** The least time between the beginnings of two runs. 0: one run in each turn of the event loop. */
+  apartMs: number
+  /** `since`: when the first of its callers came, a time of performance.now(). */
+  run(since: number): Promise<boolean>
+  /** Default: a timer. */
+  pause?(ms: number): Promise<unknown>
+}
+
+/**
+ * One run for all callers that come before it begins. A later caller may have written more, so it gets the next run, which
+ * begins `apartMs` after this one, however many callers there are.
+ */
+export class SharedRuns {
+  readonly #options: SharedRunsOptions
+  /** The run that has not begun. */
+  #next: Promise<boolean> | undefined
+  /** Resolves when the next run may begin. */
+  #gap: Promise<unknown> | undefined
+
+  constructor(options: SharedRunsOptions) {
+    this.#options = options
+  }
+
+  join(): Promise<boolean> {
+    this.#next ??= this.#begin()
+    return this.#next
+  }
+
+  async #begin(): Promise<boolean> {
+    const { apartMs, run, pause = unheldSleep } = this.#options
+    const since = performance.now()
+    await this.#gap
+    // The journal writes the frames of a turn when the turn ends.
+    await turn()
+    this.#next = undefined
+    this.#gap = apartMs === 0 ? undefined : pause(apartMs)
+    return await run(since)
+  }
+}
+
+/** It does not keep the process from ending. */
+function unheldSleep(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false })
+}

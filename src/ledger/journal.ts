@@ -68,7 +68,9 @@ export class Journal {
   readonly #files: SegmentFiles
   readonly #out = new TupleWriter(1024 * 1024)
   #turn: Turn | undefined
-  #isSyncScheduled = false
+  #syncTimer: NodeJS.Timeout | undefined
+  /** Sync again when the sync that runs has ended. */
+  #isSyncWanted = false
   #syncing: Promise<void> | undefined
   #awaitingSync: AwaitingSync[] = []
   /** Guaranteed frames that wait for the disk. */
@@ -315,26 +317,21 @@ export class Journal {
   }
 
   #scheduleSync(): void {
-    if (this.#isSyncScheduled) return
-    if (this.#isDiskAwaited) {
-      this.#isSyncScheduled = this.#syncing !== undefined
-      if (!this.#isSyncScheduled) void this.#sync()
-      return
-    }
-    this.#isSyncScheduled = true
-    setTimeout(() => {
-      this.#isSyncScheduled = this.#syncing !== undefined
-      if (!this.#isSyncScheduled) void this.#sync()
-    }, syncIntervalMs).unref()
+    if (this.#isDiskAwaited) this.#syncNext()
+    else this.#syncTimer ??= setTimeout(() => this.#syncNext(), syncIntervalMs).unref()
   }
 
   /** One sync runs at a time. Frames that come meanwhile get the next one. */
+  #syncNext(): void {
+    this.#syncTimer = undefined
+    this.#isSyncWanted = this.#syncing !== undefined
+    if (!this.#isSyncWanted) void this.#sync()
+  }
+
   #sync(): Promise<void> {
     this.#syncing ??= this.#syncAll().finally(() => {
       this.#syncing = undefined
-      if (!this.#isSyncScheduled) return
-      this.#isSyncScheduled = false
-      if (!this.#closed) void this.#sync()
+      if (this.#isSyncWanted && !this.#closed) this.#syncNext()
     })
     return this.#syncing
   }

@@ -67,7 +67,7 @@ export class Adopter {
     const adoption = this.#current
     await this.#alone(client, adoption.journal, async () => {
       if (await adoption.shipment.shipNext(client)) return
-      const orphans = await adoption.shipment.adopt(client)
+      const orphans = await adoption.shipment.adopt(client, adoption.silentMs)
       this.#options.onAdopted(adoption.journal.instance, orphans)
       markShipped(adoption.journal.directory)
       this.#failures.delete(adoption.journal.instance)
@@ -117,14 +117,18 @@ export class Adopter {
         if (found === undefined) unknown.push(instance)
         if (found?.isSilent !== true || !isSettled) continue
       }
-      const adoption = await this.#lock(client, journal)
+      const adoption = await this.#lock(client, journal, owner === 'elsewhere')
       if (adoption !== undefined) return adoption
     }
     if (unknown.length > 0) await noteFirstSeen(client, unknown)
     return undefined
   }
 
-  async #lock(client: Client, journal: FoundJournal): Promise<RunningAdoption | undefined> {
+  async #lock(
+    client: Client,
+    journal: FoundJournal,
+    isElsewhere: boolean,
+  ): Promise<RunningAdoption | undefined> {
     const locked = await client.query<{ ok: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
       [journal.instance],
@@ -142,7 +146,7 @@ export class Adopter {
       rmSync(join(directory, shippedMark), { force: true })
       const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
       await shipment.resume(client)
-      adoption = { journal, shipment }
+      adoption = { journal, shipment, silentMs: isElsewhere ? instanceDeadMs : undefined }
     })
     if (adoption === undefined) await unlock(client, journal.instance)
     return adoption
@@ -191,6 +195,8 @@ export class Adopter {
 interface RunningAdoption {
   journal: FoundJournal
   shipment: Shipment
+  /** Undefined: its machine says that the process is dead. */
+  silentMs: number | undefined
 }
 
 export const shippedMark = 'shipped'

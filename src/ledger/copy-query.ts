@@ -14,14 +14,22 @@ class CopyQuery extends Query {
   /** How long pg waits for the end. */
   query_timeout: number | undefined
   readonly #inputs: Buffer[]
+  readonly #onTrip: () => void
 
-  constructor(text: string, inputs: readonly Buffer[], onEnd: (error: Error | null | undefined) => void) {
+  constructor(
+    text: string,
+    inputs: readonly Buffer[],
+    onTrip: () => void,
+    onEnd: (error: Error | null | undefined) => void,
+  ) {
     super(text, onEnd)
     this.#inputs = [...inputs]
+    this.#onTrip = onTrip
   }
 
   /** pg calls it when Postgres has come to the next COPY. */
   handleCopyInResponse(connection: CopyConnection): void {
+    this.#onTrip()
     const input = this.#inputs.shift() ?? Buffer.alloc(0)
     for (let at = 0; at < input.length; at += pieceBytes) {
       connection.sendCopyFromChunk(input.subarray(at, at + pieceBytes))
@@ -40,11 +48,21 @@ export function runWithCopies(
   statements: readonly string[],
   inputs: readonly Buffer[],
 ): Promise<void> {
+  const answerMs = answerMsOf(client)
   return new Promise((resolve, reject) => {
-    const onEnd = (error: Error | null | undefined) => (error ? reject(error) : resolve())
-    const query = new CopyQuery(statements.join('; '), inputs, onEnd)
-    // Each COPY is a round trip more.
-    query.query_timeout = answerMsOf(client) * (1 + inputs.length)
+    let late: NodeJS.Timeout | undefined
+    const expectAnswer = () => {
+      clearTimeout(late)
+      if (answerMs > 0) late = setTimeout(() => reject(new Error('Query read timeout')), answerMs)
+    }
+    const query = new CopyQuery(statements.join('; '), inputs, expectAnswer, (error) => {
+      clearTimeout(late)
+      if (error) reject(error)
+      else resolve()
+    })
+    // The bound is for each round trip. That of pg is for all of them together.
+    query.query_timeout = answerMs * (1 + inputs.length)
+    expectAnswer()
     client.query(query)
   })
 }

@@ -96,8 +96,10 @@ export class Journal {
     return this.#files.bytes
   }
 
-  get progress(): SegmentFiles['progress'] {
-    return this.#files.progress
+  /** `written` also has what waits in memory for the disk, `kept`: Postgres does not have it. */
+  get progress(): SegmentFiles['progress'] & { kept: number } {
+    const { written, shipped } = this.#files.progress
+    return { written: written + this.#keptBytes, shipped, kept: this.#keptBytes }
   }
 
   /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */

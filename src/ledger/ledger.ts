@@ -105,6 +105,7 @@ export class Ledger {
             log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
         }),
       post: (message) => this.#post(message),
+      onBegin: () => this.#commits?.beginAnew(),
       onCut: options.onCut,
       onTrouble,
       log,
@@ -188,8 +189,11 @@ export class Ledger {
    */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
+    const { id } = this.instance
     await this.#ownership.close(open, record)
-    await this.#commits?.closed(open)
+    if (this.#commits === undefined) return
+    await this.#commits.closed(open)
+    await this.#ownership.requireOwn(open.id, id)
   }
 
   /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
@@ -340,7 +344,6 @@ export class Ledger {
         return
       case 'fenced':
         this.#ownership.begin(message.instanceId)
-        this.#commits?.beginAnew()
         return
       case 'carry':
         this.#ownership.carry(message.frames)

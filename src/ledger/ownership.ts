@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { GatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Fence } from './fence.ts'
@@ -35,6 +36,8 @@ export interface OwnershipOptions {
   /** Opens a journal in this directory. */
   journalIn(directory: string): Journal
   post(message: FromOwner): void
+  /** The journal is another one from now on. */
+  onBegin(): void
   onCut: Cut
   onTrouble(message: string | undefined): void
   log: Log
@@ -61,6 +64,8 @@ export class Ownership {
   #isDirectoryLost = false
   #late: LateFrames | undefined
   readonly #carrying: Promise<void>[] = []
+  /** Requests with a lower id may be orphaned: Postgres did not say in time. */
+  #doubtfulBefore = ''
 
   constructor(options: OwnershipOptions) {
     this.#options = options
@@ -73,7 +78,10 @@ export class Ownership {
       pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
       waitMs: options.waitMs,
       ask: (token) => options.post({ type: 'check', token }),
-      onUnanswered: (since) => options.onCut((id) => id < since, cut()),
+      onUnanswered: (since) => {
+        this.#doubtfulBefore = since
+        options.onCut((id) => id < since, cut())
+      },
     })
     this.#timer = setInterval(() => this.lookAtDirectory(), lookMs).unref()
   }
@@ -108,6 +116,15 @@ export class Ownership {
     return this.#closeInDoubt(open, record, doubt)
   }
 
+  /**
+   * After a wait for Postgres: rejects when another process may have recorded the request as orphaned since this process,
+   * as `instance`, wrote its end.
+   */
+  async requireOwn(requestId: string, instance: string): Promise<void> {
+    await this.#fence.doubtOf(requestId)
+    if (this.instance.id !== instance || requestId < this.#doubtfulBefore) throw cut()
+  }
+
   async #closeInDoubt(open: OpenRecord, record: CloseRecord, doubt: Promise<void> | undefined) {
     await doubt
     const succession = this.#succession
@@ -127,12 +144,14 @@ export class Ownership {
 
   /** Another process has adopted the journal. Go on as `instanceId`, which Postgres knows. */
   begin(instanceId: string): void {
-    let directory: string
+    let directory: string | undefined
     let journal: Journal
     try {
       directory = claimJournalDirectory(this.#options.root, instanceId)
       journal = this.#options.journalIn(directory)
     } catch (error) {
+      // The next try makes it anew.
+      if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
       this.#options.log.error({ error: String(error) }, 'a new journal cannot be begun; it is tried again')
       setTimeout(() => this.begin(instanceId), lookMs).unref()
       return
@@ -149,6 +168,7 @@ export class Ownership {
     this.#journal = journal
     this.#directory = directory
     this.instance.id = instanceId
+    this.#options.onBegin()
     this.#options.post({
       type: 'tail',
       directory,
@@ -166,9 +186,8 @@ export class Ownership {
     const succession = this.#succession
     if (succession === undefined) return
     this.#succession = undefined
-    // A frame that the disk refuses waits in memory, and stays in the former journal.
     void Promise.all(this.#carrying.splice(0)).then(
-      () => this.#options.post({ type: 'carried' }),
+      () => this.#postCarried(),
       () => {},
     )
     for (const id of orphaned) this.#orphaned.set(id, succession.before)
@@ -181,6 +200,12 @@ export class Ownership {
       { instance: this.instance.id, orphaned: orphaned.length },
       'this process goes on; its running requests that were recorded as orphaned are cut',
     )
+  }
+
+  /** Frames that the disk refuses wait in memory. Until it takes them, the former journal is the only place that has them. */
+  #postCarried(): void {
+    if (this.#journal.progress.kept > 0) setTimeout(() => this.#postCarried(), lookMs).unref()
+    else this.#options.post({ type: 'carried' })
   }
 
   confirm(token: number): void {

@@ -155,8 +155,10 @@ export class Shipment {
   /**
    * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned rows for the
    * open requests, releases the reservations, and marks the instance. Returns the number of orphaned rows.
+   *
+   * `silentMs`: only its heartbeat tells that the process is dead. Throws PositionError when it is heard of again.
    */
-  async adopt(client: Client): Promise<number> {
+  async adopt(client: Client, silentMs?: number): Promise<number> {
     const { open } = this.#journal.batches
     const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
@@ -165,6 +167,7 @@ export class Shipment {
     const orphans = [...open.values()].filter((_, i) => !existing.has(ids[i] ?? ''))
     await this.#copyOrphans(client, orphans)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
+    if (silentMs !== undefined) await this.#requireSilent(client, silentMs)
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
     return orphans.length
@@ -195,6 +198,16 @@ export class Shipment {
     await client.query('BEGIN')
     await this.#endInstance(client, 'closed')
     await client.query('COMMIT')
+  }
+
+  async #requireSilent(client: Client, silentMs: number): Promise<void> {
+    const { instanceId } = this.#options
+    const found = await client.query(
+      `SELECT FROM instances WHERE id = $1
+       AND (state <> 'live' OR heartbeat_at < now() - make_interval(secs => $2)) FOR UPDATE`,
+      [instanceId, silentMs / 1000],
+    )
+    if (found.rowCount !== 1) throw new PositionError(`process ${instanceId} is heard of again`)
   }
 
   async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {

@@ -18,7 +18,7 @@ import { endLost } from './lost.ts'
 import type { FromOwner } from './ownership.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { PositionError, Shipment } from './shipment.ts'
-import { endPredecessor, type Predecessor, Succession, setAsideLate } from './succession.ts'
+import { endPredecessor, type LateFrames, type Predecessor, Succession, setAsideLate } from './succession.ts'
 
 /**
  * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`: somebody waits
@@ -81,6 +81,7 @@ const calledMs = 3 * heartbeatMsMax
 /** Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way. */
 const graceMs = 500
 const sweepMs = 5_000
+const lateRetryMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
 /** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
 const answerMs = { least: 1_000, most: 300_000 }
@@ -133,11 +134,23 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
         if (predecessor !== undefined) predecessor.isCarried = true
         break
       case 'late':
-        setAsideLate(data.root, log, { ...message, bytes: Buffer.from(message.bytes) })
+        keepLate({ ...message, bytes: Buffer.from(message.bytes) })
         break
     }
     wake()
   })
+  /** A disk that is full must not end this thread. */
+  const keepLate = (frames: LateFrames) => {
+    try {
+      setAsideLate(data.root, log, frames)
+    } catch (error) {
+      log.error(
+        { requests: frames.requests, error: String(error) },
+        'late ends of requests cannot be set aside now; it is tried again',
+      )
+      setTimeout(() => keepLate(frames), lateRetryMs).unref()
+    }
+  }
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
@@ -242,11 +255,14 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
 
   async function succeed(client: Client, succeeding: Succession): Promise<void> {
     const orphaned = await succeeding.run(client)
+    const next = { ...data, instanceId: succeeding.instanceId }
+    const parts = partsOf(next)
+    await client.query(`SELECT set_config('application_name', $1, false)`, [sessionName(next.instanceId)])
     own.close()
     succession = undefined
     predecessor = { instanceId: data.instanceId, isCarried: false }
-    data = { ...data, instanceId: succeeding.instanceId }
-    ;({ own, adopter, calls } = partsOf(data))
+    data = next
+    ;({ own, adopter, calls } = parts)
     checks = []
     post({ type: 'decided', orphaned })
   }

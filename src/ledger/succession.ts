@@ -99,6 +99,8 @@ export class Succession {
 
   async #carryNext(client: Client, segment: Tail['segments'][number]): Promise<boolean> {
     const { at: from } = this.#position
+    // A long journal must not make others take this process for dead again.
+    await client.query('UPDATE instances SET heartbeat_at = now() WHERE id = $1', [this.#instanceId])
     const bytes = this.#read(segment, from)
     const frames = framesIn(bytes)
     const found = await outcomesOf(
@@ -107,23 +109,25 @@ export class Succession {
     )
     const carried = new TupleWriter(1024)
     const aside = new TupleWriter(1024)
+    const begun = new Map<string, Half>()
+    const ended: string[] = []
     let requests = 0
     for (const { id, at, end, half } of frames) {
       const outcome = found.get(id)
       if (outcome === undefined) carried.copy(bytes, at, end)
       if (half !== undefined) {
-        this.#running.set(id, { bytes: Buffer.from(half) })
+        begun.set(id, { bytes: Buffer.from(half) })
         continue
       }
-      const opened = this.#running.get(id)
-      this.#running.delete(id)
+      ended.push(id)
       if (outcome !== 'orphaned') continue
+      const opened = begun.get(id) ?? this.#running.get(id)
       if (opened !== undefined) writeBareOpenFrame(aside, opened.bytes)
       aside.copy(bytes, at, end)
       requests += 1
     }
-    this.#carry(carried.written)
     const { root, instanceId, log } = this.#options
+    // First what may fail, and may be repeated.
     if (requests > 0)
       setAsideLate(root, log, {
         instance: instanceId,
@@ -132,6 +136,9 @@ export class Succession {
         bytes: aside.written,
         requests,
       })
+    this.#carry(carried.written)
+    for (const [id, half] of begun) this.#running.set(id, half)
+    for (const id of ended) this.#running.delete(id)
     const last = frames.at(-1)
     // Bytes that are no frame: the adopter has set them aside, or a write was torn.
     const next = last?.end ?? findFrame(bytes, 1)

@@ -15,6 +15,11 @@ DECLARE
     SELECT s.id FROM silent s WHERE pg_try_advisory_xact_lock(hashtextextended(s.id::text, 7))
   );
 BEGIN
+  -- A process that was adopted may have reserved money before it knew. None of these requests can run any longer.
+  PERFORM release_reservations(stale) FROM (
+    SELECT array_agg(v.request_id) AS stale FROM reservations v JOIN instances i ON i.id = v.instance_id
+    WHERE i.state <> 'live' AND v.created_at < heard_of
+  ) AS s WHERE stale IS NOT NULL;
   IF lost = '{}' THEN RETURN; END IF;
   PERFORM release_instances(lost);
   PERFORM 1 FROM instances i WHERE i.id = ANY (lost) ORDER BY i.id FOR UPDATE;

@@ -289,6 +289,7 @@ function brokenDataDir(): string {
 
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-image-answers-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  // A look of the storage may write there at this moment.
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }))
   return directory
 }

@@ -4,7 +4,9 @@ CREATE OR REPLACE FUNCTION requeue_image_job(job uuid, held_fence integer, delay
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE image_jobs
-  SET runs = runs - waited::integer, state = 'queued', not_before = clock_timestamp() + delay_ms * interval '1 ms', leased_until = NULL, channel_id = NULL,
+  SET runs = runs - waited::integer, state = 'queued',
+    -- The column has milliseconds: rounded up, a job without a delay would be early for a part of one.
+    not_before = date_trunc('milliseconds', clock_timestamp()) + delay_ms * interval '1 ms', leased_until = NULL, channel_id = NULL,
     attempts = made_attempts, enqueued_at = clock_timestamp()
   WHERE id = job AND fence = held_fence AND state = 'running' AND NOT cancel_requested;
   IF NOT FOUND THEN RETURN false; END IF;

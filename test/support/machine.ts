@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { namespaces } from './on-host.ts'
 import { filesThatLoad, type Source } from './sources.ts'
 
 /** Something that not every machine has, and the test files that need it. */
@@ -38,6 +39,12 @@ function extras(): Extra[] {
       get: 'apt-get install util-linux',
       isHere: runs('prlimit', '--version'),
       files: /[/-]open-files\.test\.ts$/,
+    },
+    {
+      name: 'the right to give a process a host name of its own',
+      get: 'run the tests on Linux as root, or where users may make namespaces',
+      isHere: runs('unshare', ...namespaces, 'hostname', 'a-host'),
+      files: /[/-]hosts\.test\.ts$/,
     },
     {
       name: 'bash or curl',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { repository } from './former-release.ts'
+import { onHost } from './on-host.ts'
 import { until } from './until.ts'
 
 /** A real Tollgate in a process of its own. */
@@ -98,12 +99,6 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
       await exited
     },
   }
-}
-
-/** The command that runs its arguments on another host. It becomes them, so that the pid and signals are theirs. */
-function onHost(name: string): string[] {
-  const namespaces = process.getuid?.() === 0 ? ['--uts'] : ['--uts', '--map-root-user']
-  return ['unshare', ...namespaces, 'sh', '-c', 'hostname "$0" && exec "$@"', name]
 }
 
 const running = new Set<ChildProcess>()

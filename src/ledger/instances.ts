@@ -83,8 +83,8 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
 }
 
 /**
- * Renew the heartbeat. Answers the state: any but `live` means that another process has taken this one for dead, and has
- * recorded its running requests as orphaned. Where it only released what this one held, this one is live again.
+ * Renew the heartbeat. Answers the state. `live`: go on, also when another process has released what this one held. Any other:
+ * another process has recorded the running requests of this one as orphaned.
  */
 export async function sendHeartbeat(client: Client, registrant: Registrant): Promise<InstanceState> {
   const [id, host, pid, openColumns] = registration(registrant)

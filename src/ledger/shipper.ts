@@ -197,18 +197,14 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       connectionTimeoutMillis: 5_000,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
-      // A process that is paused in the middle of a transaction must not keep its locks.
-      idle_in_transaction_session_timeout: Math.ceil(data.instanceDeadMs / 2),
+      // A process that stands still in the middle of a transaction must not keep its locks.
+      idle_in_transaction_session_timeout: queryTimeoutLeastMs,
       application_name: sessionName(data.instanceId),
     })
     // A lost connection also fails the running query, whose error is handled below.
     client.on('error', () => {})
     try {
       await client.connect()
-      // Of a process that stands still in a transaction, whose locks keep others waiting.
-      await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, false)`, [
-        String(queryTimeoutLeastMs),
-      ])
       if (lostBackend !== undefined) await endBackend(client, lostBackend)
       lostBackend = await backendOf(client)
       if (succession !== undefined) await succeed(client, succession)

@@ -196,7 +196,11 @@ describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
     for (const { name, call } of promised) {
       if (name === 'an unknown key' || name === 'a wrong path') continue
       const { path, ...options } = call
-      const answer = await bed.call(path, options)
+      let answer = await bed.call(path, options)
+      // The claim of a refused request may reach Postgres late. Its release is tried at most two seconds apart.
+      const until = performance.now() + 5_000
+      while (answer.status === 409 && name.includes('Idempotency-Key') && performance.now() < until)
+        answer = await bed.call(path, options)
       const isOther = name.endsWith('of another')
       expect(
         isOther ? answer.status >= 400 && answer.status < 500 : answer.status < 300,

@@ -19,6 +19,7 @@ export interface Route {
 /** A function answers without the body. It throws Refusal. */
 export type Action =
   | 'answer'
+  | 'complete'
   | 'images'
   | 'count-messages'
   | 'count-responses'
@@ -38,6 +39,8 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
     switch (path) {
       case '/v1/chat/completions':
         return route(chat, 'answer')
+      case '/v1/completions':
+        return route(chat, 'complete')
       case '/v1/responses':
         return route(responses(held), 'answer')
       case '/v1/responses/input_tokens':
@@ -66,7 +69,7 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
 }
 
 const paths =
-  'POST /v1/chat/completions, /v1/responses, /v1/images/generations, /v1/messages and /v1beta/models/{model}:generateContent or :streamGenerateContent'
+  'POST /v1/chat/completions, /v1/completions, /v1/responses, /v1/images/generations, /v1/messages and /v1beta/models/{model}:generateContent or :streamGenerateContent'
 
 function dialectOf(path: string, held: HeldResponses): Dialect {
   if (path.startsWith('/v1beta/')) return gemini

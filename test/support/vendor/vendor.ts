@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 import { answersTo } from './answer.ts'
 import { Refusal } from './check.ts'
+import { writeCompletion } from './completion.ts'
 import type { Head } from './dialect.ts'
 import { readWish } from './images/read.ts'
 import { streamImages, writeImages } from './images/write.ts'
@@ -63,6 +64,7 @@ async function serve(
     if (!wish.stream) return sendJson(response, 200, await writeImages(wish, createdAtSeconds))
     return sendStream(response, streamImages(wish, createdAtSeconds), hash, tokenDelayMs)
   }
+  if (action === 'complete') return sendJson(response, 200, writeCompletion(body, hash, createdAtSeconds))
   const question = dialect.read({
     body,
     headers: request.headers,

@@ -35,6 +35,7 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
   if (body.tool_choice === 'required' && tools.length === 0) {
     refuse("Tool choice 'required' must be specified with 'tools' parameter.", 'tool_choice')
   }
+  const isUser = ({ role }: Json) => role === 'user'
   const isResult = ({ type }: Json) => type === 'function_call_output' || type === 'custom_tool_call_output'
   const trailing = items.findLastIndex((item) => !isResult(item))
   const reasoning = isRecord(body.reasoning) ? body.reasoning : {}
@@ -42,7 +43,8 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
     model,
     stream: body.stream === true,
     choices: 1,
-    text: wordsOf(items.findLast((item) => item.role === 'user')?.content),
+    text: wordsOf(items.findLast(isUser)?.content),
+    ...(isAbsent(body.previous_response_id) ? {} : { heldText: wordsOf(items.find(isUser)?.content) }),
     results: items.slice(trailing + 1).map((item) => wordsOf(item.output)),
     turns: items.length,
     tools,

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { startFaultyGateway } from '../support/faulty-gateway.ts'
-import { notOk, verifyReport } from '../support/run-verify.ts'
+import { notOk, runVerify, verifyReport } from '../support/run-verify.ts'
+import { terminalPicture } from '../support/terminal-picture.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
@@ -124,6 +126,23 @@ describe('verify', () => {
     expect(list).toMatchObject({ name: 'model list', verdict: 'ok' })
     expect(log).toMatchObject({ name: 'usage log', verdict: 'ok' })
   })
+})
+
+test('docs/verify.svg shows what a run prints; `npm test -- test/verify/gateway.test.ts -u` draws it anew', async () => {
+  const columns = 118
+  const { stdout } = await runVerify(['--base', base, '--model', 'via-messages', '--only', 'chat'], {
+    terminal: { columns },
+  })
+  const steady = stdout
+    .replace(base, 'http://127.0.0.1:8787/v1')
+    .replace(/calls in [\d.]+ s/, 'calls in 0.3 s')
+  const command = '$ npm run verify -- --base http://127.0.0.1:8787/v1 --model via-messages --only chat'
+  const picture = terminalPicture(
+    `${command}\n${steady}`,
+    columns,
+    'What verify prints for chats that a channel of the Messages format answers',
+  )
+  await expect(picture).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/verify.svg'))
 })
 
 describe('the command', () => {

@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { verdicts } from '../../src/verify/format.ts'
+import { usage } from '../../src/verify/options.ts'
+import { report } from '../../src/verify/report.ts'
 import { runVerify } from '../support/run-verify.ts'
 
 const url = 'http://127.0.0.1:9/v1'
@@ -38,6 +43,22 @@ test('--help names every option and every exit code', async () => {
   for (const option of ['base', 'model', 'key-env', 'only', 'image-model', 'timeout', 'json', 'help'])
     expect(stdout).toContain(`--${option} `)
   expect(stdout).toContain('Exit code: 0 ')
+})
+
+describe('docs/reference/verify.md', () => {
+  const document = readFileSync(join(import.meta.dirname, '../../docs/reference/verify.md'), 'utf8')
+  const firstCells = [...document.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, cell = '']) => cell)
+
+  test('has every option once and no other', () => {
+    const options = [...usage.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = '']) => name)
+    const documented = firstCells.flatMap((cell) => /^--[a-z-]+/.exec(cell) ?? [])
+    expect([...documented, '--help'].sort()).toEqual(options.sort())
+  })
+
+  test('has every verdict and every member of the JSON', () => {
+    const words = firstCells.filter((cell) => !cell.startsWith('--'))
+    expect(words).toEqual([...verdicts, ...Object.keys(report.shape)])
+  })
 })
 
 test('an address that nobody answers at is exit code 2, and says so', async () => {

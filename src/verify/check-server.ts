@@ -29,6 +29,10 @@ export async function checkModels(
     throw new Unreachable(
       `${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`,
     )
+  if (status >= 300 && status < 400) {
+    const location = received.headers.get('location') ?? 'another address'
+    throw new Unreachable(`${base} redirects to ${caller.shown(location)}: give --base that address.`)
+  }
   if (status !== 200) return { verdict: 'refused', detail: saidIn(caller, received) }
   try {
     const { data } = shaped(list, jsonOf(text), 'the list')

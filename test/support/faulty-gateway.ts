@@ -7,7 +7,7 @@ export interface Fault {
   /** The body that goes upstream in place of the client's. */
   request?(body: Json): Json
   /** The answer in place of the upstream's. `cut`: the connection breaks behind this text. `hang`: it never ends. */
-  answer?(answer: GivenAnswer, request: { body: Json; headers: Record<string, unknown> }): GivenAnswer
+  answer?(answer: GivenAnswer, request: { path: string; body: Json }): GivenAnswer
 }
 
 export interface GivenAnswer {
@@ -46,7 +46,7 @@ async function pass(upstream: string, fault: Fault, request: IncomingMessage): P
   for await (const chunk of request) chunks.push(chunk)
   const sent: unknown = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString())
   const body = isRecord(sent) ? sent : {}
-  const { method = 'GET', url = '', headers } = request
+  const { method = 'GET', url = '' } = request
   const answer = await fetch(`${upstream}${url}`, {
     method,
     headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
@@ -57,5 +57,5 @@ async function pass(upstream: string, fault: Fault, request: IncomingMessage): P
     type: answer.headers.get('content-type') ?? '',
     text: await answer.text(),
   }
-  return fault.answer?.(given, { body, headers }) ?? given
+  return fault.answer?.(given, { path: url, body }) ?? given
 }

@@ -89,6 +89,17 @@ const cases: Record<string, Case> = {
     found: broken('tools in stream', 'parallel tools in stream'),
     code: 1,
   },
+  'begins a Responses item before the one before it is done': {
+    only: 'responses',
+    fault: {
+      answer: ofStreams((answer) => ({
+        ...answer,
+        text: answer.text.replace(/event: response.output_item.done\ndata: [^\n]*\n\n/, ''),
+      })),
+    },
+    found: broken('parallel tools in stream'),
+    code: 1,
+  },
   'does not stream': {
     only: 'chat',
     fault: { request: without('stream', 'stream_options') },
@@ -175,6 +186,34 @@ const cases: Record<string, Case> = {
     },
     found: broken('max_completion_tokens', 'max_tokens'),
     code: 1,
+  },
+  'wants the members of its own call back in the second turn': {
+    only: 'chat',
+    fault: {
+      request: (body) => {
+        const text = JSON.stringify(body)
+        if (text.includes('"role":"tool"') && !text.includes('a-signature'))
+          return { ...body, messages: 'No signature' }
+        return JSON.parse(text.replaceAll('"extra_content":"a-signature",', ''))
+      },
+      answer: (answer) => ({
+        ...answer,
+        text: answer.text.replaceAll('"type":"function"', '"extra_content":"a-signature","type":"function"'),
+      }),
+    },
+    found: [],
+    code: 0,
+  },
+  'refuses the older way to ask for reasoning': {
+    only: 'messages',
+    fault: {
+      request: (body) =>
+        JSON.stringify(body).includes('budget_tokens')
+          ? { ...body, messages: 'Use adaptive thinking' }
+          : body,
+    },
+    found: [],
+    code: 0,
   },
   'fails with a page of HTML': {
     only: 'chat',
@@ -273,6 +312,44 @@ describe('a gateway that', () => {
       expect(checks.find(({ name }) => name === 'top_p')).toMatchObject({ verdict: 'ok', calls: 3 })
       expect(checks.find(({ name }) => name === 'seed')).toMatchObject({ verdict: 'unknown', calls: 4 })
       expect(report.calls).toBeLessThanOrEqual(report.calls_max)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  test('redirects is exit code 2, and says where to', async () => {
+    const gateway = await startFaultyGateway(vendor.url, {
+      answer: (answer) => ({ ...answer, status: 308, headers: { location: 'https://example.com/v1' } }),
+    })
+    try {
+      const { code, stderr } = await runVerify(['--base', gateway.url, '--model', 'vendor'])
+      expect(code).toBe(2)
+      expect(stderr).toContain('redirects to https://example.com/v1: give --base that address.')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  test.each([
+    [15, 'ok', 0],
+    [16, 'broken', 1],
+  ] as const)('has %d tokens in its usage log is %s when the answer has 15', async (input, verdict, code) => {
+    const row = {
+      id: 'a-request',
+      outcome: 'succeeded',
+      tokens: { input, cache_read: 0, cache_write: 0, output: 21, reasoning: 0 },
+      cost_nano_usd: null,
+    }
+    const gateway = await startFaultyGateway(vendor.url, {
+      answer: (answer, { path }) =>
+        path === '/v1/usage/requests/a-request'
+          ? { status: 200, type: 'application/json', text: JSON.stringify(row) }
+          : { ...answer, headers: { 'x-request-id': 'a-request' } },
+    })
+    try {
+      const report = await verifyReport(['--base', gateway.url, '--model', 'vendor', '--only', 'chat'])
+      expect(report.sections[0]?.checks[1]).toMatchObject({ name: 'usage log', verdict })
+      expect(report.exit_code).toBe(code)
     } finally {
       await gateway.close()
     }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => vendor.close())
 
-test('the strict vendor has all musts, and is refused and unknown only what it lacks', async () => {
+test('the strict vendor has all musts, and all else but what it lacks', async () => {
   const report = await verifyReport(args)
   expect(notOk(report)).toEqual([
     'Service: model list: refused',
@@ -47,6 +47,20 @@ test('--only asks one format, and says at the start how many calls it makes at m
   expect(stdout).not.toContain('Chat completions')
   expect(stdout).toContain('All musts (*) are ok, and nothing is broken.')
   expect(stderr).toMatch(/^1\/\d+ Service: model list: refused\n/)
+})
+
+test('--image-model makes one image, and counts its call', async () => {
+  const plain = await verifyReport([...args, '--only', 'chat'])
+  const report = await verifyReport([...args, '--only', 'chat', '--image-model', 'gpt-image-1'])
+  expect(report.sections[0]?.checks[2]).toMatchObject({ name: 'image generation', verdict: 'ok', calls: 1 })
+  expect(report.calls).toBe(plain.calls + 1)
+  expect(report.calls_max).toBe(plain.calls_max + 1)
+})
+
+test('a short key, for a server that has none, is not looked for in texts', async () => {
+  const { stdout } = await runVerify([...args, '--only', 'chat'], { env: { TOLLGATE_KEY: 'ok' } })
+  expect(stdout).toContain('✓ temperature                   ok        accepted')
+  expect(stdout).toContain('tokens in')
 })
 
 test('without a path --base means /v1', async () => {

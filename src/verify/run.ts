@@ -21,13 +21,6 @@ export interface Watcher {
   ended(section: Section): void
 }
 
-/** The most calls that a run makes. */
-function callsMaxOf({ formats: ids, imageModel }: Options): number {
-  const checks = ids.flatMap((id) => formats[id].checks)
-  const service = 3 + (imageModel === undefined ? 0 : 1)
-  return service + checks.length + checks.filter(({ instead }) => instead !== undefined).length + waitsMax
-}
-
 /**
  * Makes all checks, one after the other: the model list, one simple request, the usage log, then the rest. The signal ends
  * it early, and the report has what is known by then. Throws Unreachable.
@@ -51,16 +44,20 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
     return line
   }
 
+  const ended = new Set<Section>()
+  const end = (section: Section) => {
+    if (!ended.has(section)) watcher.ended(section)
+    ended.add(section)
+  }
+
   /** Once in a run: after the first simple request that was answered. */
-  let isServiceOpen = true
   const endService = async (known: Known, requestId: string | undefined) => {
-    if (!isServiceOpen) return
-    isServiceOpen = false
+    if (ended.has(service)) return
     await add(service, 'usage log', false, () => checkUsageLog(caller, key, known, requestId))
     const { imageModel } = options
     if (imageModel !== undefined)
       await add(service, 'image generation', false, () => checkImage(caller, key, imageModel))
-    watcher.ended(service)
+    end(service)
   }
 
   const checkFormat = async (format: Format) => {
@@ -77,17 +74,17 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
       if (verdict === 'refused' || verdict === 'unknown') break
       if (answers.length > 0) await endService(known, answers[0]?.requestId)
     }
-    watcher.ended(section)
+    end(section)
   }
 
-  watcher.starts(callsMax, 2 + options.formats.reduce((sum, id) => sum + formats[id].checks.length, 0))
+  watcher.starts(callsMax, checksOf(options).length + serviceChecksOf(options))
   try {
     await add(service, 'model list', false, () => checkModels(caller, options))
     for (const id of options.formats) await checkFormat(formats[id])
     await endService(new Map(), undefined)
   } catch (error) {
     if (!signal.aborted) throw error
-    for (const section of isServiceOpen ? sections : sections.slice(-1)) watcher.ended(section)
+    for (const section of sections) end(section)
   }
   return {
     version: 1,
@@ -101,6 +98,22 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
     sections,
     exit_code: exitCodeOf(sections, signal.aborted, options.areNamed),
   }
+}
+
+/** The most calls that a run makes. The model list may need a second one, as a check may that has another way to ask. */
+function callsMaxOf(options: Options): number {
+  const checks = checksOf(options)
+  const others = checks.filter(({ instead }) => instead !== undefined)
+  return serviceChecksOf(options) + 1 + checks.length + others.length + waitsMax
+}
+
+function checksOf({ formats: ids }: Options): Check[] {
+  return ids.flatMap((id) => formats[id].checks)
+}
+
+/** Model list, usage log, and the image. */
+function serviceChecksOf({ imageModel }: Options): number {
+  return imageModel === undefined ? 2 : 3
 }
 
 /** Asks, and judges the answer. An answer goes to `known` and `answers`. */

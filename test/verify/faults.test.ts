@@ -317,6 +317,29 @@ describe('a gateway that', () => {
     }
   })
 
+  test('hangs when Ctrl-C comes has each table printed once', async () => {
+    const gateway = await startFaultyGateway(vendor.url, {
+      answer: (answer, { body }) => {
+        if ('input' in body) return { ...answer, text: '{', ending: 'hang' }
+        return 'messages' in body ? { status: 404, type: 'text/plain', text: 'Not Found' } : answer
+      },
+    })
+    const stopper = new AbortController()
+    try {
+      const { code, stdout } = await runVerify(['--base', gateway.url, '--model', 'vendor'], {
+        signal: stopper.signal,
+        onOutput: (text) => {
+          if (text.startsWith('\nChat completions  not served')) setImmediate(() => stopper.abort())
+        },
+      })
+      expect(code).toBe(130)
+      for (const title of ['Service', 'Chat completions  not served'])
+        expect(stdout.split(`\n${title}`)).toHaveLength(2)
+    } finally {
+      await gateway.close()
+    }
+  })
+
   test('redirects is exit code 2, and says where to', async () => {
     const gateway = await startFaultyGateway(vendor.url, {
       answer: (answer) => ({ ...answer, status: 308, headers: { location: 'https://example.com/v1' } }),

@@ -38,7 +38,10 @@ export function isThought(text: string): boolean {
 }
 
 function answerTo(question: Question, index: number): Answer {
-  const thought = question.thinks ? inWords(`${thoughtStart} It was told: "${shorten(question.text)}"`) : []
+  // As with the real vendors, the bound holds for the thought and the text together.
+  const thought = question.thinks
+    ? inWords(`${thoughtStart} It was told: "${shorten(question.text)}"`).slice(0, question.tokensMax)
+    : []
   const calls = callsFor(question, index)
   if (calls.length > 0) {
     const tokens = calls.reduce((sum, call) => sum + 1 + call.pieces.length, 0)
@@ -46,8 +49,9 @@ function answerTo(question: Question, index: number): Answer {
   }
   const { text, stopSequence } = cutAtStop(textFor(question), question.stop)
   const pieces = inWords(text)
-  const isCut = pieces.length > question.tokensMax
-  const kept = isCut ? pieces.slice(0, question.tokensMax) : pieces
+  const tokensLeft = question.tokensMax - thought.length
+  const isCut = pieces.length > tokensLeft
+  const kept = isCut ? pieces.slice(0, tokensLeft) : pieces
   return {
     thought,
     pieces: kept,
@@ -58,7 +62,7 @@ function answerTo(question: Question, index: number): Answer {
   }
 }
 
-function textFor({ format, results, text, thoughtsKnown }: Question): string {
+function textFor({ format, heldText, results, text, thoughtsKnown }: Question): string {
   if (format.type === 'schema') return JSON.stringify(sampleOf(format.schema))
   const label = 'This is the strict vendor of these tests; no model is behind it.'
   const reply =
@@ -66,7 +70,10 @@ function textFor({ format, results, text, thoughtsKnown }: Question): string {
       ? `The tools answered: ${results.map(shorten).join('; ')}`
       : `You said: "${shorten(text)}"`
   const memory = thoughtsKnown === 0 ? '' : ` It knows ${thoughtsKnown} of its thoughts again.`
-  return format.type === 'object' ? JSON.stringify({ note: label, reply }) : `${label} ${reply}${memory}`
+  const before = heldText === undefined ? '' : `Before you said: "${shorten(heldText)}". `
+  return format.type === 'object'
+    ? JSON.stringify({ note: label, reply })
+    : `${before}${label} ${reply}${memory}`
 }
 
 /** The vendor calls tools that the choice demands or the user's last text names; never right after a tool result. */

@@ -24,7 +24,6 @@ describe('the strict vendor’s Messages, called by the official SDK', () => {
       {
         type: 'text',
         text: 'This is the strict vendor of these tests; no model is behind it. You said: "hello there"',
-        citations: null,
       },
     ])
     expect(whole).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null, role: 'assistant' })

@@ -6,6 +6,8 @@ export interface Question {
   choices: number
   /** The user's last text, with a description in place of each medium. */
   text: string
+  /** The user's text in the answer that this request continues by its id. */
+  heldText?: string
   /** Tool results at the end of the conversation. */
   results: string[]
   /** Number of turns so far. It makes the ids of calls differ from turn to turn. */

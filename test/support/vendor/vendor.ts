@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, type Json } from '../../../src/canonical/json.ts'
 import { answersTo } from './answer.ts'
 import { Refusal } from './check.ts'
+import { writeCompletion } from './completion.ts'
 import type { Head } from './dialect.ts'
 import { readWish } from './images/read.ts'
 import { streamImages, writeImages } from './images/write.ts'
@@ -20,13 +21,18 @@ export interface Vendor {
  * Start the strict vendor: a small server on the loopback address that speaks every upstream format, and refuses what the
  * real vendors refuse. So a test sees what a translation got wrong. The same request gets the same answer.
  *
- * `tokenDelayMs` is the pause between the frames of a stream; default 5.
+ * `tokenDelayMs` is the pause between the frames of a stream; default 5. With `isOpenResponses` its Responses follow the
+ * Open Responses specification instead of OpenAI: a stream ends with `data: [DONE]`, as
+ * https://www.openresponses.org/specification#streaming demands (read 2026-11-22), and OpenAI's least bound of 16 tokens,
+ * which llmprobe does not know, does not hold.
  */
-export async function startVendor(options: { tokenDelayMs?: number } = {}): Promise<Vendor> {
+export async function startVendor(
+  options: { tokenDelayMs?: number; isOpenResponses?: boolean } = {},
+): Promise<Vendor> {
   const tokenDelayMs = options.tokenDelayMs ?? 5
   const held = new HeldResponses()
   const server = createServer((request, response) => {
-    const route = routeOf(request, held)
+    const route = routeOf(request, held, options.isOpenResponses ?? false)
     serve(request, response, route, tokenDelayMs).catch((error: unknown) => refuse(response, route, error))
   })
   await new Promise<void>((resolve, reject) => {
@@ -63,6 +69,7 @@ async function serve(
     if (!wish.stream) return sendJson(response, 200, await writeImages(wish, createdAtSeconds))
     return sendStream(response, streamImages(wish, createdAtSeconds), hash, tokenDelayMs)
   }
+  if (action === 'complete') return sendJson(response, 200, writeCompletion(body, hash, createdAtSeconds))
   const question = dialect.read({
     body,
     headers: request.headers,

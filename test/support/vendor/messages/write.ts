@@ -50,7 +50,7 @@ function contentOf(answer: Answer, head: Head): Json[] {
   return [
     ...(thought === '' ? [] : [{ type: 'thinking', thinking: isShown(head) ? thought : '', signature }]),
     ...answer.calls.map((call) => ({ ...openCall(call), input: inputOf(call) })),
-    ...(answer.pieces.length === 0 ? [] : [{ type: 'text', text: answer.pieces.join(''), citations: null }]),
+    ...(answer.pieces.length === 0 ? [] : [{ type: 'text', text: answer.pieces.join('') }]),
   ]
 }
 

@@ -18,11 +18,11 @@ import type { HeldResponses } from './held.ts'
 import { checkItems, wordsOf } from './items.ts'
 
 /**
- * Reads a `/responses` body by the vendor's rules. Throws Refusal.
+ * Reads a `/responses` body by the vendor's rules. `tokensMin` is the least bound of the answer. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
-export function readResponses({ body }: Call, held: HeldResponses): Question {
+export function readResponses({ body }: Call, held: HeldResponses, tokensMin: number): Question {
   refuseUnknown(body, members, (name) => `Unknown parameter: '${name}'.`, 'unknown_parameter')
   checkSettings(body)
   if (typeof body.input !== 'string' && isAbsent(body.previous_response_id)) expectFilled(body.input, 'input')
@@ -35,6 +35,7 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
   if (body.tool_choice === 'required' && tools.length === 0) {
     refuse("Tool choice 'required' must be specified with 'tools' parameter.", 'tool_choice')
   }
+  const isUser = ({ role }: Json) => role === 'user'
   const isResult = ({ type }: Json) => type === 'function_call_output' || type === 'custom_tool_call_output'
   const trailing = items.findLastIndex((item) => !isResult(item))
   const reasoning = isRecord(body.reasoning) ? body.reasoning : {}
@@ -42,14 +43,16 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
     model,
     stream: body.stream === true,
     choices: 1,
-    text: wordsOf(items.findLast((item) => item.role === 'user')?.content),
+    text: wordsOf(items.findLast(isUser)?.content),
+    ...(isAbsent(body.previous_response_id) ? {} : { heldText: wordsOf(items.find(isUser)?.content) }),
     results: items.slice(trailing + 1).map((item) => wordsOf(item.output)),
     turns: items.length,
     tools,
     choice: readChoice(body.tool_choice),
     isParallel: body.parallel_tool_calls !== false,
     format: readFormat(isRecord(body.text) ? body.text.format : undefined),
-    tokensMax: expectInteger(body.max_output_tokens, 'max_output_tokens', 16) ?? Number.POSITIVE_INFINITY,
+    tokensMax:
+      expectInteger(body.max_output_tokens, 'max_output_tokens', tokensMin) ?? Number.POSITIVE_INFINITY,
     stop: [],
     thinks: typeof reasoning.effort === 'string' && reasoning.effort !== 'none',
     thoughtsKnown,

@@ -1,0 +1,184 @@
+import { eventsIn, jsonOf } from './event-stream.ts'
+import { type Ask, type Finding, type Format, type Reply, WrongShape } from './format.ts'
+import { broken, ignored, unknown } from './judge.ts'
+
+/** An answer that a client of the format can read. */
+export interface Answered {
+  reply: Reply
+  requestId: string | undefined
+  /** Fields that the gateway says it dropped. */
+  dropped: readonly string[]
+}
+
+export interface Received {
+  status: number
+  headers: Headers
+  text: string
+}
+
+/** The run cannot go on: nobody answers, or the key is refused. The message says what to change. */
+export class Unreachable extends Error {}
+
+/** A limit of the server is waited for so often in a run, and so long each time. */
+export const waitsMax = 5
+const waitMsMax = 20_000
+/** A server without keys gets any word for one. That is no secret, and may stand in any text. */
+const secretLengthMin = 8
+const answerLengthMax = 16 * 1024 * 1024
+
+/** Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it says. */
+export class Caller {
+  readonly #base: string
+  readonly #key: string
+  readonly #timeoutMs: number
+  readonly #signal: AbortSignal
+  calls = 0
+  #waits = 0
+
+  constructor(target: { base: string; key: string; timeoutMs: number; signal: AbortSignal }) {
+    this.#base = target.base
+    this.#key = target.key
+    this.#timeoutMs = target.timeoutMs
+    this.#signal = target.signal
+  }
+
+  /** Asks in a format. A refusal and a fault come as findings. */
+  async ask(format: Format, model: string, ask: Ask): Promise<Answered | Finding> {
+    const received = await this.send(format.path, format.headers(this.#key), format.body(model, ask))
+    if ('verdict' in received) return received
+    try {
+      if (received.status !== 200) return this.#refusal(format, received)
+      const { headers } = received
+      return {
+        reply: ask.isStream ? readStream(format, received) : format.read(this.#json(received)),
+        requestId: headers.get('x-request-id') ?? headers.get('request-id') ?? undefined,
+        dropped: droppedIn(headers.get('x-tollgate-translation') ?? ''),
+      }
+    } catch (error) {
+      if (error instanceof NotStreamed) return ignored(error.message)
+      if (error instanceof WrongShape) return broken(this.shown(error.message))
+      throw error
+    }
+  }
+
+  /** One call, and more only where the server says when to come again. GET without a body. Throws what the abort says. */
+  async send(path: string, headers: Record<string, string>, body?: unknown): Promise<Received | Finding> {
+    for (;;) {
+      const received = await this.#once(path, headers, body)
+      if ('verdict' in received || received.status !== 429) return received
+      const seconds = Number(received.headers.get('retry-after') ?? 1)
+      const ms = Number.isFinite(seconds) ? Math.max(seconds, 0.1) * 1000 : waitMsMax
+      if (this.#waits >= waitsMax || ms > waitMsMax)
+        return unknown(this.shown(`429, a limit is reached: ${received.text}`))
+      this.#waits++
+      await this.#pause(ms)
+    }
+  }
+
+  /** A text for the terminal: on one line, without control characters, short, and without the key. */
+  shown(text: string): string {
+    const line = (this.#key.length < secretLengthMin ? text : text.replaceAll(this.#key, '[key]'))
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+      .replace(/\s+/g, ' ')
+      .trim()
+    return line.length <= 200 ? line : `${line.slice(0, 199)}…`
+  }
+
+  async #once(path: string, headers: Record<string, string>, body: unknown): Promise<Received | Finding> {
+    this.calls++
+    const late = AbortSignal.timeout(this.#timeoutMs)
+    let status: number | undefined
+    try {
+      const response = await fetch(`${this.#base}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        body: body === undefined ? null : JSON.stringify(body),
+        redirect: 'manual',
+        signal: AbortSignal.any([this.#signal, late]),
+      })
+      status = response.status
+      return { status, headers: response.headers, text: await textOf(response) }
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      if (late.aborted) {
+        const end = `no end within ${this.#timeoutMs / 1000} s`
+        return status === undefined ? unknown(`${end}: --timeout allows more`) : broken(end)
+      }
+      if (error instanceof WrongShape) return broken(error.message)
+      return broken(this.shown(`the connection broke: ${causeOf(error)}`))
+    }
+  }
+
+  #refusal(format: Format, received: Received): Finding {
+    const { status } = received
+    let said: string
+    try {
+      said = this.shown(`${status} ${format.readError(this.#json(received))}`)
+    } catch (error) {
+      // A server that does not have the path need not know the format.
+      if ((status === 404 || status === 405) && error instanceof WrongShape)
+        return { verdict: 'refused', detail: this.shown(`${status}: ${received.text}`) }
+      throw error
+    }
+    if (status === 503 || status === 529) return unknown(said)
+    return { verdict: status >= 400 && status < 500 ? 'refused' : 'broken', detail: said }
+  }
+
+  /** Throws WrongShape. */
+  #json({ status, text }: Received): unknown {
+    const value = jsonOf(text)
+    if (value === undefined) throw new WrongShape(`${status}, and the body is no JSON: ${text.slice(0, 100)}`)
+    return value
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms)
+      this.#signal.addEventListener('abort', done, { once: true })
+      function done() {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#signal.throwIfAborted()
+  }
+}
+
+class NotStreamed extends Error {}
+
+function readStream(format: Format, { headers, text }: Received): Reply {
+  const type = headers.get('content-type') ?? 'no content-type'
+  if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is no stream: ${type}`)
+  const { events, rest } = eventsIn(text)
+  if (rest !== '') throw new WrongShape('the stream is cut: its last event has no blank line behind it')
+  if (events.length === 0) throw new WrongShape('the stream has no event')
+  return format.readStream(events)
+}
+
+/** Throws WrongShape when the body is larger than any answer to these requests. */
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.length > answerLengthMax)
+      throw new WrongShape(`the body is longer than ${answerLengthMax} characters`)
+  }
+  return text + decoder.decode()
+}
+
+/** `anthropic-messages; dropped=seed,user; defaulted=max_tokens` -> `seed`, `user` */
+function droppedIn(header: string): string[] {
+  const [, names = ''] = /(?:^|;)\s*dropped=([^;]*)/.exec(header) ?? []
+  return names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+/** `fetch failed` hides its cause. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  return cause instanceof Error ? cause.message || cause.name : error.message
+}

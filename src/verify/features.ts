@@ -1,0 +1,126 @@
+import type { Ask, Check, Finding, Known, Turn } from './format.ts'
+import {
+  asks,
+  bothTools,
+  colour,
+  judgeCalls,
+  judgeImage,
+  judgeReasoning,
+  judgeSecondTurn,
+  judgeStop,
+  judgeStream,
+  judgeStructured,
+  judgeSystem,
+  judgeText,
+  judgeUsage,
+  stopAsk,
+  system,
+  unknown,
+} from './judge.ts'
+import { hello } from './samples.ts'
+
+const weather = 'What is the weather in Paris? Call get_weather.'
+const oneTool: Ask = asks(weather, { tools: ['get_weather'], choice: { only: 'get_weather' } })
+const reasoning = 'How many prime numbers are there between 10 and 40? Think, then answer with the number.'
+
+/**
+ * What every format can ask, in the order in which integrators go on: one simple request, streaming, tools, the rest.
+ * `usageInStream`: members that ask a stream to tell usage.
+ */
+export function features(usageInStream: Ask['extra'] = {}): Check[] {
+  return [
+    { name: 'simple request', isMust: true, ask: () => asks(hello), judge: judgeText },
+    { name: 'error envelope', isMust: true, isRefusalRight: true, ask: () => asks(hello) },
+    {
+      name: 'streaming',
+      isMust: true,
+      ask: () => asks('Count from one to ten in words.', { isStream: true }),
+      judge: judgeStream,
+    },
+    {
+      name: 'usage in stream',
+      ask: () => asks(hello, { isStream: true, extra: usageInStream }),
+      judge: judgeUsage,
+      fields: ['stream_options'],
+    },
+    {
+      name: 'tools',
+      ask: () => oneTool,
+      judge: (reply) => judgeCalls(reply, 1),
+      fields: ['tools', 'tool_choice'],
+    },
+    {
+      name: 'tools in stream',
+      ask: () => ({ ...oneTool, isStream: true }),
+      judge: (reply) => judgeCalls(reply, 1),
+      fields: ['tools', 'tool_choice'],
+    },
+    {
+      name: 'parallel tools',
+      ask: () => bothTools,
+      judge: (reply) => judgeCalls(reply, 2),
+      fields: ['tools'],
+    },
+    {
+      name: 'parallel tools in stream',
+      ask: () => ({ ...bothTools, isStream: true }),
+      judge: (reply) => judgeCalls(reply, 2),
+      fields: ['tools'],
+    },
+    { name: 'second tool turn', ask: secondTurn, judge: judgeSecondTurn, fields: ['tools'] },
+    {
+      name: 'structured output',
+      ask: () => asks('Where is the Eiffel Tower? City and country.', { isStructured: true }),
+      judge: judgeStructured,
+      fields: ['response_format', 'text', 'output_config'],
+    },
+    { name: 'image input', ask: () => colour, judge: judgeImage, fields: ['messages', 'input'] },
+    {
+      name: 'reasoning',
+      ask: () => asks(reasoning, { reasoning: 'usual' }),
+      instead: asks(reasoning, { reasoning: 'other' }),
+      judge: judgeReasoning,
+      fields: ['reasoning_effort', 'reasoning', 'thinking'],
+    },
+    { name: 'system prompt', ask: () => system, judge: judgeSystem, fields: ['system', 'instructions'] },
+  ]
+}
+
+/** Of the formats that have stop sequences. */
+export const stop: Check = {
+  name: 'stop',
+  ask: () => stopAsk,
+  judge: judgeStop,
+  fields: ['stop', 'stop_sequences'],
+}
+
+/** Sends back the call of an earlier answer with its result. */
+function secondTurn(known: Known): Ask | Finding {
+  const first = known.get('parallel tools') ?? known.get('tools')
+  const called = first?.calls.length ? first : known.get('tools')
+  if (called === undefined || called.calls.length === 0) return unknown('not asked: no answer had a call')
+  const turns: Turn[] = [
+    ...bothTools.turns,
+    { role: 'assistant', raw: called.raw },
+    {
+      role: 'tool',
+      results: called.calls.map(({ id }) => ({ id, output: 'Sunny, 21 degrees, ten past nine' })),
+    },
+  ]
+  return { turns, tools: ['get_weather', 'get_time'] }
+}
+
+/** A check of one optional parameter. Without `judge`, acceptance is all that can be seen. */
+export function parameter(
+  name: string,
+  extra: Readonly<Record<string, unknown>>,
+  more: { ask?: Ask; judge?: Check['judge']; fields?: readonly string[] } = {},
+): Check {
+  const { ask = asks(hello), judge, fields = [name] } = more
+  return {
+    name,
+    ask: () => ({ ...ask, extra }),
+    fields,
+    ...(judge === undefined ? {} : { judge }),
+  }
+}

@@ -1,0 +1,162 @@
+import type { Ask, Call, Finding, Known, Reply, Turn } from './format.ts'
+import { hello, redPng, structured, toolInput } from './samples.ts'
+
+/** What an answer shows of the effect that was asked for. */
+
+export const user = (text: string, png?: string): Turn => ({
+  role: 'user',
+  text,
+  ...(png === undefined ? {} : { png }),
+})
+export const asks = (text: string, more: Omit<Ask, 'turns'> = {}): Ask => ({ turns: [user(text)], ...more })
+export const ok = (detail: string): Finding => ({ verdict: 'ok', detail })
+export const ignored = (detail: string): Finding => ({ verdict: 'ignored', detail })
+export const broken = (detail: string): Finding => ({ verdict: 'broken', detail })
+export const unknown = (detail: string): Finding => ({ verdict: 'unknown', detail })
+
+/** The start of a text, in quotes. */
+export function quoted(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return `"${line.length <= 40 ? line : `${line.slice(0, 39)}…`}"`
+}
+
+export function judgeText({ text, usage }: Reply): Finding {
+  if (text.trim() === '') return broken('the answer has no text')
+  const tokens =
+    usage === undefined ? 'it tells no usage' : `${usage.input} tokens in, ${usage.output} tokens out`
+  return ok(`${quoted(text)}, ${tokens}`)
+}
+
+export function judgeUsage({ usage }: Reply): Finding {
+  if (usage === undefined) return ignored('the answer tells no usage')
+  return usage.input > 0 && usage.output > 0
+    ? ok(`${usage.input} tokens in, ${usage.output} tokens out`)
+    : ignored(`the usage is ${usage.input} tokens in, ${usage.output} tokens out`)
+}
+
+export function judgeStream({ text, pieces }: Reply): Finding {
+  if (text.trim() === '') return broken('the stream has no text')
+  return ok(
+    pieces === 1 ? 'a whole stream, its text in one piece' : `a whole stream, ${pieces} pieces of text`,
+  )
+}
+
+/** `least`: of how many calls the request asks. */
+export function judgeCalls({ calls, text }: Reply, least: 1 | 2): Finding {
+  if (calls.length === 0) {
+    return least === 1
+      ? ignored(`no call, although one is demanded; the text is ${quoted(text)}`)
+      : unknown('the model called no tool')
+  }
+  const wrong = calls.map(faultOf).find((fault) => fault !== undefined)
+  if (wrong !== undefined) return broken(wrong)
+  if (new Set(calls.map(({ id }) => id)).size < calls.length) return broken('two calls have the same id')
+  const shown = calls.map(({ name, input }) => `${name}(${input.length > 30 ? '…' : input})`).join(', ')
+  return calls.length < least ? unknown(`the model made only one call: ${shown}`) : ok(shown)
+}
+
+function faultOf({ id, name, input }: Call): string | undefined {
+  if (id === '') return `the call of ${name} has no id`
+  if (!/^get_(weather|time)$/.test(name)) return `it calls ${quoted(name)}, which is no tool of the request`
+  const value = parsed(input)
+  if (value === undefined) return `the arguments of ${name} are no JSON: ${quoted(input)}`
+  return toolInput.safeParse(value).success
+    ? undefined
+    : `the arguments of ${name} have no city: ${quoted(input)}`
+}
+
+/** The answer after the results of tools. */
+export function judgeSecondTurn({ calls, text }: Reply): Finding {
+  if (text.trim() !== '') return ok(quoted(text))
+  return calls.length > 0 ? ok('the model calls more tools') : broken('the answer has neither text nor calls')
+}
+
+export function judgeStructured({ text }: Reply): Finding {
+  const value = parsed(text)
+  if (value === undefined) return ignored(`the text is no JSON: ${quoted(text)}`)
+  return structured.safeParse(value).success
+    ? ok(quoted(text))
+    : ignored(`the JSON does not follow the schema: ${quoted(text)}`)
+}
+
+export function judgeJson({ text }: Reply): Finding {
+  return parsed(text) === undefined ? ignored(`the text is no JSON: ${quoted(text)}`) : ok(quoted(text))
+}
+
+export function judgeReasoning({ thought, usage }: Reply): Finding {
+  if (usage !== undefined && usage.reasoning > 0) return ok(`${usage.reasoning} tokens of reasoning`)
+  return thought === ''
+    ? unknown('accepted; the answer shows no reasoning')
+    : ok(`it shows ${quoted(thought)}`)
+}
+
+export function judgeSystem(reply: Reply, known: Known): Finding {
+  if (/banana/i.test(reply.text)) return ok('the model follows it')
+  return (
+    counted(reply, known, 'simple request', 5) ??
+    ignored(`the model does not follow it, and the input has no tokens for it: ${quoted(reply.text)}`)
+  )
+}
+
+export function judgeImage(reply: Reply, known: Known): Finding {
+  if (/\bred\b/i.test(reply.text)) return ok('the model sees that it is red')
+  return (
+    counted(reply, known, 'simple request', 40) ??
+    ignored(`the model does not see it, and the input has no tokens for it: ${quoted(reply.text)}`)
+  )
+}
+
+/** The input has more tokens than that of another request; undefined when it has not. */
+function counted({ usage }: Reply, known: Known, other: string, atLeast: number): Finding | undefined {
+  const before = known.get(other)?.usage?.input
+  if (before === undefined || usage === undefined)
+    return unknown('accepted; the answer tells no usage to see it by')
+  const more = usage.input - before
+  return more >= atLeast ? ok(`the input has ${more} tokens more`) : undefined
+}
+
+export const stopAsk = asks('Repeat exactly these words: alpha beta gamma', { stop: 'beta' })
+
+export function judgeStop({ text }: Reply): Finding {
+  if (/beta/.test(text)) return ignored(`the text goes on behind the stop sequence: ${quoted(text)}`)
+  return /alpha/.test(text)
+    ? ok('the text ends before the stop sequence')
+    : unknown(`accepted; the text is ${quoted(text)}`)
+}
+
+/** For a bound of 16 tokens. Some engines count a few more. */
+export function judgeBound({ usage, isCut }: Reply): Finding {
+  if (usage !== undefined && usage.output > 20)
+    return ignored(`16 tokens were allowed, and the answer has ${usage.output}`)
+  return isCut ? ok('the answer ends at the bound') : unknown('the answer is shorter than the bound')
+}
+
+export const longAsk = asks('Count from one to one hundred in words.')
+
+export function judgeNoCall({ calls }: Reply): Finding {
+  return calls.length === 0 ? ok('no call') : ignored(`it calls ${calls[0]?.name}`)
+}
+
+export function judgeOneCall({ calls }: Reply): Finding {
+  if (calls.length > 1) return ignored(`${calls.length} calls, although one is allowed`)
+  return calls.length === 1 ? ok('one call') : unknown('accepted; the model called no tool')
+}
+
+/** A request that makes a model call two tools if it may. */
+export const bothTools: Ask = asks(
+  'What is the weather in Paris, and what time is it there? Call get_weather and get_time, both at once.',
+  { tools: ['get_weather', 'get_time'] },
+)
+
+export const colour: Ask = { turns: [user('Which colour is this? Reply with one word.', redPng)] }
+export const system: Ask = asks(hello, {
+  system: 'Begin every answer with the word BANANA, in capital letters.',
+})
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { jsonOf, type ServerSentEvent } from './event-stream.ts'
+import { shaped, WrongShape } from './format.ts'
+
+/**
+ * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when events are out of
+ * order, blocks overlap, or the stream ends too early.
+ */
+export function messageOf(events: readonly ServerSentEvent[]): { message: unknown; pieces: number } {
+  let message: Record<string, unknown> | undefined
+  let open: { index: number; block: Record<string, unknown>; input: string } | undefined
+  const content: unknown[] = []
+  let pieces = 0
+  let isStopped = false
+  for (const [at, { event, data }] of events.entries()) {
+    if (isStopped) throw new WrongShape('the stream goes on behind message_stop')
+    const part = shaped(streamEvent, jsonOf(data), `event ${at + 1}`)
+    const { type } = part
+    if (event !== type)
+      throw new WrongShape(`event ${at + 1} is named ${event || 'nothing'}, and its type is ${type}`)
+    if (type === 'ping') continue
+    if (type === 'error') throw new WrongShape(`an error in the stream: ${data.slice(0, 200)}`)
+    if (type === 'message_start') {
+      if (message !== undefined) throw new WrongShape('a second message_start')
+      message = shaped(z.looseObject({}), part.message, type)
+      continue
+    }
+    if (message === undefined) throw new WrongShape(`${type} comes before message_start`)
+    switch (type) {
+      case 'content_block_start':
+        if (open !== undefined)
+          throw new WrongShape(`block ${part.index} begins before block ${open.index} ends`)
+        if (part.index !== content.length)
+          throw new WrongShape(`block ${part.index} begins where ${content.length} should`)
+        open = { index: content.length, block: { ...part.content_block }, input: '' }
+        break
+      case 'content_block_delta': {
+        if (open === undefined || open.index !== part.index)
+          throw new WrongShape(`a delta of block ${part.index}, which is not open`)
+        const { text, thinking, signature, partial_json } = part.delta ?? {}
+        if (text !== undefined) pieces++
+        for (const [name, value] of Object.entries({ text, thinking, signature }))
+          if (value !== undefined) open.block[name] = `${open.block[name] ?? ''}${value}`
+        open.input += partial_json ?? ''
+        break
+      }
+      case 'content_block_stop':
+        if (open === undefined || open.index !== part.index)
+          throw new WrongShape(`block ${part.index} ends, which is not open`)
+        content.push(open.input === '' ? open.block : { ...open.block, input: jsonOf(open.input) })
+        open = undefined
+        break
+      case 'message_delta':
+        message = {
+          ...message,
+          ...definedOf(part.delta),
+          usage: { ...usageOf(message), ...definedOf(part.usage) },
+        }
+        break
+      case 'message_stop':
+        isStopped = true
+        break
+    }
+  }
+  if (message === undefined || !isStopped) throw new WrongShape('the stream ends without message_stop')
+  if (open !== undefined) throw new WrongShape(`message_stop comes before block ${open.index} ends`)
+  return { message: { ...message, content }, pieces }
+}
+
+const streamEvent = z.looseObject({
+  type: z.string(),
+  index: z.int().optional(),
+  message: z.unknown().optional(),
+  content_block: z.looseObject({ type: z.string() }).optional(),
+  delta: z
+    .looseObject({
+      text: z.string().optional(),
+      thinking: z.string().optional(),
+      signature: z.string().optional(),
+      partial_json: z.string().optional(),
+    })
+    .optional(),
+  usage: z.looseObject({}).nullish(),
+})
+
+function usageOf({ usage }: Record<string, unknown>): object {
+  return typeof usage === 'object' && usage !== null ? usage : {}
+}
+
+/** A null in message_delta leaves what message_start said, but for the stop reason. */
+function definedOf(members: Record<string, unknown> | null | undefined): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members ?? {}).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,115 @@
+import { parseArgs } from 'node:util'
+import { type FormatId, formatIds } from './format.ts'
+
+export interface Options {
+  /** Where the paths of the formats begin, such as `http://127.0.0.1:8787/v1`. */
+  base: string
+  model: string
+  key: string
+  formats: readonly FormatId[]
+  /** The user named the formats, so each must be served. */
+  areNamed: boolean
+  imageModel: string | undefined
+  isJson: boolean
+  timeoutMs: number
+}
+
+/** The command line cannot be followed. The message says what to change. */
+export class UsageError extends Error {}
+
+export const usage = `Usage: npm run verify -- --base URL --model MODEL [options]
+
+Calls a gateway or a vendor as its clients do, and says for each format what works.
+
+  --base URL           where its paths begin, such as http://127.0.0.1:8787/v1
+  --model MODEL        the model to ask
+  --key-env NAME       the environment variable with the key; default TOLLGATE_KEY
+  --only FORMATS       chat, responses, messages, or several with commas; default all
+  --image-model MODEL  also make one image with this model
+  --timeout SECONDS    how long one call may take, 1 to 600; default 60
+  --json               print JSON instead of tables
+  --help               this text
+
+Exit code: 0 all musts are ok, 1 something is broken, 2 bad usage or nobody answers, 130 stopped by Ctrl-C.
+`
+
+/** Undefined when only help is asked for. Throws UsageError. */
+export function readOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Options | undefined {
+  const values = parse(args)
+  if (values.help) return undefined
+  const { model } = values
+  if (model === undefined || model === '') throw new UsageError('Say which model to ask: --model MODEL.')
+  const variable = values['key-env'] ?? 'TOLLGATE_KEY'
+  const key = env[variable] ?? ''
+  if (key.trim() === '') {
+    throw new UsageError(
+      `${variable} is not set: put the key there, or name another variable with --key-env. For a server without keys any text will do.`,
+    )
+  }
+  if (!/^[\x21-\x7e]+$/.test(key.trim()))
+    throw new UsageError(`${variable} holds characters that no header can carry: copy the key again.`)
+  const timeout = Number(values.timeout ?? 60)
+  if (!(timeout >= 1 && timeout <= 600))
+    throw new UsageError(`--timeout must be 1 to 600 seconds, not ${JSON.stringify(values.timeout)}.`)
+  return {
+    base: readBase(values.base),
+    model,
+    key: key.trim(),
+    formats: readFormats(values.only),
+    areNamed: values.only !== undefined,
+    imageModel: values['image-model'],
+    isJson: values.json === true,
+    timeoutMs: timeout * 1000,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        base: { type: 'string' },
+        model: { type: 'string' },
+        'key-env': { type: 'string' },
+        only: { type: 'string' },
+        'image-model': { type: 'string' },
+        timeout: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** An address without a path gets `/v1`. */
+function readBase(base: string | undefined): string {
+  if (base === undefined)
+    throw new UsageError('Say whom to ask: --base URL, such as http://127.0.0.1:8787/v1.')
+  const url = URL.parse(base)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(
+      `--base must be an address that begins with http:// or https://, not ${JSON.stringify(base)}.`,
+    )
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new UsageError(
+      '--base must have no user, password, query or fragment: put the key into the environment.',
+    )
+  const path = url.pathname.replace(/\/+$/, '')
+  if (/\/(chat\/completions|responses|messages)$/.test(path))
+    throw new UsageError(`--base must end before the path of a format, such as ${url.origin}/v1.`)
+  return `${url.origin}${path === '' ? '/v1' : path}`
+}
+
+function readFormats(only: string | undefined): readonly FormatId[] {
+  if (only === undefined) return formatIds
+  const names = only.split(',').map((name) => name.trim())
+  const wrong = names.find((name) => !formatIds.some((id) => id === name))
+  if (wrong !== undefined)
+    throw new UsageError(`--only takes ${formatIds.join(', ')}, not ${JSON.stringify(wrong)}.`)
+  return formatIds.filter((id) => names.includes(id))
+}

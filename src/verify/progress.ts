@@ -1,0 +1,32 @@
+import type { Line } from './report.ts'
+
+/** Where a run tells how far it is: one line that changes on a terminal, a line for each check elsewhere. */
+export class Progress {
+  readonly #write: (text: string) => void
+  readonly #isTerminal: boolean
+  #total = 0
+  #done = 0
+
+  constructor(write: (text: string) => void, isTerminal: boolean) {
+    this.#write = write
+    this.#isTerminal = isTerminal
+  }
+
+  starts(total: number): void {
+    this.#total = total
+  }
+
+  asks(title: string, name: string): void {
+    if (this.#isTerminal) this.#write(`\r\u001b[2K${this.#done + 1}/${this.#total} ${title}: ${name}`)
+  }
+
+  found(title: string, { name, verdict }: Line): void {
+    this.#done++
+    if (!this.#isTerminal) this.#write(`${this.#done}/${this.#total} ${title}: ${name}: ${verdict}\n`)
+  }
+
+  /** The changing line leaves the terminal. */
+  clear(): void {
+    if (this.#isTerminal) this.#write('\r\u001b[2K')
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { formatIds, verdicts } from './format.ts'
+
+const line = z.object({
+  name: z.string(),
+  must: z.boolean(),
+  verdict: z.enum(verdicts),
+  detail: z.string(),
+  calls: z.int(),
+  ms: z.int(),
+})
+
+const section = z.object({
+  id: z.enum(['service', ...formatIds]),
+  title: z.string(),
+  /** False: the server refuses the simple request of this format, and nothing more was asked. */
+  served: z.boolean(),
+  checks: z.array(line),
+})
+
+/** What `--json` prints. Members may be added; none changes its meaning while `version` stays. */
+export const report = z.object({
+  version: z.literal(1),
+  base: z.string(),
+  model: z.string(),
+  calls_max: z.int(),
+  calls: z.int(),
+  ms: z.int(),
+  interrupted: z.boolean(),
+  counts: z.record(z.enum(verdicts), z.int()),
+  sections: z.array(section),
+  exit_code: z.int(),
+})
+
+export type Line = z.infer<typeof line>
+export type Section = z.infer<typeof section>
+export type Report = z.infer<typeof report>
+
+export function countsOf(sections: readonly Section[]): Report['counts'] {
+  const counts = { ok: 0, refused: 0, ignored: 0, broken: 0, unknown: 0 }
+  for (const { verdict } of sections.flatMap(({ checks }) => checks)) counts[verdict]++
+  return counts
+}
+
+/** 0: all musts are ok and nothing is broken. 1: not so. 130: stopped by Ctrl-C. */
+export function exitCodeOf(sections: readonly Section[], isInterrupted: boolean, areNamed: boolean): number {
+  if (isInterrupted) return 130
+  const formats = sections.filter(({ id }) => id !== 'service')
+  const isServed = areNamed ? formats.every(({ served }) => served) : formats.some(({ served }) => served)
+  return isServed && faultsOf(sections).length === 0 ? 0 : 1
+}
+
+/** What makes the exit code 1: everything broken, and the musts of served formats that are not ok. */
+export function faultsOf(sections: readonly Section[]): string[] {
+  return sections.flatMap(({ title, served, checks }) =>
+    checks
+      .filter(({ must, verdict }) => verdict === 'broken' || (served && must && verdict !== 'ok'))
+      .map(({ name }) => `${title}: ${name}`),
+  )
+}

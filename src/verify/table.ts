@@ -1,0 +1,55 @@
+import type { Verdict } from './format.ts'
+import { countsOf, faultsOf, type Line, type Report, type Section } from './report.ts'
+
+/** How a terminal shows the findings. */
+export interface Look {
+  hasColour: boolean
+  /** Characters in a line; undefined: as many as it takes. */
+  columns: number | undefined
+}
+
+const marks: Readonly<Record<Verdict, { sign: string; colour: number }>> = {
+  ok: { sign: '✓', colour: 32 },
+  refused: { sign: '–', colour: 33 },
+  ignored: { sign: '~', colour: 33 },
+  broken: { sign: '✗', colour: 31 },
+  unknown: { sign: '?', colour: 90 },
+}
+
+const nameWidth = 30
+const verdictWidth = 9
+
+/** The table of one format. */
+export function tableOf({ title, served, checks }: Section, look: Look): string {
+  if (checks.length === 0) return ''
+  const note = served ? '' : '  not served: nothing more was asked'
+  return `\n${paint(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
+}
+
+function rowOf({ name, must, verdict, detail }: Line, look: Look): string {
+  const { sign, colour } = marks[verdict]
+  const width = look.columns === undefined ? detail.length : look.columns - nameWidth - verdictWidth - 6
+  const shown = detail.length > Math.max(width, 20) ? `${detail.slice(0, Math.max(width, 20) - 1)}…` : detail
+  const label = `${name}${must ? ' *' : ''}`.padEnd(nameWidth)
+  return `  ${paint(sign, colour, look)} ${label}${paint(verdict.padEnd(verdictWidth), colour, look)} ${shown}`.trimEnd()
+}
+
+/** The last lines of a run. */
+export function summaryOf({ sections, calls, ms, interrupted }: Report, look: Look): string {
+  const counts = Object.entries(countsOf(sections)).map(([verdict, count]) => `${count} ${verdict}`)
+  const numbers = `${counts.join(', ')}: ${calls} calls in ${(ms / 1000).toFixed(1)} s`
+  const faults = faultsOf(sections)
+  const formats = sections.filter(({ id }) => id !== 'service')
+  const missing = formats.filter(({ served }) => !served).map(({ title }) => title)
+  const lines = [`\n${numbers}`]
+  if (faults.length > 0) lines.push(paint(`Not right: ${faults.join('; ')}.`, 31, look))
+  else if (formats.some(({ served, checks }) => served && checks.length > 0))
+    lines.push(paint('All musts (*) are ok, and nothing is broken.', 32, look))
+  if (missing.length > 0) lines.push(`Not served for this model: ${missing.join(', ')}.`)
+  if (interrupted) lines.push('Stopped: these are the checks that ended before.')
+  return `${lines.join('\n')}\n`
+}
+
+export function paint(text: string, colour: number, { hasColour }: Look): string {
+  return hasColour ? `\u001b[${colour}m${text}\u001b[0m` : text
+}

@@ -259,7 +259,9 @@ describe('a streamed answer', () => {
   it('decodes back to the events that it was made from', () => {
     const decoder = new SseDecoder(decodeStream({ upstreamModel: 'up' }), 1024 * 1024)
     const decoded = decoder.push(Buffer.from(textOfStream(plain)))
-    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), finish('stop', { upstreamReason: 'completed' })])
+    // The format's answers name a tier.
+    const end = finish('stop', { upstreamReason: 'completed', usage: { ...usage, serviceTier: 'default' } })
+    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), end])
   })
 })
 

@@ -356,7 +356,7 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
     if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
     if (text === '' && signature === undefined) return []
     const words = summaryOf(collected)
-    return [block.type === 'reasoning' && text === '' ? { ...words, summary: true } : words]
+    return [block.type === 'reasoning' ? { ...words, summary: true } : words]
   })
   const isRefusal = finish.reason === 'refusal'
   if (isRefusal && !blocks.some(({ block }) => block.type === 'refusal'))

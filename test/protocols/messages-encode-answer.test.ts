@@ -168,8 +168,8 @@ describe('a streamed answer', () => {
     ])
   })
 
-  it('sends signed reasoning without text as redacted, and a thought without a signature unsigned', () => {
-    const frames = framesOf([
+  it('sends signed reasoning without text as an empty thought, and a thought without a signature unsigned', () => {
+    const events = [
       start(),
       begin(0, { type: 'reasoning', summary: true }),
       more(0, { type: 'signature', signature }),
@@ -178,12 +178,38 @@ describe('a streamed answer', () => {
       text(1, 'Hm'),
       end(1),
       finish('stop', usage),
+    ]
+    const frames = framesOf(events)
+    const empty = { type: 'thinking', thinking: '', signature: '' }
+    expect(frames[1]?.content_block).toEqual(empty)
+    expect(frames[2]?.delta).toMatchObject({ type: 'signature_delta' })
+    expect(envelope.open(String(member(frames[2]?.delta, 'signature')))).toEqual(signature)
+    expect(frames[4]?.content_block).toEqual(empty)
+    expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toHaveLength(1)
+    expect(encodeResponse(events, context).content).toMatchObject([
+      { type: 'thinking', thinking: '' },
+      { type: 'thinking', thinking: 'Hm', signature: '' },
     ])
-    const redacted = frames[1]?.content_block
+  })
+
+  it("sends the vendor's own encrypted thought as redacted", () => {
+    const own = { ...signature, protocol: 'anthropic-messages', kind: 'encrypted' } as const
+    const events = [
+      start(),
+      begin(0, { type: 'reasoning', summary: true }),
+      more(0, { type: 'signature', signature: own }),
+      end(0),
+      finish('stop', usage),
+    ]
+    const redacted = framesOf(events)[1]?.content_block
     expect(redacted).toMatchObject({ type: 'redacted_thinking' })
-    expect(envelope.open(String(member(redacted, 'data')))).toEqual(signature)
-    expect(frames[3]?.content_block).toEqual({ type: 'thinking', thinking: '', signature: '' })
-    expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toEqual([])
+    expect(envelope.open(String(member(redacted, 'data')))).toEqual(own)
+    expect(encodeResponse(events, context).content).toMatchObject([{ type: 'redacted_thinking' }])
+  })
+
+  it('has no member for citations where there are none', () => {
+    const events = [start(), begin(0, { type: 'text' }), text(0, 'Hi'), end(0), finish('stop', usage)]
+    expect(encodeResponse(events, context).content).toEqual([{ type: 'text', text: 'Hi' }])
   })
 
   it('sends an upstream’s failure in the format’s own event, and ends there', () => {

@@ -3,7 +3,14 @@ import { type Json, parseObject } from '../../canonical/json.ts'
 import { type CollectedBlock, collect } from '../collect.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnswerContext } from '../protocol.ts'
-import { answerUsage, encodeCitation, encodeStop, messageHead, signatureText } from './answer-parts.ts'
+import {
+  answerUsage,
+  encodeCitation,
+  encodeStop,
+  isRedacted,
+  messageHead,
+  signatureText,
+} from './answer-parts.ts'
 import { CallIds } from './wire.ts'
 
 /** Encode a whole answer, a message. */
@@ -30,12 +37,15 @@ function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerCon
     case 'text':
     case 'refusal': {
       if (text === '' && citations.length === 0) return []
-      return [{ type: 'text', text, citations: citations.length > 0 ? citations.map(encodeCitation) : null }]
+      // The vendor leaves the member out where there are none.
+      return [
+        { type: 'text', text, ...(citations.length > 0 ? { citations: citations.map(encodeCitation) } : {}) },
+      ]
     }
     case 'reasoning': {
       if (text === '' && signature === undefined) return []
       const proof = signature === undefined ? '' : signatureText(signature, context)
-      return text === '' && signature?.kind === 'encrypted'
+      return text === '' && signature !== undefined && isRedacted(signature)
         ? [{ type: 'redacted_thinking', data: proof }]
         : [{ type: 'thinking', thinking: text, signature: proof }]
     }

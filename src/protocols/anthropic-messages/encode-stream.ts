@@ -7,6 +7,7 @@ import {
   answerUsage,
   encodeCitation,
   encodeStop,
+  isRedacted,
   messageHead,
   outputEstimate,
   signatureText,
@@ -209,7 +210,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     }
     if (block.block.type !== 'reasoning' || signature === undefined) return ''
     const proof = signatureText(signature, this.#context)
-    if (!block.hasText && signature.kind === 'encrypted') {
+    if (!block.hasText && isRedacted(signature)) {
       return this.#announce(block, { type: 'redacted_thinking', data: proof })
     }
     return (

@@ -99,14 +99,7 @@ export class AnswerWriter {
     }
     this.#endMessage('completed')
     if (block.type === 'reasoning') {
-      this.#byBlock.set(index, {
-        item: new ReasoningItem(
-          this.#idOf,
-          block.summary || wantsSummary(this.#context),
-          this.#context.envelope,
-        ),
-        part: 0,
-      })
+      this.#byBlock.set(index, { item: new ReasoningItem(this.#idOf, this.#context.envelope), part: 0 })
       return
     }
     const isSearch = this.#searches && block.kind === 'function' && block.name === searchToolName
@@ -210,13 +203,4 @@ export class AnswerWriter {
   #emit({ type, ...rest }: WireEvent): void {
     this.#events.push({ type, sequence_number: this.#number++, ...rest })
   }
-}
-
-/**
- * Most clients show only summaries and send only those back. A client that asks for a summary gets a raw thought as
- * one.
- */
-function wantsSummary({ request }: AnswerContext): boolean {
-  const summary = request.reasoning?.summary
-  return summary !== undefined && summary !== 'none'
 }

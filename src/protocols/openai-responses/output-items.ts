@@ -124,32 +124,32 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
   return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
-/** Reasoning: a summary or the raw thought, and the signature that the client sends back. */
+/**
+ * Reasoning: its text, and the signature that the client sends back. A raw thought is written as a summary: most clients show
+ * only summaries and send only those back, and for the text of a raw thought OpenAI and Open Responses have different
+ * events (`response.reasoning_text.delta`, `response.reasoning.delta`), so that some clients know neither.
+ */
 export class ReasoningItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
   readonly hasRefusal = false
   readonly #id: string
-  readonly #isSummary: boolean
   readonly #envelope: Envelope
   #text = ''
   #hasText = false
-  #encrypted: string | null = null
+  #encrypted: string | undefined
 
-  constructor(idOf: IdOf, isSummary: boolean, envelope: Envelope) {
+  constructor(idOf: IdOf, envelope: Envelope) {
     this.#id = idOf('rs')
-    this.#isSummary = isSummary
     this.#envelope = envelope
   }
 
   get json(): Json {
-    const texts = this.#hasText ? [this.#part(this.#text)] : []
     return {
       id: this.#id,
       type: 'reasoning',
-      summary: this.#isSummary ? texts : [],
-      ...(this.#isSummary ? {} : { content: texts }),
-      encrypted_content: this.#encrypted,
+      summary: this.#hasText ? [summaryPart(this.#text)] : [],
+      ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
     }
   }
 
@@ -157,34 +157,29 @@ export class ReasoningItem implements OutputItem {
     if (delta.type === 'signature') this.#encrypted = this.#envelope.wrap(delta.signature)
     if (delta.type !== 'text') return []
     const events: WireEvent[] = []
-    if (!this.#hasText) events.push({ type: this.#typeOf('part.added'), ...this.#at, part: this.#part('') })
+    if (!this.#hasText)
+      events.push({ type: 'response.reasoning_summary_part.added', ...this.#at, part: summaryPart('') })
     this.#hasText = true
     this.#text += delta.text
-    events.push({ type: this.#typeOf('text.delta'), ...this.#at, delta: delta.text })
+    events.push({ type: 'response.reasoning_summary_text.delta', ...this.#at, delta: delta.text })
     return events
   }
 
   endPart(): WireEvent[] {
     if (!this.#hasText) return []
     return [
-      { type: this.#typeOf('text.done'), ...this.#at, text: this.#text },
-      { type: this.#typeOf('part.done'), ...this.#at, part: this.#part(this.#text) },
+      { type: 'response.reasoning_summary_text.done', ...this.#at, text: this.#text },
+      { type: 'response.reasoning_summary_part.done', ...this.#at, part: summaryPart(this.#text) },
     ]
   }
 
-  #typeOf(what: 'part.added' | 'text.delta' | 'text.done' | 'part.done'): string {
-    if (this.#isSummary) return `response.reasoning_summary_${what}`
-    return what.startsWith('part') ? `response.content_${what}` : `response.reasoning_${what}`
-  }
-
-  #part(text: string): Json {
-    return { type: this.#isSummary ? 'summary_text' : 'reasoning_text', text }
-  }
-
   get #at(): Json {
-    const at = { item_id: this.#id, output_index: this.place }
-    return this.#isSummary ? { ...at, summary_index: 0 } : { ...at, content_index: 0 }
+    return { item_id: this.#id, output_index: this.place, summary_index: 0 }
   }
+}
+
+function summaryPart(text: string): Json {
+  return { type: 'summary_text', text }
 }
 
 /** A call of a function or of a custom tool. */

@@ -6,6 +6,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
+import type { KeptWishes } from './kept-wishes.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
 /** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
@@ -76,7 +77,6 @@ export interface AnswerContext {
   createdAtSeconds: number
   /** The `answerSettings` of the client's body, for formats whose answers repeat them. */
   body: Json
-  request: Pick<ChatRequest, 'reasoning'>
   /** Our estimate of the input tokens, for formats that state them before the upstream does. */
   inputTokensEstimate: number
   envelope: Envelope
@@ -145,6 +145,8 @@ export interface UpstreamSide {
    * with the client's path if the answer would not be what the client asked for.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
+  /** The wishes of a request that the format cannot say. The gateway keeps them while it translates the answer. */
+  keeps?(request: ChatRequest): KeptWishes | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder

@@ -158,7 +158,6 @@ function contextOf(name: ProtocolName): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(name).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }

@@ -3,7 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { streamText } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatRequest, ReasoningSignature } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -25,7 +25,6 @@ const context: AnswerContext = {
   model: 'public',
   createdAtSeconds: 1_790_000_000,
   body,
-  request: decodeRequest(body, { envelope }) satisfies ChatRequest,
   inputTokensEstimate: 42,
   envelope,
 }

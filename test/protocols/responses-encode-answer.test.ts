@@ -464,7 +464,6 @@ function contextOf(body: Json = {}): AnswerContext {
     model: 'public-model',
     createdAtSeconds: 1_700_000_000,
     body: whole,
-    request: decodeRequest(whole, { envelope }),
     inputTokensEstimate: 1,
     envelope,
   }

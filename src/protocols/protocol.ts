@@ -236,6 +236,8 @@ export interface Observation {
  */
 export interface StreamWatcher {
   push(chunk: Buffer): WatchedChunk
+  /** True: upstreams may send more after the end of the answer, and the client gets it too. Default false. */
+  readonly isFollowed?: boolean
   /** The upstream ended its stream. Returns the bytes that are still held. */
   end(): Buffer | undefined
   /** The connection broke. A watcher that writes the stream itself returns the error for the client. */

@@ -1,4 +1,4 @@
-import type { ReasoningSignature } from './chat.ts'
+import type { ReasoningSignature, TranslationNote } from './chat.ts'
 import type { GatewayError } from './error.ts'
 import type { Usage } from './usage.ts'
 
@@ -73,6 +73,8 @@ export interface Finish {
   stopSequence: string | undefined
   /** Undefined: the upstream sent none. */
   usage: Usage | undefined
+  /** Parts of the upstream's answer that no event carries. Absent: none. */
+  losses?: readonly TranslationNote[]
 }
 
 export interface Failure {

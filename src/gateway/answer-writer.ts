@@ -28,7 +28,8 @@ export class SafeWriter {
       onWritten(redacted)
       return text
     } catch (cause) {
-      const error = redacted.type === 'error' ? redacted.error : unwritable(cause)
+      const error =
+        redacted.type === 'error' ? redacted.error : cause instanceof GatewayError ? cause : unwritable(cause)
       onWritten({ type: 'error', error })
       // Not with the format's writer: it would repeat parts of the answer, which may not be writable.
       return stream ? client.encodeStreamError(error, requestId).toString() : ''

@@ -65,7 +65,8 @@ export class TranslatingReader implements AnswerReader {
     for (const event of events) {
       text += writer.push(event, (written) => observer.take(written))
     }
-    return { observation: observer.observe(), body: Buffer.from(text) }
+    const observation = { ...observer.observe(), losses: observer.losses }
+    return { observation, body: Buffer.from(text) }
   }
 
   #eventsOf(body: Buffer): ChatEvent[] {

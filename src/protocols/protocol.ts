@@ -83,7 +83,8 @@ export interface AnswerContext {
 }
 
 /**
- * `push` returns the text to send now, which may be empty. Never throws. After `finish` or `error` the answer is over.
+ * `push` returns the text to send now, which may be empty. After `finish` or `error` the answer is over. Throws GatewayError
+ * `upstream_error` for an answer that the format cannot express.
  */
 export interface StreamEncoder {
   push(event: ChatEvent): string
@@ -226,6 +227,8 @@ export interface Observation {
   complete: boolean
   /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean
+  /** The parts of the answer that its translation has lost. */
+  losses?: readonly TranslationNote[] | undefined
   /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number
 }

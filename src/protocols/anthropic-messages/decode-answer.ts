@@ -4,6 +4,7 @@ import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noSourceUrl } from '../losses.ts'
 import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
@@ -128,6 +129,7 @@ class MessageDecoder {
   #stopReason: string | undefined
   #stopSequence: string | undefined
   #refusal: string | undefined
+  readonly #losses = new Losses()
 
   constructor(context: DecodeAnswerContext) {
     this.#context = context
@@ -236,6 +238,7 @@ class MessageDecoder {
       upstreamReason: this.#stopReason,
       stopSequence: this.#stopSequence,
       usage: this.#hasFinalCounts ? usageOf(this.#counts) : undefined,
+      ...this.#losses.member(),
     })
   }
 
@@ -312,7 +315,10 @@ class MessageDecoder {
   /** Only sources with a URL: a document that the client sent has none. */
   #addCitation(open: OpenBlock, citation: Json): void {
     const url = textOf(citation.url) ?? textOf(citation.source)
-    if (url === undefined || !/^https?:\/\//.test(url)) return
+    if (url === undefined || !/^https?:\/\//.test(url)) {
+      this.#losses.add('content[].citations', noSourceUrl)
+      return
+    }
     this.events.delta(open.index, { type: 'citation', url, title: textOf(citation.title) })
   }
 

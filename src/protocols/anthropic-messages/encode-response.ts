@@ -1,5 +1,6 @@
 import type { ChatEvent } from '../../canonical/event.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
+import { brokenInput, inputObject, isCutOff } from '../call-input.ts'
 import { type CollectedBlock, collect } from '../collect.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnswerContext } from '../protocol.ts'
@@ -25,13 +26,19 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
   }
   return {
     ...messageHead(context),
-    content: blocks.flatMap((block) => encodeBlock(block, ids, context)),
+    content: blocks.flatMap((block) => encodeBlock(block, ids, context, isCutOff(finish.reason))),
     ...encodeStop(finish, refusal),
     usage: answerUsage(usage, context, characters),
   }
 }
 
-function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerContext): Json[] {
+/** `isCut`: the last call may not be whole. The answer's stop reason says why the call is missing. */
+function encodeBlock(
+  collected: CollectedBlock,
+  ids: CallIds,
+  context: AnswerContext,
+  isCut: boolean,
+): Json[] {
   const { block, text, signature, citations } = collected
   switch (block.type) {
     case 'text':
@@ -50,7 +57,9 @@ function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerCon
         : [{ type: 'thinking', thinking: text, signature: proof }]
     }
     case 'tool-call': {
-      const input = block.kind === 'custom' ? wrapCustomInput(text) : (parseObject(text) ?? {})
+      const input = block.kind === 'custom' ? wrapCustomInput(text) : inputObject(text)
+      if (input === undefined && isCut) return []
+      if (input === undefined) throw brokenInput(block.name)
       return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input }]
     }
   }

@@ -6,6 +6,7 @@ import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noMedia } from '../losses.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
@@ -71,6 +72,9 @@ class AnswerDecoder {
   #endMessage: string | undefined
   #isBlocked = false
   #usage: Usage | undefined
+  readonly #losses = new Losses()
+  /** Media type of the first part that is lost. */
+  #lostType: string | undefined
   /** Queries of web searches so far. Each event may repeat the former ones. */
   readonly #searches = new Set<string>()
 
@@ -114,6 +118,7 @@ class AnswerDecoder {
       return this.#fail(new GatewayError('upstream_error', message))
     }
     this.#close()
+    if (this.#lostType !== undefined && !this.#hasContent()) return this.#fail(cannotCarry(this.#lostType))
     const end = finishOf(reason, {
       message: this.#endMessage,
       isBlocked: this.#isBlocked,
@@ -127,6 +132,7 @@ class AnswerDecoder {
       upstreamReason: reason,
       stopSequence: undefined,
       usage: this.#countedUsage(),
+      ...this.#losses.member(),
     })
     this.#isOver = true
     return this.#events.take()
@@ -186,7 +192,10 @@ class AnswerDecoder {
     // A signature belongs to one part. The text of earlier parts may not be joined with that part's text.
     if (signature !== undefined) this.#addSignature(this.#sign('encrypted', signature))
     if (text !== undefined) this.#addText(text)
-    if (isRecord(part.inlineData)) throw cannotCarry(part.inlineData.mimeType)
+    if (isRecord(part.inlineData)) {
+      this.#losses.add('parts[].inlineData', noMedia)
+      this.#lostType ??= textOf(part.inlineData.mimeType) ?? 'data'
+    }
   }
 
   #takeCall(call: Json, signature: string | undefined): void {
@@ -282,7 +291,7 @@ function inputOf(args: unknown, kind: 'function' | 'custom'): string {
   }
 }
 
-function cannotCarry(mediaType: unknown): GatewayError {
-  const what = typeof mediaType === 'string' ? mediaType.slice(0, 60) : 'data'
+function cannotCarry(mediaType: string): GatewayError {
+  const what = mediaType.slice(0, 60)
   return new GatewayError('upstream_error', `The upstream answered with ${what}, which cannot be translated.`)
 }

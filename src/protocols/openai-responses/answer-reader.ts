@@ -1,6 +1,7 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
 import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 
@@ -35,6 +36,7 @@ export class AnswerReader {
   hasRefusal = false
   /** Web searches that the vendor ran: the `web_search_call` items. */
   webSearches = 0
+  readonly losses = new Losses()
   readonly events = new EventWriter()
   #started = false
   readonly #items = new Map<string, OpenItem>()
@@ -80,6 +82,9 @@ export class AnswerReader {
         break
       case 'web_search_call':
         if (item.status !== 'failed') this.webSearches++
+        break
+      case 'image_generation_call':
+        this.losses.add('output: image_generation_call', noMedia)
         break
     }
     open.done = true
@@ -242,7 +247,10 @@ export class AnswerReader {
   #cite(block: OpenBlock, annotation: Json): void {
     block.citations++
     const url = textOf(annotation.url)
-    if (annotation.type !== 'url_citation' || url === undefined) return
+    if (annotation.type !== 'url_citation' || url === undefined) {
+      this.losses.add('annotations', noSourceUrl)
+      return
+    }
     const { start_index: start, end_index: end } = annotation
     this.#delta(block, {
       type: 'citation',

@@ -1,8 +1,9 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
+import { brokenInput, inputObject } from '../call-input.ts'
 import type { Envelope } from '../envelope.ts'
-import { callIdRules } from './wire.ts'
+import { callIdRules, searchToolName } from './wire.ts'
 
 /** An event of the stream without its sequence number. */
 export type WireEvent = Json & { type: string }
@@ -258,8 +259,14 @@ export class SearchItem implements OutputItem {
       execution: 'client',
       call_id: this.#callId,
       status: this.status,
-      arguments: this.status === 'in_progress' ? {} : (parseObject(this.#input) ?? {}),
+      arguments: this.status === 'completed' ? this.#arguments : {},
     }
+  }
+
+  get #arguments(): Json {
+    const input = inputObject(this.#input)
+    if (input === undefined) throw brokenInput(searchToolName)
+    return input
   }
 
   add(_part: number, delta: Delta): WireEvent[] {

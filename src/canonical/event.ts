@@ -30,7 +30,8 @@ export interface BlockStart {
 
 /** The kind of block that begins. Its text always comes in deltas. */
 export type AnswerBlock =
-  | { type: 'text' }
+  /** `startsMessage`: the text before it belongs to another message of the same answer. */
+  | { type: 'text'; startsMessage?: true }
   | { type: 'reasoning'; summary: boolean }
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }

@@ -228,6 +228,8 @@ function summary(events: readonly ChatEvent[]): Summary {
 function summaryOf({ block, text, signature, citations }: CollectedBlock): Json {
   const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
+  // A block that has nothing to say may stand between two messages.
+  if (block.type === 'text') return { type: 'text', text, ...signed, ...cited }
   if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
   const { name, kind } = block
   return { type: 'call', name, kind, text }

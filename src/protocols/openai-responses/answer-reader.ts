@@ -39,6 +39,8 @@ export class AnswerReader {
   readonly losses = new Losses()
   readonly events = new EventWriter()
   #started = false
+  /** The message of the last block, if that is a text. */
+  #lastText: OpenItem | undefined
   readonly #items = new Map<string, OpenItem>()
   readonly #context: DecodeAnswerContext
 
@@ -189,7 +191,13 @@ export class AnswerReader {
 
   #textBlock(item: OpenItem, part: number, kind: TextKind): OpenBlock {
     if (kind === 'refusal') this.hasRefusal = true
-    return item.blocks.get(`${kind}${part}`) ?? this.#open(item, `${kind}${part}`, { type: kind })
+    const known = item.blocks.get(`${kind}${part}`)
+    if (known !== undefined) return known
+    const startsMessage = kind === 'text' && this.#lastText !== undefined && this.#lastText !== item
+    const block: AnswerBlock = startsMessage ? { type: 'text', startsMessage } : { type: kind }
+    const open = this.#open(item, `${kind}${part}`, block)
+    this.#lastText = item
+    return open
   }
 
   /** An item has one block, for its summary or its raw thought, whichever came first. The other is ignored. */
@@ -227,6 +235,7 @@ export class AnswerReader {
       ended: false,
     }
     item.blocks.set(key, open)
+    this.#lastText = undefined
     return open
   }
 

@@ -92,6 +92,7 @@ export class AnswerWriter {
   #startBlock(index: number, block: Extract<ChatEvent, { type: 'block-start' }>['block']): void {
     this.#endPending('completed')
     if (block.type === 'text' || block.type === 'refusal') {
+      if (block.type === 'text' && block.startsMessage === true) this.#endMessage('completed')
       this.#message ??= new MessageItem(this.#idOf)
       const part = this.#message.addPart(block.type)
       this.#byBlock.set(index, { item: this.#message, part })

@@ -27,12 +27,16 @@ export interface OutputItem {
   endPart(part: number): WireEvent[]
 }
 
+type Citation = Extract<Delta, { type: 'citation' }>
+
 interface MessagePart {
   kind: 'text' | 'refusal'
   /** Its `content_index`; undefined until it has text. */
   place: number | undefined
   text: string
   annotations: Json[]
+  /** Sources of the whole text. They go out at its end. */
+  citations: Citation[]
 }
 
 /** Text and refusals of the assistant. Adjacent ones share a message. */
@@ -63,7 +67,7 @@ export class MessageItem implements OutputItem {
 
   /** Begin a part. It becomes visible with its first text. */
   addPart(kind: 'text' | 'refusal'): number {
-    this.#parts.push({ kind, place: undefined, text: '', annotations: [] })
+    this.#parts.push({ kind, place: undefined, text: '', annotations: [], citations: [] })
     return this.#parts.length - 1
   }
 
@@ -71,7 +75,13 @@ export class MessageItem implements OutputItem {
     const part = this.#parts[index]
     if (part === undefined || delta.type === 'signature') return []
     const events = this.#placePart(part)
-    if (delta.type === 'citation') return part.kind === 'text' ? [...events, this.#cite(part, delta)] : events
+    if (delta.type === 'citation') {
+      if (part.kind !== 'text') return events
+      if (delta.end !== undefined) return [...events, this.#cite(part, delta)]
+      // Without an end it is about the whole text, which may go on.
+      part.citations.push(delta)
+      return events
+    }
     part.text += delta.text
     const at = this.#at(part)
     if (part.kind === 'refusal')
@@ -84,6 +94,7 @@ export class MessageItem implements OutputItem {
     if (part?.place === undefined) return []
     const at = this.#at(part)
     return [
+      ...part.citations.map((citation) => this.#cite(part, citation)),
       part.kind === 'refusal'
         ? { type: 'response.refusal.done', ...at, refusal: part.text }
         : { type: 'response.output_text.done', ...at, text: part.text, logprobs: [] },
@@ -98,7 +109,7 @@ export class MessageItem implements OutputItem {
     return [{ type: 'response.content_part.added', ...this.#at(part), part: partJson(part, '') }]
   }
 
-  #cite(part: MessagePart, { url, title, start, end }: Extract<Delta, { type: 'citation' }>): WireEvent {
+  #cite(part: MessagePart, { url, title, start, end }: Citation): WireEvent {
     const annotation = {
       type: 'url_citation',
       url,

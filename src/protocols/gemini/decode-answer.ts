@@ -11,6 +11,7 @@ import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
 import { finishOf } from './finish.ts'
+import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage, searchQueries } from './wire.ts'
 
 /**
@@ -72,6 +73,8 @@ class AnswerDecoder {
   #endMessage: string | undefined
   #isBlocked = false
   #usage: Usage | undefined
+  /** The call whose arguments come in pieces. */
+  #partial: PartialCall | undefined
   readonly #losses = new Losses()
   /** Media type of the first part that is lost. */
   #lostType: string | undefined
@@ -118,6 +121,8 @@ class AnswerDecoder {
       return this.#fail(new GatewayError('upstream_error', message))
     }
     this.#close()
+    // An answer that was cut off ends without its last call.
+    if (this.#partial !== undefined && reason !== 'MAX_TOKENS') return this.#fail(unfinishedCall())
     if (this.#lostType !== undefined && !this.#hasContent()) return this.#fail(cannotCarry(this.#lostType))
     const end = finishOf(reason, {
       message: this.#endMessage,
@@ -177,7 +182,9 @@ class AnswerDecoder {
     const signature = textOf(part.thoughtSignature)
     const text = textOf(part.text)
     if (isRecord(part.functionCall)) {
-      this.#takeCall(part.functionCall, signature)
+      if (this.#partial !== undefined || isPiece(part.functionCall))
+        this.#takePiece(part.functionCall, signature)
+      else this.#takeCall(part.functionCall, signature)
       return
     }
     if (part.thought === true) {
@@ -196,6 +203,19 @@ class AnswerDecoder {
       this.#losses.add('parts[].inlineData', noMedia)
       this.#lostType ??= textOf(part.inlineData.mimeType) ?? 'data'
     }
+  }
+
+  /** Only the first piece of a call has its name. The call is whole with the first piece that does not continue. */
+  #takePiece(call: Json, signature: string | undefined): void {
+    const partial = this.#partial ?? new PartialCall(call)
+    const isOther = textOf(call.name) !== undefined && textOf(call.name) !== partial.name
+    if (isOther) throw unfinishedCall()
+    this.#partial = partial
+    partial.signature ??= signature
+    partial.add(call.partialArgs)
+    if (call.willContinue === true) return
+    this.#partial = undefined
+    this.#takeCall({ name: partial.name, id: partial.id, args: partial.args }, partial.signature)
   }
 
   #takeCall(call: Json, signature: string | undefined): void {
@@ -289,6 +309,10 @@ function inputOf(args: unknown, kind: 'function' | 'custom'): string {
       cause,
     })
   }
+}
+
+function unfinishedCall(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream did not finish a tool call.')
 }
 
 function cannotCarry(mediaType: string): GatewayError {

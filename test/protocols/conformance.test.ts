@@ -158,7 +158,6 @@ function contextOf(name: ProtocolName): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(name).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }
@@ -229,6 +228,8 @@ function summary(events: readonly ChatEvent[]): Summary {
 function summaryOf({ block, text, signature, citations }: CollectedBlock): Json {
   const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
+  // A block that has nothing to say may stand between two messages.
+  if (block.type === 'text') return { type: 'text', text, ...signed, ...cited }
   if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
   const { name, kind } = block
   return { type: 'call', name, kind, text }
@@ -356,13 +357,15 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
     if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
     if (text === '' && signature === undefined) return []
     const words = summaryOf(collected)
-    return [block.type === 'reasoning' && text === '' ? { ...words, summary: true } : words]
+    return [block.type === 'reasoning' ? { ...words, summary: true } : words]
   })
   const isRefusal = finish.reason === 'refusal'
   if (isRefusal && !blocks.some(({ block }) => block.type === 'refusal'))
     said.push({ type: 'refusal', text: 'The model refused to answer.' })
   const reason = finish.reason === 'stop_sequence' || finish.reason === 'pause' ? 'stop' : finish.reason
-  return { blocks: said, reason, stopSequence: undefined, usage }
+  // The format's answers name a tier.
+  const tiered = usage && { ...usage, serviceTier: 'default' }
+  return { blocks: said, reason, stopSequence: undefined, usage: tiered }
 }
 
 /** A refusal is text with a reason at the end; thoughts are summaries; unknown counts are estimates. */

@@ -114,6 +114,13 @@ describe('a streamed answer', () => {
           .some((event) => done.includes(event) && event.output_index === output_index)
         expect(output_index !== undefined && isDone, `event ${at} is about an item that is done`).toBe(false)
       }
+      const steps = sent.filter(({ type }) => String(type).startsWith('response.output_item'))
+      expect(steps.map(({ type, output_index }) => [type, output_index])).toEqual(
+        added.flatMap((_event, i) => [
+          ['response.output_item.added', i],
+          ['response.output_item.done', i],
+        ]),
+      )
       const final = sent.at(-1)?.response as OpenAIResponse
       for (const { output_index, item } of done) expect(final.output[output_index as number]).toEqual(item)
       expect(final.output).toHaveLength(added.length)
@@ -152,6 +159,18 @@ describe('a streamed answer', () => {
     }
   })
 
+  it('has reasoning only in events that both OpenAI and Open Responses have, and no empty signature', () => {
+    const sent = eventsOf(rich)
+    const types = new Set(sent.map(({ type }) => String(type)).filter((type) => type.includes('reasoning')))
+    expect([...types]).toEqual([
+      'response.reasoning_summary_part.added',
+      'response.reasoning_summary_text.delta',
+      'response.reasoning_summary_text.done',
+      'response.reasoning_summary_part.done',
+    ])
+    expect(textOfStream(rich)).not.toContain('"encrypted_content":null')
+  })
+
   it('has the order of the format', () => {
     expect(eventsOf(plain).map(({ type }) => type)).toEqual([
       'response.created',
@@ -182,7 +201,7 @@ describe('a streamed answer', () => {
     ])
     expect(final.output).toMatchObject([
       { summary: [{ text: 'hm, so' }], encrypted_content: envelope.wrap(signature) },
-      { summary: [], content: [{ type: 'reasoning_text', text: 'raw' }], encrypted_content: null },
+      { summary: [{ type: 'summary_text', text: 'raw' }] },
       { content: [{ text: 'Hello', annotations: [{ url: 'https://example.com' }] }, { text: ' there' }] },
       { call_id: 'toolu_1', namespace: 'db', name: 'query', arguments: '{"a":1}' },
       { call_id: 'toolu_2', name: 'patch', input: '*** Begin' },
@@ -259,7 +278,9 @@ describe('a streamed answer', () => {
   it('decodes back to the events that it was made from', () => {
     const decoder = new SseDecoder(decodeStream({ upstreamModel: 'up' }), 1024 * 1024)
     const decoded = decoder.push(Buffer.from(textOfStream(plain)))
-    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), finish('stop', { upstreamReason: 'completed' })])
+    // The format's answers name a tier.
+    const end = finish('stop', { upstreamReason: 'completed', usage: { ...usage, serviceTier: 'default' } })
+    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), end])
   })
 })
 
@@ -406,7 +427,7 @@ describe('the response object', () => {
     expect(turns).toHaveLength(1)
     expect(turns[0]?.blocks).toMatchObject([
       { type: 'reasoning', text: 'hm, so', summary: true, signature },
-      { type: 'reasoning', text: 'raw', summary: false, signature: undefined },
+      { type: 'reasoning', text: 'raw', summary: true, signature: undefined },
       { type: 'text', text: 'Hello' },
       { type: 'text', text: ' there' },
       { type: 'tool-call', id: 'toolu_1', name: 'query', namespace: 'db', input: '{"a":1}' },
@@ -443,7 +464,6 @@ function contextOf(body: Json = {}): AnswerContext {
     model: 'public-model',
     createdAtSeconds: 1_700_000_000,
     body: whole,
-    request: decodeRequest(whole, { envelope }),
     inputTokensEstimate: 1,
     envelope,
   }

@@ -40,7 +40,7 @@ export interface Traits {
   stopMax?: number
   /** The most answers of one request. */
   choicesMax?: number
-  /** How it is told to think; `none`: it never thinks, and refuses to be told. */
+  /** How it is told to think; `none`: it refuses to be told. */
   thinking?: ThinkingStyle
   /** False: it always thinks. */
   thinkingOff?: boolean

@@ -22,6 +22,13 @@ export const deepseekFamilies: readonly Family[] = [
     read,
   },
   {
+    models: /^deepseek-v4-(?:pro|flash)(?!.*vision)/,
+    traits: { input: ['text'], contextLength: 1_000_000, maxOutputTokens: 384_000 },
+    examples: ['deepseek-v4-pro', 'deepseek-v4-flash'],
+    sources: ['https://github.com/anomalyco/models.dev/blob/dev/models/deepseek/deepseek-v4-pro.toml'],
+    read,
+  },
+  {
     models: /^deepseek-(?:v4|flash$|pro$|chat$|reasoner$)/,
     vendors: ['deepseek'],
     protocols: ['openai-chat'],

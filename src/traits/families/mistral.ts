@@ -41,6 +41,13 @@ export const mistralFamilies: readonly Family[] = [
     read,
   },
   {
+    models: /^mistral-large-(?:2512|latest)/,
+    traits: { contextLength: 262_144 },
+    examples: ['mistral-large-2512'],
+    sources: ['https://github.com/anomalyco/models.dev/blob/dev/models/mistral/mistral-large-2512.toml'],
+    read,
+  },
+  {
     models: /^mistral-(?:small-(?:latest|2603)|medium-(?:3|latest|2604)|large-4)/,
     protocols: ['openai-chat'],
     traits: { thinking: 'effort', effortLevels: ['none', 'high'], effortDefault: 'none' },

@@ -12,7 +12,7 @@ const create =
 const noParallel = 'https://github.com/run-llama/llama_index/issues/20865'
 const toolsAndEffort = 'https://github.com/openai/openai-openapi/issues/541'
 
-const vendors = ['openai'] as const
+const vendors = ['openai', 'azure-openai'] as const
 
 /** OpenAI's models for text, also where others serve them: `openai/gpt-5.4`, `openai.gpt-5.4`. */
 export const openaiFamilies: readonly Family[] = [

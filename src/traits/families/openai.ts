@@ -311,6 +311,7 @@ export const openaiFamilies: readonly Family[] = [
   {
     models: /(?:^|\.)gpt-5-chat/,
     traits: {
+      takes: { frequencyPenalty: true, presencePenalty: true, logitBias: true },
       thinking: 'none',
       tools: false,
       schema: 'none',

@@ -1,4 +1,4 @@
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 
 const read = '2026-11-22'
 /** How a widely used client treats vendors that speak Chat Completions. */

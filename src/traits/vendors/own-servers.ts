@@ -1,4 +1,4 @@
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 
 const read = '2026-11-22'
 const piCompat = 'https://github.com/earendil-works/pi/blob/main/packages/ai/src/api/openai-completions.ts'

@@ -65,6 +65,8 @@ export interface Traits {
   laterInstructions?: boolean
   /** It takes a user turn right after tool results. */
   userAfterToolResults?: boolean
+  /** The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs them, or none may. */
+  thoughtsInHistory?: 'required' | 'refused'
   /** How it caches a prefix: where the request marks it, by itself, or not at all. */
   caching?: 'marks' | 'automatic' | 'none'
   /** It fetches pictures and documents from their https URL. */

@@ -47,6 +47,7 @@ const inFile = {
   developer_role: yesOrNo,
   later_instructions: yesOrNo,
   user_after_tool_results: yesOrNo,
+  thoughts_in_history: z.enum(['required', 'refused']).exactOptional(),
   caching: z.enum(['marks', 'automatic', 'none']).exactOptional(),
   fetches_urls: yesOrNo,
   web_search: yesOrNo,

@@ -60,7 +60,7 @@ export const mistralFamilies: readonly Family[] = [
   },
   {
     models:
-      /^(?:codestral|devstral|ministral-|pixtral-|open-mi[sx]tral|mistral-(?:large-2[45]\d\d|medium-25\d\d|small-25\d\d))/,
+      /^(?:codestral|devstral|ministral-|pixtral-|open-mi[sx]tral|mistral-(?:large-(?:2[45]\d\d|latest)|medium-25\d\d|small-25\d\d))/,
     protocols: ['openai-chat'],
     traits: { thinking: 'none' },
     examples: ['codestral-latest', 'devstral-2512', 'mistral-large-2512', 'mistral-small-2506'],

@@ -62,6 +62,7 @@ export const makers = {
           streamOptions: false,
         },
         userAfterToolResults: false,
+        thoughtsInHistory: 'refused',
       },
     },
     sources: [
@@ -72,6 +73,7 @@ export const makers = {
       'https://github.com/avante-corp/avante.nvim/issues/2347',
       'https://github.com/agno-agi/agno/issues/2285',
       'https://github.com/NousResearch/hermes-agent/issues/20154',
+      'https://github.com/charmbracelet/crush/issues/1590',
     ],
     read,
   },

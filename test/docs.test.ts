@@ -7,6 +7,7 @@ import { type ErrorKind, GatewayError } from '../src/canonical/error.ts'
 import { channelEntry, groupEntry, revision, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
 import { modelEntry } from '../src/catalog/model-entry.ts'
+import { traitEntry } from '../src/catalog/trait-entry.ts'
 import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
@@ -74,6 +75,7 @@ describe('gateway.yaml in docs/reference/configuration.md', () => {
   const schemas = { models: modelEntry, channels: channelEntry, groups: groupEntry, tenants: tenantEntry }
   const settings = [
     ...settingsIn('revision', z.toJSONSchema(revision)),
+    ...settingsIn('traits', z.toJSONSchema(traitEntry, { io: 'input', unrepresentable: 'any' })),
     ...Object.entries(schemas).flatMap(([name, schema]) =>
       settingsIn(`${name}[]`, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),
     ),
@@ -104,7 +106,8 @@ function settingsIn(
   if (typeof schema === 'boolean') return []
   const { properties, items, default: value = required ? 'required' : 'none' } = schema
   if (isElement(items)) return settingsIn(`${path}[]`, items)
-  if (properties === undefined) {
+  // A section of its own names the traits: they are the same in all places.
+  if (properties === undefined || path.endsWith('].traits')) {
     return [{ setting: path, value: typeof value === 'string' ? value : JSON.stringify(value) }]
   }
   return Object.entries(properties).flatMap(([name, one]) =>

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { textOf } from '../canonical/json.ts'
+import type { Traits } from '../canonical/traits.ts'
+import { findModel } from '../catalog/catalog.ts'
+import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import { traitsInWords } from '../catalog/trait-entry.ts'
 import { translate } from '../gateway/translate.ts'
 import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { OfferTraits } from '../traits/offer-traits.ts'
+import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { translationNote } from './translation-note.ts'
 
@@ -16,6 +22,10 @@ const translationRequest = z
     from: z.enum(clients).describe('The format of `request`.'),
     to: z.enum(upstreams).describe('The format to translate to.'),
     model: z.string().nullish().describe("The upstream's name of the model. Default: that of `request`."),
+    vendor: z
+      .enum(vendorNames)
+      .nullish()
+      .describe('The vendor of the model. Default: that of the channel that serves `request.model` in `to`.'),
     strict: z.boolean().nullish().describe('Refuse what would be dropped.'),
     request: z.looseObject({}).describe('The body of a request in the format `from`.'),
   })
@@ -25,6 +35,9 @@ const translation = z
   .object({
     path: z.string().describe("The upstream's path, below its base URL."),
     body: z.looseObject({}).describe('What would be sent.'),
+    traits: z
+      .record(z.string(), z.unknown())
+      .describe('What is known of the model, in the words of gateway.yaml.'),
     notes: z
       .array(translationNote)
       .describe('What became of every field that could not be passed on as it is.'),
@@ -45,8 +58,11 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
       const model = textOf(request.model) ?? ''
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true
+      const traits = traitsFor(stage, { to, model, upstreamModel, vendor: wanted.vendor ?? undefined })
+      const shown = { traits: traitsInWords(traits) }
       const path = upstreamSide(to).path({ model: upstreamModel, stream })
-      if (from === to) return { body: { path, body: { ...request, model: upstreamModel }, notes: [] } }
+      if (from === to)
+        return { body: { path, body: { ...request, model: upstreamModel }, ...shown, notes: [] } }
       const { body, notes } = translate(
         {
           client: clientSide(from),
@@ -67,9 +83,29 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
           answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
           redactError: (error) => error,
         },
-        { protocol: to, upstreamModel },
+        { protocol: to, upstreamModel, traits },
       )
-      return { body: { path, body, notes } }
+      return { body: { path, body, ...shown, notes } }
     },
   })
+}
+
+/** Of the channel that serves the model in this format; otherwise of the built-in table. */
+function traitsFor(
+  { snapshot, group }: { snapshot: Snapshot; group: Group },
+  {
+    to,
+    model,
+    upstreamModel,
+    vendor,
+  }: { to: ProtocolName; model: string; upstreamModel: string; vendor: VendorName | undefined },
+): Traits {
+  const offer = findModel(snapshot, model)?.offers.find(
+    ({ channel, upstreamModel: served }) =>
+      channel.protocols[to] !== undefined &&
+      (served === '*' || served === upstreamModel) &&
+      (group.channels.includes('*') || group.channels.includes(channel.name)),
+  )
+  if (offer !== undefined && vendor === undefined) return offer.traits.of(to, upstreamModel)
+  return new OfferTraits({ vendor, stated: [], verdicts: [] }).of(to, upstreamModel)
 }

@@ -1,6 +1,7 @@
 import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
+import type { Traits } from '../canonical/traits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { AnswerContext, ClientSide, ProtocolName } from '../protocols/protocol.ts'
@@ -17,10 +18,11 @@ export interface TranslationInput {
   maxOutputTokensDefault: number
 }
 
-/** The format of a request for an upstream, and the upstream's name of the model. */
+/** The format of a request for an upstream, the upstream's name of the model, and what it takes. */
 export interface TranslationTarget {
   protocol: ProtocolName
   upstreamModel: string
+  traits: Traits
 }
 
 export interface TranslatedRequest {
@@ -40,10 +42,11 @@ export type AskedAnswer = Pick<AnswerContext, 'body' | 'request'>
  */
 export function translateRequest(input: TranslationInput, target: TranslationTarget): TranslatedRequest {
   const { client, maxOutputTokensDefault } = input
-  const { upstreamModel } = target
+  const { upstreamModel, traits } = target
   const request = client.decodeRequest(input.body, { envelope: input.envelope })
   const { body, notes, tools } = upstreamSide(target.protocol).encodeRequest(request, {
     upstreamModel,
+    traits,
     maxOutputTokensDefault,
   })
   if (input.strict) refuseLosses(notes)

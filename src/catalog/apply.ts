@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
@@ -49,6 +50,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
       aliases: model.aliases,
       fallbacks: model.fallbacks,
       images: model.images ?? null,
+      traits: model.traits ?? null,
       disabledAt: null,
       managedBy: 'file' as const,
     }
@@ -103,7 +105,7 @@ async function applyChannels(
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
     const id = existing?.id ?? randomUUIDv7()
-    const wanted: ChannelRow = {
+    const wanted = {
       id,
       name: channel.name,
       protocols: channel.protocols,
@@ -114,9 +116,11 @@ async function applyChannels(
       concurrency: channel.concurrency ?? null,
       imageConcurrency: channel.imageConcurrency ?? null,
       imagesPerMinute: channel.imagesPerMinute ?? null,
+      vendor: channel.vendor ?? null,
+      traits: channel.traits ?? null,
       disabledAt: null,
-      managedBy: 'file',
-    }
+      managedBy: 'file' as const,
+    } satisfies Partial<ChannelRow>
     const isOther = differs(existing, wanted)
     if (isOther) await putChannel(tx, wanted)
 
@@ -132,10 +136,11 @@ async function applyChannels(
       await replaceCredentials(tx, id, credentials)
     }
 
-    const offers = channel.offers.map(({ model, upstreamModel }) => ({
+    const offers = channel.offers.map(({ model, upstreamModel, traits }) => ({
       channelId: id,
       modelId: model,
       upstreamModel,
+      traits: traits ?? null,
     }))
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
@@ -152,8 +157,8 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
   }
 }
 
-const byModel = (offers: { modelId: string; upstreamModel: string }[]) =>
-  Object.fromEntries(offers.map((offer) => [offer.modelId, offer.upstreamModel]))
+const byModel = (offers: { modelId: string; upstreamModel: string; traits: Traits | null }[]) =>
+  Object.fromEntries(offers.map(({ modelId, upstreamModel, traits }) => [modelId, { upstreamModel, traits }]))
 
 /** Answers the id of every group by name, also of groups that are not in the file. */
 async function applyGroups(

@@ -1,4 +1,7 @@
+import { protocolNames } from '../protocols/protocol.ts'
 import type { SecretKeeper } from '../secret-key.ts'
+import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
+import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import type { CatalogRows, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
@@ -13,7 +16,19 @@ export function buildSnapshot(
   const prices = new Map(rows.prices.map((row) => [row.modelId, priceOf(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
   // When no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
-  const offersOf = (id: string) => listOffers(offers.get(id) ?? offers.get('*') ?? [], channels)
+  const verdicts = Map.groupBy(rows.verdicts, (row) => row.channelId)
+  const stated = new Map(rows.models.map((row) => [row.id, row.traits]))
+  const channelRows = new Map(rows.channels.map((row) => [row.id, row]))
+  const traitsOf = (id: string, offer: OfferRow): OfferTraits => {
+    const channel = channelRows.get(offer.channelId)
+    return new OfferTraits({
+      vendor: vendorOf(channel?.vendor ?? null),
+      stated: [stated.get(id), channel?.traits, offer.traits].flatMap((traits) => traits ?? []),
+      verdicts: (verdicts.get(offer.channelId) ?? []).flatMap(verdictOf),
+    })
+  }
+  const offersOf = (id: string) =>
+    listOffers(offers.get(id) ?? offers.get('*') ?? [], channels, (offer) => traitsOf(id, offer))
   const owners = ownersOf(rows.models)
   const models = rows.models.map(
     (row): Model => ({
@@ -84,6 +99,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
+        vendor: vendorOf(row.vendor),
       }
       return [channel]
     } catch (error) {
@@ -93,11 +109,30 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
   })
 }
 
-function listOffers(rows: CatalogRows['offers'], channels: ReadonlyMap<string, Channel>): Offer[] {
+type OfferRow = CatalogRows['offers'][number]
+
+function vendorOf(name: string | null): VendorName | undefined {
+  return vendorNames.find((known) => known === name)
+}
+
+function verdictOf(row: CatalogRows['verdicts'][number]): TraitVerdict[] {
+  const protocol = protocolNames.find((name) => name === row.protocol)
+  if (protocol === undefined || row.traits === null) return []
+  const { upstreamModel, traits } = row
+  return [{ protocol, upstreamModel, traits, expiresAt: row.expiresAt ?? undefined }]
+}
+
+function listOffers(
+  rows: readonly OfferRow[],
+  channels: ReadonlyMap<string, Channel>,
+  traitsOf: (offer: OfferRow) => OfferTraits,
+): Offer[] {
   return rows
     .flatMap((row) => {
       const channel = channels.get(row.channelId)
-      return channel === undefined ? [] : [{ channel, upstreamModel: row.upstreamModel }]
+      return channel === undefined
+        ? []
+        : [{ channel, upstreamModel: row.upstreamModel, traits: traitsOf(row) }]
     })
     .toSorted((a, b) => b.channel.priority - a.channel.priority || (a.channel.name < b.channel.name ? -1 : 1))
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { protocolNames } from '../protocols/protocol.ts'
+import { vendorNames } from '../traits/vendors.ts'
 import type { modelEntry } from './model-entry.ts'
 import {
   budget,
@@ -14,6 +15,7 @@ import {
   usd,
   wholeNumber,
 } from './setting.ts'
+import { traitEntry } from './trait-entry.ts'
 
 /** A checked gateway.yaml, in our own names. Money is nano-USD; absent settings have their defaults. */
 export interface GatewayFile {
@@ -46,14 +48,23 @@ const baseUrl = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+/** An upstream name, or a map where the offer has traits of its own. */
+const upstreamOffer = z.union([
+  name(256).transform((upstreamModel) => ({ upstreamModel, traits: undefined })),
+  z
+    .strictObject({ upstream: name(256), traits: traitEntry })
+    .transform(({ upstream, traits }) => ({ upstreamModel: upstream, traits })),
+])
+
 const upstreamModels = z
-  .union([z.literal('*'), z.array(name(256)), z.record(name(256), name(256))], {
+  .union([z.literal('*'), z.array(name(256)), z.record(name(256), upstreamOffer)], {
     error: mustBe('a map from model to upstream name, a list of model names, or "*"'),
   })
   .transform((models) => {
-    if (models === '*') return [{ model: '*', upstreamModel: '*' }]
-    if (Array.isArray(models)) return models.map((model) => ({ model, upstreamModel: model }))
-    return Object.entries(models).map(([model, upstreamModel]) => ({ model, upstreamModel }))
+    const traits = undefined
+    if (models === '*') return [{ model: '*', upstreamModel: '*', traits }]
+    if (Array.isArray(models)) return models.map((model) => ({ model, upstreamModel: model, traits }))
+    return Object.entries(models).map(([model, offer]) => ({ model, ...offer }))
   })
   .refine((offers) => new Set(offers.map((offer) => offer.model)).size === offers.length, {
     error: 'must not name a model twice',
@@ -73,6 +84,8 @@ export const channelEntry = z
       .array(z.string().regex(/^[\x20-\x7e]{0,8192}$/, mustBe('at most 8192 visible ASCII characters')))
       .min(1),
     models: upstreamModels,
+    vendor: z.enum(vendorNames).optional(),
+    traits: traitEntry.optional(),
     priority: wholeNumber(-1_000_000, 1_000_000).default(0),
     weight: wholeNumber(1, 1_000_000).default(1),
     allow_private_address: privateAddress.default(false),
@@ -84,6 +97,8 @@ export const channelEntry = z
     protocols: c.protocols,
     credentials: c.api_keys,
     offers: c.models,
+    vendor: c.vendor,
+    traits: c.traits,
     priority: c.priority,
     weight: c.weight,
     allowPrivateAddress: c.allow_private_address,

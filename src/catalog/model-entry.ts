@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
 import { mustBe, name, usd, wholeNumber } from './setting.ts'
 import type { ImageRate } from './snapshot.ts'
+import { traitEntry } from './trait-entry.ts'
 
 /** A size, a quality and the like, as clients write it. */
 const imageWord = name(64)
@@ -92,6 +93,7 @@ export const modelEntry = z
     max_output_tokens: tokenCount.optional(),
     price: price.optional(),
     images: imageTraits.optional(),
+    traits: traitEntry.optional(),
   })
   .transform((m) => ({
     id: m.id,
@@ -101,4 +103,5 @@ export const modelEntry = z
     maxOutputTokens: m.max_output_tokens,
     price: m.price,
     images: m.images,
+    traits: m.traits,
   }))

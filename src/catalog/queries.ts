@@ -12,6 +12,7 @@ import {
   prices,
   revision,
   tenants,
+  verdicts,
 } from '../db/schema.ts'
 
 export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
@@ -51,6 +52,8 @@ async function readRows(db: TypedQueries) {
     offers: await db.select().from(offers),
     groups: await db.select().from(groups),
     tenants: await readTenants(db),
+    // Of two that say different things, the later one wins.
+    verdicts: await db.select().from(verdicts).orderBy(asc(verdicts.decidedAt)),
   }
 }
 

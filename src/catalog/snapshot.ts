@@ -1,5 +1,7 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
+import type { OfferTraits } from '../traits/offer-traits.ts'
+import type { VendorName } from '../traits/vendors.ts'
 
 /** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new snapshot. */
 export interface Snapshot {
@@ -52,6 +54,7 @@ export interface Offer {
   channel: Channel
   /** The upstream's name for the model; `*`: the client's own name is passed through. */
   upstreamModel: string
+  traits: OfferTraits
 }
 
 export interface Channel {
@@ -69,6 +72,8 @@ export interface Channel {
   /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
+  /** As stated; undefined: not known. */
+  vendor: VendorName | undefined
 }
 
 export interface Group {

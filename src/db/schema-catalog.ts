@@ -1,4 +1,5 @@
 import type { ImageTraits } from '../canonical/image.ts'
+import type { Traits } from '../canonical/traits.ts'
 import {
   bigint,
   boolean,
@@ -25,6 +26,8 @@ export const models = pgTable('models', {
   fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
   /** The image requests that it takes; NULL: not known. */
   images: jsonb('images').$type<ImageTraits>(),
+  /** Of all its offers, where gateway.yaml or an admin states them; NULL: none stated. */
+  traits: jsonb('traits').$type<Traits>(),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -47,6 +50,17 @@ export const prices = pgTable(
     image: nano('image_nano'),
     /** Prices of images of one size or quality. They have precedence over `image_nano`. */
     imageRates: jsonb('image_rates').$type<ImageRateRow[]>(),
+    /** Tokens written to a cache for an hour; NULL: as `cache_write_nano`. */
+    cacheWrite1h: nano('cache_write_1h_nano'),
+    /** Tokens of audio; NULL: as text. */
+    audioInput: nano('audio_input_nano'),
+    audioOutput: nano('audio_output_nano'),
+    /** Nano-USD for one search of the web. */
+    webSearch: nano('web_search_nano'),
+    /** Other prices for long inputs and other service tiers. */
+    tiers: jsonb('tiers').$type<Record<string, unknown>[]>(),
+    /** Where it comes from, as `library @pydantic/genai-prices 0.1.8, openai/gpt-5`; NULL: gateway.yaml. */
+    source: text('source'),
     createdAt: moment('created_at').notNull().default(sql`clock_timestamp()`),
   },
   (t) => [index('prices_model').on(t.modelId, t.createdAt)],
@@ -67,6 +81,15 @@ export const channels = pgTable('channels', {
   /** The most images that it makes at once, and in a minute, for all processes together; NULL: unbounded. */
   imageConcurrency: integer('image_concurrency'),
   imagesPerMinute: integer('images_per_minute'),
+  /** A name of src/traits/vendors.ts; NULL: not stated. */
+  vendor: text('vendor'),
+  /** Of all its offers, as stated. */
+  traits: jsonb('traits').$type<Traits>(),
+  /** Timeouts in ms and the names of extra headers: what may be shown. */
+  connection: jsonb('connection').$type<Record<string, unknown>>(),
+  /** Proxy, CA and extra headers as JSON, encrypted as credentials are; NULL: none. */
+  connectionKeyId: text('connection_key_id'),
+  connectionSealed: bytea('connection_sealed'),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
 })
@@ -95,8 +118,38 @@ export const offers = pgTable(
       .references(() => channels.id),
     modelId: text('model_id').notNull(),
     upstreamModel: text('upstream_model').notNull(),
+    /** As stated for this offer; NULL: none. */
+    traits: jsonb('traits').$type<Traits>(),
   },
   (t) => [primaryKey({ columns: [t.channelId, t.modelId] })],
+)
+
+/** What probes and refusals of upstreams have proved about an offer in one protocol. One row for each trait and origin. */
+export const verdicts = pgTable(
+  'verdicts',
+  {
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    upstreamModel: text('upstream_model').notNull(),
+    protocol: text('protocol').notNull(),
+    /** What was tried: a probe's name, or the member of a request that the upstream refused. */
+    subject: text('subject').notNull(),
+    origin: text('origin', { enum: ['probe', 'refusal'] }).notNull(),
+    verdict: text('verdict', { enum: ['yes', 'no', 'unknown'] }).notNull(),
+    /** What follows from it; NULL: nothing. */
+    traits: jsonb('traits').$type<Traits>(),
+    /** The upstream's words, redacted and cut. */
+    evidence: text('evidence').notNull(),
+    /** Ids of the requests that proved it, the newest last. */
+    requestIds: uuid('request_ids').array().notNull().default(sql`'{}'`),
+    /** What the probe cost; NULL: not known. */
+    costNano: nano('cost_nano'),
+    decidedAt: moment('decided_at').notNull(),
+    /** NULL: until it is replaced. */
+    expiresAt: moment('expires_at'),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.upstreamModel, t.protocol, t.subject, t.origin] })],
 )
 
 /** One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all else. */

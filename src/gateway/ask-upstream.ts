@@ -24,7 +24,7 @@ const refusalBytesMax = 64 * 1024
 export async function askUpstream<T>(
   gateway: Gateway,
   { life, row }: Received,
-  candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy'> & { upstreamModel: string | null },
+  candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy' | 'traits'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {

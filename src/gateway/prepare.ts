@@ -5,6 +5,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
+import type { Traits } from '../canonical/traits.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
@@ -57,7 +58,7 @@ export class Preparation {
    * with the errors that `prepare` would throw.
    */
   ahead(
-    target: Pick<Target, 'protocol' | 'native' | 'upstreamModel'>,
+    target: Pick<Target, 'protocol' | 'native' | 'upstreamModel' | 'traits'>,
     model: Model,
   ): Promise<void> | undefined {
     const { large } = this.#asked
@@ -178,11 +179,11 @@ export class Preparation {
   }
 
   async #translateAhead(target: TranslationTarget, model: Model): Promise<void> {
-    const { protocol, upstreamModel } = target
+    const { protocol, upstreamModel, traits } = target
     const input = {
       bytes: this.#asked.body,
       client: this.#asked.endpoint.protocol,
-      target: { protocol, upstreamModel },
+      target: { protocol, upstreamModel, traits },
       ...this.#wishes(model),
     }
     const key = keyOf(target, model)
@@ -268,15 +269,30 @@ interface OwnBody {
   notes: readonly TranslationNote[]
 }
 
-function keyOf({ protocol, upstreamModel }: TranslationTarget, { id }: Model): string {
-  return `${protocol} ${id} ${upstreamModel}`
+function keyOf({ protocol, upstreamModel, traits }: TranslationTarget, { id }: Model): string {
+  return `${protocol} ${id} ${upstreamModel} ${numberOf(traits)}`
 }
 
-/** The first target of each format. */
+/** Equal traits of a snapshot are the same object. */
+function numberOf(traits: Traits): number {
+  const known = numbers.get(traits)
+  if (known !== undefined) return known
+  traitsSeen++
+  numbers.set(traits, traitsSeen)
+  return traitsSeen
+}
+
+const numbers = new WeakMap<Traits, number>()
+let traitsSeen = 0
+
+/** The first target of each format and traits. */
 function oneOfEach(targets: readonly Candidate[]): Candidate[] {
-  const byProtocol = new Map<string, Candidate>()
-  for (const target of targets) if (!byProtocol.has(target.protocol)) byProtocol.set(target.protocol, target)
-  return [...byProtocol.values()]
+  const byForm = new Map<string, Candidate>()
+  for (const target of targets) {
+    const form = `${target.protocol} ${numberOf(target.traits)}`
+    if (!byForm.has(form)) byForm.set(form, target)
+  }
+  return [...byForm.values()]
 }
 
 function rewrittenNote(wantsStream: boolean): TranslationNote {

@@ -3,6 +3,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import type { Headers } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
+import type { Traits } from '../canonical/traits.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
@@ -172,6 +173,8 @@ export interface NativeSide {
 export interface EncodeContext {
   /** The upstream's name of the model. */
   upstreamModel: string
+  /** What the offer takes; an absent trait: the format's own default. */
+  traits: Traits
   /** The bound of output tokens for formats that require one, if the client set none. */
   maxOutputTokensDefault: number
 }

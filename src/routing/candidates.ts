@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import type { Traits } from '../canonical/traits.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -20,6 +21,8 @@ export interface Candidate {
   /** From the channel's configuration, without a trailing slash. */
   baseUrl: string
   upstreamModel: string
+  /** Of its offer, in this protocol. */
+  traits: Traits
   /** `client`: we pass the client's name of the model through, so a wrong name is the client's mistake. */
   modelNamedBy: ModelNamedBy
   /** Why it has its place in the order, for the attempts table. */
@@ -161,12 +164,14 @@ function candidateOf(
   reason: string,
 ): Candidate {
   const passesName = offer.upstreamModel === '*'
+  const upstreamModel = passesName ? id : offer.upstreamModel
   return {
     channel: offer.channel,
     protocol,
     native,
     baseUrl: offer.channel.protocols[protocol] ?? '',
-    upstreamModel: passesName ? id : offer.upstreamModel,
+    upstreamModel,
+    traits: offer.traits.of(protocol, upstreamModel),
     modelNamedBy: passesName && id === requested ? 'client' : 'operator',
     reason,
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { modelsEndpoints } from '../../src/api/models.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
+import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { anyGroup, emptySnapshot, identity, serve } from './serve.ts'
 
 const channel = (name: string, protocols: Channel['protocols']): Channel => ({
@@ -15,11 +16,13 @@ const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
+  vendor: undefined,
 })
 const main = channel('main', { 'openai-chat': 'https://a.example/v1' })
 const other = channel('other', { 'anthropic-messages': 'https://b.example' })
 const pictures = channel('pictures', { 'openai-images': 'https://c.example/v1' })
 const imageEndpoint = '/v1/images/generations'
+const nothingKnown = new OfferTraits({ vendor: undefined, stated: [], verdicts: [] })
 const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
 const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
@@ -30,7 +33,7 @@ const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => (
   maxOutputTokens: undefined,
   price: undefined,
   images: undefined,
-  offers: on.map((each) => ({ channel: each, upstreamModel: id })),
+  offers: on.map((each) => ({ channel: each, upstreamModel: id, traits: nothingKnown })),
   createdAt: new Date('2026-11-01T00:00:00Z'),
   ...more,
 })

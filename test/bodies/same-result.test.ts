@@ -122,7 +122,7 @@ for (const client of clients) {
     const random = seeded(3)
     for (const json of bodiesOf(client)) {
       for (const protocol of targets) {
-        const target = { protocol, upstreamModel: 'up' }
+        const target = { protocol, upstreamModel: 'up', traits: {} }
         const wishes = { strict: random.next() < 0.2, maxOutputTokensDefault: 77 }
         const bytes = shared(Buffer.from(JSON.stringify(json)))
         const here = await settled(() => {

@@ -5,7 +5,7 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { decodeRequest } from '../../src/protocols/openai-chat/decode-request.ts'
 import { encodeRequest } from '../../src/protocols/openai-chat/encode-request.ts'
 
-const context = { upstreamModel: 'up', maxOutputTokensDefault: 4096 }
+const context = { upstreamModel: 'up', traits: {}, maxOutputTokensDefault: 4096 }
 const envelope = makeEnvelope(Buffer.alloc(32))
 const parameters = { type: 'object', properties: { a: { type: 'string' } } }
 

@@ -118,7 +118,7 @@ it('reads and writes any request', () => {
     const body = mutated(random, request)
     const wasWhole = onlyGatewayErrors(body, () => {
       const decoded = decodeRequest(body, { envelope })
-      encodeRequest(decoded, { upstreamModel: 'up', maxOutputTokensDefault: 1 })
+      encodeRequest(decoded, { upstreamModel: 'up', traits: {}, maxOutputTokensDefault: 1 })
     })
     if (wasWhole) translated++
   }

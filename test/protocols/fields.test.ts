@@ -58,6 +58,7 @@ function translate(client: ProtocolName, upstream: ProtocolName, body: Json) {
     const request = clientSide(client).decodeRequest(body, { envelope })
     return upstreamSide(upstream).encodeRequest(request, {
       upstreamModel: 'upstream-model',
+      traits: {},
       maxOutputTokensDefault: 4096,
     })
   } catch (error) {

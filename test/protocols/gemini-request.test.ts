@@ -84,7 +84,11 @@ const fn = (name: string, more: Json = {}) => ({
 
 function encode(more: Partial<ChatRequest>, upstreamModel = 'gemini-3-pro') {
   const request = { ...nothing, turns: [hello], ...more }
-  const encoded = gemini.upstream?.encodeRequest(request, { upstreamModel, maxOutputTokensDefault: 4096 })
+  const encoded = gemini.upstream?.encodeRequest(request, {
+    upstreamModel,
+    traits: {},
+    maxOutputTokensDefault: 4096,
+  })
   if (encoded === undefined) throw new Error('no upstream side')
   return encoded
 }

@@ -24,7 +24,11 @@ async function ask(
   const side = gemini.upstream
   if (side === undefined) throw new Error('no upstream side')
   const request: ChatRequest = { ...plain, ...more }
-  const { body, tools } = side.encodeRequest(request, { upstreamModel: model, maxOutputTokensDefault: 4096 })
+  const { body, tools } = side.encodeRequest(request, {
+    upstreamModel: model,
+    traits: {},
+    maxOutputTokensDefault: 4096,
+  })
   const response = await post(side.path({ model, stream: request.stream }), body)
   if (!response.ok) throw side.decodeError(response.status, {}, Buffer.from(await response.arrayBuffer()))
   const context = { upstreamModel: model, tools }

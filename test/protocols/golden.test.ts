@@ -200,6 +200,7 @@ describe.each(clients)('from %s', (client) => {
     const request = clientSide(client).decodeRequest(requests[client], { envelope })
     const { body, notes } = upstreamSide(upstream).encodeRequest(request, {
       upstreamModel: 'upstream-model',
+      traits: {},
       maxOutputTokensDefault: 4096,
     })
     const path = upstreamSide(upstream).path({ model: 'upstream-model', stream: request.stream })

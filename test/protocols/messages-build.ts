@@ -4,7 +4,7 @@ import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-req
 
 /** Canonical requests for tests of the Messages upstream. */
 
-export const context = { upstreamModel: 'claude-x', maxOutputTokensDefault: 8192 }
+export const context = { upstreamModel: 'claude-x', traits: {}, maxOutputTokensDefault: 8192 }
 export const weather: FunctionTool = {
   type: 'function',
   name: 'weather',

@@ -315,7 +315,11 @@ describe('a request', () => {
       service_tier: 'auto',
       stream: true,
     }
-    const encoded = encodeRequest(decode(body), { upstreamModel: 'claude-x', maxOutputTokensDefault: 1 })
+    const encoded = encodeRequest(decode(body), {
+      upstreamModel: 'claude-x',
+      traits: {},
+      maxOutputTokensDefault: 1,
+    })
     expect(encoded).toMatchObject({ body: { ...body, model: 'claude-x' }, notes: [] })
   })
 })
@@ -327,7 +331,7 @@ it('any body is refused with a GatewayError, or can be encoded', () => {
     if (!isRecord(body)) continue
     try {
       const request = decode(body)
-      const encoded = encodeRequest(request, { upstreamModel: 'm', maxOutputTokensDefault: 4096 })
+      const encoded = encodeRequest(request, { upstreamModel: 'm', traits: {}, maxOutputTokensDefault: 4096 })
       const fault = messagesFault(encoded.body)
       if (fault !== undefined) expect(fault, JSON.stringify(body)).toBeUndefined()
     } catch (error) {

@@ -3,7 +3,7 @@ import type { Block, ChatRequest, Tool, Turn } from '../../src/canonical/chat.ts
 import { GatewayError } from '../../src/canonical/error.ts'
 import { encodeRequest } from '../../src/protocols/openai-responses/encode-request.ts'
 
-const context = { upstreamModel: 'gpt-up', maxOutputTokensDefault: 4096 }
+const context = { upstreamModel: 'gpt-up', traits: {}, maxOutputTokensDefault: 4096 }
 const path = 'p'
 const parameters = { type: 'object', properties: {} }
 

@@ -15,7 +15,7 @@ import { grammarFault } from './grammar.ts'
 
 const rounds = amount('FUZZ_ROUNDS', { test: 2_000, chaos: 20_000 })
 const envelope = makeEnvelope(Buffer.alloc(32, 5))
-const encodeContext = { upstreamModel: 'gpt-up', maxOutputTokensDefault: 4096 }
+const encodeContext = { upstreamModel: 'gpt-up', traits: {}, maxOutputTokensDefault: 4096 }
 
 const fullRequest = {
   model: 'm',

@@ -230,7 +230,11 @@ export const emptyHistories: Readonly<Record<ClientName, Json[]>> = {
 
 export function translated(client: ClientName, upstream: UpstreamName, body: Json, model = upstreamModel) {
   const request = clientSide(client).decodeRequest(body, { envelope })
-  return upstreamSide(upstream).encodeRequest(request, { upstreamModel: model, maxOutputTokensDefault: 4096 })
+  return upstreamSide(upstream).encodeRequest(request, {
+    upstreamModel: model,
+    traits: {},
+    maxOutputTokensDefault: 4096,
+  })
 }
 
 export function thrownBy(run: () => unknown): GatewayError {

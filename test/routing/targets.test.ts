@@ -39,6 +39,7 @@ function channelOf(name: string, credentials = ['a']): Channel {
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    vendor: undefined,
   }
 }
 
@@ -48,6 +49,7 @@ const candidateOf = (channel: Channel, protocol: ProtocolName = 'openai-chat'): 
   native: protocol === 'openai-chat',
   baseUrl: '',
   upstreamModel: 'up',
+  traits: {},
   modelNamedBy: 'operator',
   reason: 'test',
 })

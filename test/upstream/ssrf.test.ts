@@ -389,4 +389,5 @@ const anyChannel = {
   concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
+  vendor: undefined,
 }

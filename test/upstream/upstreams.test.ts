@@ -211,6 +211,7 @@ function ask(
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    vendor: undefined,
   }
   return upstreams.call(
     { channel, credential: { secret: '', name: '' }, baseUrl: `http://upstream.test:${raw.port}/v1` },

@@ -115,6 +115,7 @@ export function aChannel(changes: Partial<Channel>): Channel {
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    vendor: undefined,
     ...changes,
   }
 }

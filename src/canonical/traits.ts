@@ -1,0 +1,115 @@
+import type { ReasoningEffort } from './chat.ts'
+
+/**
+ * What an offer takes and gives in one protocol. An absent trait is not known: then the protocol's own default holds, and
+ * nothing is changed or refused because of it.
+ *
+ * The names are those of `traits` in gateway.yaml, there with `_` between words.
+ */
+export interface Traits {
+  /** Kinds of parts that it reads. */
+  input?: readonly Modality[]
+  /** Kinds of parts that it writes. */
+  output?: readonly Modality[]
+  /** It takes tools. */
+  tools?: boolean
+  /** It may make several calls in one answer. */
+  parallelTools?: boolean
+  /** It obeys a tool choice that demands a call. */
+  forcedTools?: boolean
+  /** It takes a tool choice that demands a call while it thinks. */
+  forcedToolsWhileThinking?: boolean
+  /** It takes `strict` of a function. */
+  strictTools?: boolean
+  /** It takes tools with free text, and grammars for them. */
+  customTools?: boolean
+  /** It takes tools together with a JSON format. */
+  toolsWithFormat?: boolean
+  /** Optional parameters that it takes (true) or refuses or ignores (false). */
+  takes?: Readonly<Partial<Record<OptionalParameter, boolean>>>
+  /** It takes temperature and top_p in one request. */
+  temperatureWithTopP?: boolean
+  temperatureMax?: number
+  /** The most stop sequences; 0: it takes none. */
+  stopMax?: number
+  /** The most answers of one request. */
+  choicesMax?: number
+  /** How it is told to think; `none`: it never thinks, and refuses to be told. */
+  thinking?: ThinkingStyle
+  /** False: it always thinks. */
+  thinkingOff?: boolean
+  /** Bounds of `thinking: budget`, in tokens. */
+  thinkingBudgetMin?: number
+  thinkingBudgetMax?: number
+  /** The efforts that it takes, the least first. */
+  effortLevels?: readonly ReasoningEffort[]
+  /** The member of a Chat Completions request that bounds its output. */
+  outputBound?: 'max_tokens' | 'max_completion_tokens'
+  /** It goes on with an assistant turn that ends the conversation. */
+  prefill?: boolean
+  /** The JSON Schemas that it takes for an answer; `none`: no schema at all. */
+  schema?: SchemaSubset
+  /** It takes a wish for any JSON object. */
+  jsonMode?: boolean
+  /** It takes the role `developer`. */
+  developerRole?: boolean
+  /** It takes instructions between other turns. */
+  laterInstructions?: boolean
+  /** How it caches a prefix: where the request marks it, by itself, or not at all. */
+  caching?: 'marks' | 'automatic' | 'none'
+  /** It fetches pictures and documents from their https URL. */
+  fetchesUrls?: boolean
+  /** It searches the web itself when it is asked to. */
+  webSearch?: boolean
+  /** It streams. */
+  streaming?: boolean
+  /** In tokens, input and output together. */
+  contextLength?: number
+  /** In tokens, thinking included. */
+  maxOutputTokens?: number
+  /** The protocols in which its vendor serves it. */
+  protocols?: readonly string[]
+}
+
+export const modalities = ['text', 'image', 'document', 'audio', 'video'] as const
+export type Modality = (typeof modalities)[number]
+
+/**
+ * How a model is told to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an effort. `effort`: a
+ * word.
+ */
+export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort'] as const
+export type ThinkingStyle = (typeof thinkingStyles)[number]
+
+/** Sets of JSON Schema that vendors take: `src/protocols/schema-subset.ts` rewrites a schema to one of them. */
+export const schemaSubsets = ['any', 'anthropic', 'openai-strict', 'gemini', 'none'] as const
+export type SchemaSubset = (typeof schemaSubsets)[number]
+
+/** Parameters without which a request means about the same. Their canonical names, as in `ChatRequest`. */
+export const optionalParameters = [
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logitBias',
+  'logprobs',
+  'verbosity',
+  'serviceTier',
+  'store',
+  'metadata',
+  'userId',
+  'cacheKey',
+  'parallelToolCalls',
+  'streamOptions',
+] as const
+export type OptionalParameter = (typeof optionalParameters)[number]
+
+/** The later ones win, trait by trait, and in `takes` parameter by parameter. */
+export function mergeTraits(...all: readonly (Traits | undefined)[]): Traits {
+  const merged: Traits = Object.assign({}, ...all)
+  const takes: Traits['takes'] = Object.assign({}, ...all.map((traits) => traits?.takes))
+  if (takes !== undefined && Object.keys(takes).length > 0) merged.takes = takes
+  return merged
+}

@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache'
+import { mergeTraits, type Traits } from '../canonical/traits.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { families } from './families.ts'
+import type { VendorName } from './vendors.ts'
+import { vendors } from './vendors.ts'
+
+/** What the catalog says about an offer, beside the built-in tables. */
+export interface KnownOfOffer {
+  vendor: VendorName | undefined
+  /** Of gateway.yaml, the least particular first: of the model, of the channel, of the offer. */
+  stated: readonly Traits[]
+  /** Of probes and refusals. */
+  verdicts: readonly TraitVerdict[]
+}
+
+/** A trait that a probe or refusals of the upstream have proved. */
+export interface TraitVerdict {
+  protocol: ProtocolName
+  /** The upstream's name of the model. */
+  upstreamModel: string
+  traits: Traits
+  /** Undefined: until it is replaced. */
+  expiresAt: Date | undefined
+}
+
+/**
+ * The traits of one offer: the vendor's, then those of the model's family, then verdicts, then gateway.yaml. The later ones
+ * win. Equal traits are the same object, so that a translation for one of them serves all.
+ */
+export class OfferTraits {
+  readonly #known: KnownOfOffer
+  readonly #found = new Map<string, { traits: Traits; until: number }>()
+
+  constructor(known: KnownOfOffer) {
+    this.#known = known
+  }
+
+  of(protocol: ProtocolName, upstreamModel: string): Traits {
+    const name = `${protocol} ${upstreamModel}`
+    const found = this.#found.get(name)
+    if (found !== undefined && found.until > Date.now()) return found.traits
+    const { vendor, stated } = this.#known
+    const verdicts = this.#verdictsOn(protocol, upstreamModel)
+    const traits = mergeTraits(
+      vendor === undefined ? undefined : vendors[vendor].traits[protocol],
+      builtInTraits(protocol, upstreamModel, vendor),
+      ...verdicts.map((verdict) => verdict.traits),
+      ...stated,
+    )
+    const until = Math.min(
+      ...verdicts.map(({ expiresAt }) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
+    )
+    // Clients of an offer of any model may ask for any name.
+    if (this.#found.size >= namesMax) this.#found.clear()
+    const one = shared(traits)
+    this.#found.set(name, { traits: one, until })
+    return one
+  }
+
+  /** Those that are in force now. */
+  #verdictsOn(protocol: ProtocolName, upstreamModel: string): TraitVerdict[] {
+    const now = Date.now()
+    return this.#known.verdicts.filter(
+      (verdict) =>
+        verdict.protocol === protocol &&
+        verdict.upstreamModel === upstreamModel &&
+        (verdict.expiresAt === undefined || verdict.expiresAt.getTime() > now),
+    )
+  }
+}
+
+const namesMax = 1000
+
+/** The traits of the built-in table for a model. */
+export function builtInTraits(
+  protocol: ProtocolName,
+  upstreamModel: string,
+  vendor: VendorName | undefined,
+): Traits {
+  const whole = upstreamModel.toLowerCase()
+  const last = whole.slice(whole.lastIndexOf('/') + 1)
+  return mergeTraits(
+    ...families
+      .filter(({ models }) => models.test(whole) || models.test(last))
+      .filter(({ vendors }) => vendors === undefined || (vendor !== undefined && vendors.includes(vendor)))
+      .filter(({ protocols }) => protocols === undefined || protocols.includes(protocol))
+      .map(({ traits }) => traits),
+  )
+}
+
+function shared(traits: Traits): Traits {
+  const text = JSON.stringify(traits, (_, value: unknown) => sorted(value))
+  const known = byText.get(text)
+  if (known !== undefined) return known
+  byText.set(text, traits)
+  return traits
+}
+
+/** Members in the order of their names: the same traits have the same text. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const byText = new LRUCache<string, Traits>({ max: 10_000 })

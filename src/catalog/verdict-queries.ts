@@ -94,30 +94,42 @@ export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence
   return rows[0]?.verdict === 'no'
 }
 
-/** Write what a probe has found, in place of its earlier verdict. An older result does not replace a newer one. */
-export async function putProbeVerdict(db: TypedQueries, probed: ProbeVerdict): Promise<void> {
-  const { channelId, upstreamModel, protocol, subject, verdict, decidedAt } = probed
-  const found = {
-    verdict,
-    traits: probed.traits ?? null,
-    evidence: cut(probed.evidence),
-    requestIds: probed.requestIds.slice(-requestIdsMax),
-    costNano: probed.costNano ?? null,
-    decidedAt,
-    expiresAt: probed.expiresAt ?? null,
-  }
+/**
+ * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer one. One statement,
+ * because each raises the revision of the catalog, which all processes then read.
+ */
+export async function putProbeVerdicts(db: TypedQueries, found: readonly ProbeVerdict[]): Promise<void> {
+  if (found.length === 0) return
+  const { channelId, upstreamModel, protocol, subject, origin } = verdicts
   await db
     .insert(verdicts)
-    .values({ channelId, upstreamModel, protocol, subject, origin: 'probe', ...found })
+    .values(
+      found.map((one) => ({
+        channelId: one.channelId,
+        upstreamModel: one.upstreamModel,
+        protocol: one.protocol,
+        subject: one.subject,
+        origin: 'probe' as const,
+        verdict: one.verdict,
+        traits: one.traits ?? null,
+        evidence: cut(one.evidence),
+        requestIds: one.requestIds.slice(-requestIdsMax),
+        costNano: one.costNano ?? null,
+        decidedAt: one.decidedAt,
+        expiresAt: one.expiresAt ?? null,
+      })),
+    )
     .onConflictDoUpdate({
-      target: [
-        verdicts.channelId,
-        verdicts.upstreamModel,
-        verdicts.protocol,
-        verdicts.subject,
-        verdicts.origin,
-      ],
-      set: found,
+      target: [channelId, upstreamModel, protocol, subject, origin],
+      set: {
+        verdict: sql`excluded.verdict`,
+        traits: sql`excluded.traits`,
+        evidence: sql`excluded.evidence`,
+        requestIds: sql`excluded.request_ids`,
+        costNano: sql`excluded.cost_nano`,
+        decidedAt: sql`excluded.decided_at`,
+        expiresAt: sql`excluded.expires_at`,
+      },
       setWhere: sql`${verdicts.decidedAt} <= excluded.decided_at`,
     })
 }

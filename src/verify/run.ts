@@ -42,10 +42,12 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
 
   const add = async (section: Section, name: string, isMust: boolean, find: () => Promise<Finding>) => {
     watcher.asks(section.title, name)
-    const before = { calls: caller.calls, ms: performance.now() }
+    const before = { calls: caller.calls, ids: caller.requestIds.length, ms: performance.now() }
     const { verdict, detail } = await find()
     const ms = Math.round(performance.now() - before.ms)
-    const line: Line = { name, must: isMust, verdict, detail, calls: caller.calls - before.calls, ms }
+    const calls = caller.calls - before.calls
+    const request_ids = caller.requestIds.slice(before.ids).map((id) => caller.shown(id))
+    const line: Line = { name, must: isMust, verdict, detail, calls, ms, request_ids }
     section.checks.push(line)
     watcher.found(section.title, line)
     return line

@@ -56,7 +56,7 @@ describe('the environment in docs/reference/configuration.md', () => {
   })
 })
 
-/** Variables of other programs and of examples. */
+/** Variables of other programs, of the command `tollgate`, and of examples. */
 const othersVariables = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -65,10 +65,12 @@ const othersVariables = [
   'ANTHROPIC_MODEL',
   'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
   'NODE_COMPILE_CACHE',
+  'NO_COLOR',
   'SO_REUSEPORT',
   'TEST_CONTAINERS',
   'TEST_DATABASE_URL',
   'TEST_SEED',
+  'TOLLGATE_KEY',
 ]
 
 describe('gateway.yaml in docs/reference/configuration.md', () => {

@@ -91,6 +91,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'in-time.ts',
     'telemetry',
   ],
+  verify: [],
   'address-blocks.ts': [],
   'bounds.ts': [],
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
@@ -99,6 +100,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': [],
+  'command.ts': ['verify'],
   'context.ts': [
     'access',
     'bodies',
@@ -211,9 +213,9 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
   onlyIn('@aws-sdk', /^src\/images\/storage\//, 'images are kept by an ImageStorage')
 })
 
-test('only config.ts reads the environment, which server.ts hands on', () => {
+test('only config.ts reads the environment, which server.ts hands on; the command has none of that configuration', () => {
   for (const { file, text } of [...product, ...workers]) {
-    if (file === 'src/config.ts' || file === 'src/server.ts') continue
+    if (['src/config.ts', 'src/server.ts', 'src/command.ts'].includes(file)) continue
     expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
       false,
     )

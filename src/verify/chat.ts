@@ -76,10 +76,11 @@ const usage = z.object({
   completion_tokens_details: z.object({ reasoning_tokens: z.int().nullish() }).nullish(),
 })
 
-const toolCall = z.object({
+// Members that only the server knows go back to it: Gemini keeps the signature of a thought in a call.
+const toolCall = z.looseObject({
   id: z.string(),
   type: z.literal('function'),
-  function: z.object({ name: z.string(), arguments: z.string() }),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
 })
 
 const message = z.looseObject({

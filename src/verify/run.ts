@@ -1,12 +1,12 @@
 import { type Answered, Caller, waitsMax } from './caller.ts'
 import { chat } from './chat.ts'
+import { checkImage, checkModels, checkUsageLog } from './check-server.ts'
 import type { Check, Finding, Format, FormatId, Known, Reply } from './format.ts'
 import { broken, ignored, ok } from './judge.ts'
 import { messages } from './messages.ts'
 import type { Options } from './options.ts'
 import { countsOf, exitCodeOf, type Line, type Report, type Section } from './report.ts'
 import { responses } from './responses.ts'
-import { checkImage, checkModels, checkUsageLog } from './service.ts'
 
 const formats: Readonly<Record<FormatId, Format>> = { chat, responses, messages }
 
@@ -121,10 +121,13 @@ async function find(
     if (!('verdict' in outcome)) return broken('a malformed body is accepted')
     return outcome.verdict === 'refused' ? ok(outcome.detail) : outcome
   }
-  let outcome = await caller.ask(format, model, wanted)
+  const outcome = await caller.ask(format, model, wanted)
   if ('verdict' in outcome && outcome.verdict === 'refused' && check.instead !== undefined) {
     const other = await caller.ask(format, model, check.instead)
-    if (!('verdict' in other)) outcome = other
+    if (!('verdict' in other)) {
+      const { verdict, detail } = judged(check, other, known)
+      return { verdict, detail: caller.shown(`${detail}; another way is refused: ${outcome.detail}`) }
+    }
   }
   if ('verdict' in outcome) return outcome
   known.set(check.name, outcome.reply)

@@ -21,6 +21,7 @@ const verdictWidth = 9
 
 /** The table of one format. */
 export function tableOf({ title, served, checks }: Section, look: Look): string {
+  if (checks.length === 0) return ''
   const note = served ? '' : '  not served: nothing more was asked'
   return `\n${paint(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
 }

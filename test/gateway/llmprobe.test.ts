@@ -28,7 +28,7 @@ const citations = 'a text block has `citations: null`; the suite expects an arra
 const sealedNull = 'a reasoning item has `encrypted_content: null`; the suite expects a string or nothing'
 const noStop = 'Responses has no stop sequences: Tollgate drops them and notes it'
 const jsonMode = 'Messages has no JSON mode: Tollgate drops it and notes it'
-const leastTokens = 'the vendor refuses a bound below 16 tokens, so Tollgate asks for 16'
+const leastTokens = 'OpenAI refuses a bound below 16 tokens, so Tollgate asks every Responses upstream for 16'
 
 /** The scripted model copies no text, continues no prefill, and calls a tool only once. It has no embeddings. */
 const inconclusive = [
@@ -75,8 +75,7 @@ const expected: Record<Model, Expected> = {
       'messages-schema': citations,
       'messages-stop-honored': noStop,
       'messages-stop-reason': noStop,
-      'responses-finish-present': 'the vendor refuses a bound below 16 tokens, and the suite asks for less',
-      'responses-sse-missing-done': 'the vendor ends its streams without `data: [DONE]`',
+      'responses-sse-missing-done': 'Tollgate cuts what comes behind the last event',
     },
     inconclusive,
     unsupported: [...unsupported, 'chat-n-choices'],
@@ -107,7 +106,7 @@ let bed: Testbed
 let vendor: Vendor
 
 beforeAll(async () => {
-  vendor = await startVendor({ tokenDelayMs: 0 })
+  vendor = await startVendor({ tokenDelayMs: 0, isOpenResponses: true })
   bed = await startTestbed({ yaml: (spare) => yaml(vendor.url, spare) })
   bed.upstream.script(({ path }) =>
     path === '/v1/completions'

@@ -27,7 +27,7 @@ export type Action =
   | (() => Json)
 
 /** An unknown path gets an action that refuses, in the format that has similar paths. Never throws. */
-export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
+export function routeOf(request: IncomingMessage, held: HeldResponses, isOpen: boolean): Route {
   const path = (request.url ?? '').split('?')[0] ?? ''
   const route = (dialect: Dialect, action: Action): Route => ({
     dialect,
@@ -42,9 +42,9 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
       case '/v1/completions':
         return route(chat, 'complete')
       case '/v1/responses':
-        return route(responses(held), 'answer')
+        return route(responses(held, isOpen), 'answer')
       case '/v1/responses/input_tokens':
-        return route(responses(held), 'count-responses')
+        return route(responses(held, isOpen), 'count-responses')
       case '/v1/images/generations':
         // Images and chats have the same error envelope.
         return route(chat, 'images')
@@ -61,9 +61,10 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
     }
   }
   const [, id] = /^\/v1\/responses\/([^/]+)$/.exec(path) ?? []
-  if (id !== undefined && request.method === 'GET') return route(responses(held), () => held.get(id))
-  if (id !== undefined && request.method === 'DELETE') return route(responses(held), () => held.delete(id))
-  return route(dialectOf(path, held), () => {
+  if (id !== undefined && request.method === 'GET') return route(responses(held, isOpen), () => held.get(id))
+  if (id !== undefined && request.method === 'DELETE')
+    return route(responses(held, isOpen), () => held.delete(id))
+  return route(dialectOf(path, held, isOpen), () => {
     throw new Refusal(404, `The strict vendor has only ${paths}, not ${request.method} ${path}`)
   })
 }
@@ -71,10 +72,10 @@ export function routeOf(request: IncomingMessage, held: HeldResponses): Route {
 const paths =
   'POST /v1/chat/completions, /v1/completions, /v1/responses, /v1/images/generations, /v1/messages and /v1beta/models/{model}:generateContent or :streamGenerateContent'
 
-function dialectOf(path: string, held: HeldResponses): Dialect {
+function dialectOf(path: string, held: HeldResponses, isOpen: boolean): Dialect {
   if (path.startsWith('/v1beta/')) return gemini
   if (path.startsWith('/v1/messages')) return messages
-  return path.startsWith('/v1/responses') ? responses(held) : chat
+  return path.startsWith('/v1/responses') ? responses(held, isOpen) : chat
 }
 
 function decode(name: string): string {

@@ -21,13 +21,17 @@ export interface Vendor {
  * Start the strict vendor: a small server on the loopback address that speaks every upstream format, and refuses what the
  * real vendors refuse. So a test sees what a translation got wrong. The same request gets the same answer.
  *
- * `tokenDelayMs` is the pause between the frames of a stream; default 5.
+ * `tokenDelayMs` is the pause between the frames of a stream; default 5. With `isOpenResponses` its Responses are not
+ * OpenAI's but those of Open Responses, https://www.openresponses.org: a stream ends with `data: [DONE]`, and a bound may be
+ * less than 16 tokens.
  */
-export async function startVendor(options: { tokenDelayMs?: number } = {}): Promise<Vendor> {
+export async function startVendor(
+  options: { tokenDelayMs?: number; isOpenResponses?: boolean } = {},
+): Promise<Vendor> {
   const tokenDelayMs = options.tokenDelayMs ?? 5
   const held = new HeldResponses()
   const server = createServer((request, response) => {
-    const route = routeOf(request, held)
+    const route = routeOf(request, held, options.isOpenResponses ?? false)
     serve(request, response, route, tokenDelayMs).catch((error: unknown) => refuse(response, route, error))
   })
   await new Promise<void>((resolve, reject) => {

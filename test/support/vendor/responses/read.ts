@@ -18,11 +18,11 @@ import type { HeldResponses } from './held.ts'
 import { checkItems, wordsOf } from './items.ts'
 
 /**
- * Reads a `/responses` body by the vendor's rules. Throws Refusal.
+ * Reads a `/responses` body by the vendor's rules. `tokensMin` is the least bound of the answer. Throws Refusal.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
-export function readResponses({ body }: Call, held: HeldResponses): Question {
+export function readResponses({ body }: Call, held: HeldResponses, tokensMin: number): Question {
   refuseUnknown(body, members, (name) => `Unknown parameter: '${name}'.`, 'unknown_parameter')
   checkSettings(body)
   if (typeof body.input !== 'string' && isAbsent(body.previous_response_id)) expectFilled(body.input, 'input')
@@ -51,7 +51,8 @@ export function readResponses({ body }: Call, held: HeldResponses): Question {
     choice: readChoice(body.tool_choice),
     isParallel: body.parallel_tool_calls !== false,
     format: readFormat(isRecord(body.text) ? body.text.format : undefined),
-    tokensMax: expectInteger(body.max_output_tokens, 'max_output_tokens', 16) ?? Number.POSITIVE_INFINITY,
+    tokensMax:
+      expectInteger(body.max_output_tokens, 'max_output_tokens', tokensMin) ?? Number.POSITIVE_INFINITY,
     stop: [],
     thinks: typeof reasoning.effort === 'string' && reasoning.effort !== 'none',
     thoughtsKnown,

@@ -6,10 +6,10 @@ import { sealThought } from '../seal.ts'
 import type { HeldResponses } from './held.ts'
 import { readResponses } from './read.ts'
 
-/** `held`: the answers that clients may continue. */
-export function responses(held: HeldResponses): Dialect {
+/** `held`: the answers that clients may continue. `isOpen`: as Open Responses says, not as OpenAI does. */
+export function responses(held: HeldResponses, isOpen: boolean): Dialect {
   return {
-    read: (call) => readResponses(call, held),
+    read: (call) => readResponses(call, held, isOpen ? 1 : 16),
     write([answer], head) {
       const response = finished(answer, head)
       hold(held, response, head)
@@ -22,6 +22,7 @@ export function responses(held: HeldResponses): Dialect {
       for (const event of eventsOf(answer, response, head)) {
         yield `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number++ })}\n\n`
       }
+      if (isOpen) yield 'data: [DONE]\n\n'
     },
     writeError,
   }

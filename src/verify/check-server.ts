@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type Caller, Unreachable } from './caller.ts'
+import { type Caller, type Received, Unreachable } from './caller.ts'
 import { jsonOf } from './event-stream.ts'
 import { type Finding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
 import { broken, ignored, ok, unknown } from './judge.ts'
 
-/** What is not of one format: the model list, the usage log, one image. */
+/** What belongs to no format: the model list, the usage log, one image. */
 
 const list = z.object({ data: z.array(z.object({ id: z.string() })) })
 
@@ -27,9 +27,13 @@ export async function checkModels(
   const { status, text } = received
   if (status === 401)
     throw new Unreachable(
-      `${base} refuses the key (401): ${caller.shown(text)}. Is it the key of this server?`,
+      `${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`,
     )
-  if (status !== 200) return { verdict: 'refused', detail: caller.shown(`${status}: ${text}`) }
+  if (status >= 300 && status < 400) {
+    const location = received.headers.get('location') ?? 'another address'
+    throw new Unreachable(`${base} redirects to ${caller.shown(location)}: give --base that address.`)
+  }
+  if (status !== 200) return { verdict: 'refused', detail: saidIn(caller, received) }
   try {
     const { data } = shaped(list, jsonOf(text), 'the list')
     if (data.some(({ id }) => id === model))
@@ -39,6 +43,14 @@ export async function checkModels(
     if (error instanceof WrongShape) return broken(caller.shown(error.message))
     throw error
   }
+}
+
+const anyError = z.object({ error: z.object({ message: z.string() }) })
+
+/** The error's message, in whatever envelope. */
+function saidIn(caller: Caller, { status, text }: Received): string {
+  const parsed = anyError.safeParse(jsonOf(text))
+  return caller.shown(`${status}: ${parsed.success ? parsed.data.error.message : text}`)
 }
 
 const row = z.object({
@@ -83,12 +95,17 @@ export async function checkUsageLog(
       return broken(
         `the row has ${input} tokens in and ${output} out, the answer ${usage.input} and ${usage.output}`,
       )
-    const cost = cost_nano_usd === null ? 'no price' : `${Number(cost_nano_usd) / 1e9} USD`
+    const cost = cost_nano_usd === null ? 'no price' : `${usdOf(cost_nano_usd)} USD`
     return ok(`the row has ${input} tokens in, ${output} tokens out, ${cost}`)
   } catch (error) {
     if (error instanceof WrongShape) return broken(caller.shown(error.message))
     throw error
   }
+}
+
+/** `57000` -> `0.000057` */
+function usdOf(nano: string): string {
+  return (Number(nano) / 1e9).toFixed(9).replace(/\.?0+$/, '')
 }
 
 const image = z.object({

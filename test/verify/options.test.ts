@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { verdicts } from '../../src/verify/format.ts'
+import { usage } from '../../src/verify/options.ts'
+import { report } from '../../src/verify/report.ts'
+import { runVerify } from '../support/run-verify.ts'
+
+const url = 'http://127.0.0.1:9/v1'
+
+test.each([
+  [[], 'Say which model to ask: --model MODEL.'],
+  [['--model', 'm'], 'Say whom to ask: --base URL, such as http://127.0.0.1:8787/v1.'],
+  [
+    ['--model', 'm', '--base', 'localhost:8787'],
+    '--base must be an address that begins with http:// or https://',
+  ],
+  [['--model', 'm', '--base', 'https://user:word@example.com/v1'], '--base must have no user, password'],
+  [['--model', 'm', '--base', `${url}/chat/completions`], '--base must end before the path of a format'],
+  [['--model', 'm', '--base', url, '--only', 'chat,embeddings'], 'not "embeddings"'],
+  [['--model', 'm', '--base', url, '--timeout', '0'], '--timeout must be 1 to 600 seconds, not "0".'],
+  [['--model', 'm', '--base', url, '--timeout', 'long'], '--timeout must be 1 to 600 seconds, not "long".'],
+  [['--model', 'm', '--base', url, '--key-env', 'OTHER_KEY'], 'OTHER_KEY is not set: put the key there'],
+  [['--model', 'm', '--base', url, '--modle', 'x'], "'--modle'"],
+])('%j says what to change, and exits with 2', async (args, said) => {
+  const { code, stdout, stderr } = await runVerify(args)
+  expect(stderr).toContain(said)
+  expect(stderr).toContain('--help shows all options.')
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('a key that no header can carry is not sent', async () => {
+  const { code, stderr } = await runVerify(['--model', 'm', '--base', url], {
+    env: { TOLLGATE_KEY: 'a key\nb' },
+  })
+  expect(code).toBe(2)
+  expect(stderr).toContain('TOLLGATE_KEY holds characters that no header can carry')
+})
+
+test('--help names every option and every exit code', async () => {
+  const { code, stdout } = await runVerify(['--help'])
+  expect(code).toBe(0)
+  for (const option of ['base', 'model', 'key-env', 'only', 'image-model', 'timeout', 'json', 'help'])
+    expect(stdout).toContain(`--${option} `)
+  expect(stdout).toContain('Exit code: 0 ')
+})
+
+describe('docs/reference/verify.md', () => {
+  const document = readFileSync(join(import.meta.dirname, '../../docs/reference/verify.md'), 'utf8')
+  const firstCells = [...document.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, cell = '']) => cell)
+
+  test('has every option once and no other', () => {
+    const options = [...usage.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = '']) => name)
+    const documented = firstCells.flatMap((cell) => /^--[a-z-]+/.exec(cell) ?? [])
+    expect([...documented, '--help'].sort()).toEqual(options.sort())
+  })
+
+  test('has every verdict and every member of the JSON', () => {
+    const words = firstCells.filter((cell) => !cell.startsWith('--'))
+    expect(words).toEqual([...verdicts, ...Object.keys(report.shape)])
+  })
+})
+
+test('an address that nobody answers at is exit code 2, and says so', async () => {
+  const { code, stderr } = await runVerify(['--model', 'm', '--base', 'http://127.0.0.1:1023/v1'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('Nobody answers at http://127.0.0.1:1023/v1: ')
+  expect(stderr).toContain('ECONNREFUSED')
+})

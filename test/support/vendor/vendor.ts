@@ -21,9 +21,10 @@ export interface Vendor {
  * Start the strict vendor: a small server on the loopback address that speaks every upstream format, and refuses what the
  * real vendors refuse. So a test sees what a translation got wrong. The same request gets the same answer.
  *
- * `tokenDelayMs` is the pause between the frames of a stream; default 5. With `isOpenResponses` its Responses are not
- * OpenAI's but those of Open Responses, https://www.openresponses.org: a stream ends with `data: [DONE]`, and a bound may be
- * less than 16 tokens.
+ * `tokenDelayMs` is the pause between the frames of a stream; default 5. With `isOpenResponses` its Responses follow the
+ * Open Responses specification instead of OpenAI: a stream ends with `data: [DONE]`, as
+ * https://www.openresponses.org/specification#streaming demands (read 2026-11-22), and OpenAI's least bound of 16 tokens,
+ * which llmprobe does not know, does not hold.
  */
 export async function startVendor(
   options: { tokenDelayMs?: number; isOpenResponses?: boolean } = {},

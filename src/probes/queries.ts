@@ -52,11 +52,6 @@ export async function addRuns(db: TypedQueries, rows: readonly NewProbeRun[]): P
   if (rows.length > 0) await db.insert(probeRuns).values([...rows])
 }
 
-export async function readRun(db: TypedQueries, id: string): Promise<ProbeRun | undefined> {
-  const [row] = await db.select().from(probeRuns).where(eq(probeRuns.id, id))
-  return row
-}
-
 /** Newest first, before the given id, with the names of their channels and what they have cost. */
 export async function listRuns(
   db: TypedQueries,

@@ -123,9 +123,11 @@ async function find(
   }
   const outcome = await caller.ask(format, model, wanted)
   if ('verdict' in outcome && outcome.verdict === 'refused' && check.instead !== undefined) {
-    const other = await caller.ask(format, model, check.instead)
+    const instead = check.instead(known)
+    const other = 'verdict' in instead ? instead : await caller.ask(format, model, instead)
     if (!('verdict' in other)) {
       const { verdict, detail } = judged(check, other, known)
+      known.set(check.name, other.reply)
       return { verdict, detail: caller.shown(`${detail}; another way is refused: ${outcome.detail}`) }
     }
   }

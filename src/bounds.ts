@@ -145,6 +145,11 @@ export const boundSettings = {
   webhookTriesMax: count(8, 1, 100),
   /** Pause before a webhook is tried again. It doubles each time. */
   webhookBackoffMs: milliseconds(5 * second),
+  /** Time between two probes of an offer by schedule. 0: probes run only when an admin asks for one. */
+  probeIntervalHours: count(0, 0, 100_000),
+  /** The most that one run of a probe may cost, in millionths of a USD. */
+  probeMicroUsdMax: count(500_000),
+  probeSweepMs: milliseconds(60 * second, 50),
   /** We close a connection whose client has read nothing for this long, at the latest for twice as long. */
   clientStallMs: milliseconds(120 * second),
   /** A tenant's jobs that wait outside of the queue. */

@@ -7,7 +7,7 @@ import { ensureFirstKey } from './access/first-run.ts'
 import { GatewayFileFollower, stateOf } from './access/follow-gateway-file.ts'
 import { logFileOutcome } from './access/gateway-file-log.ts'
 import { IdempotencyKeys } from './access/idempotency-keys.ts'
-import { keysOf } from './access/keys.ts'
+import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -53,6 +53,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  catalog: Catalog
+  keys: Keys
   /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
   /** Undefined: there is no GATEWAY_CONFIG. */

@@ -2,6 +2,11 @@ import type { Context } from '../src/context.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
+import { keepProbes } from './keep-probes.ts'
+import { probeRunner } from './probe-offer.ts'
+
+/** Each asks a channel many things, and none is urgent. */
+const probesAtOnce = 1
 
 /** A delivery is short and mostly waits for the client: many may run at once. */
 const webhooksAtOnce = 16
@@ -13,6 +18,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   const { bounds, log } = context
   const queues = await context.queues()
   const images = imageRunner(context)
+  const probes = probeRunner(context)
   const workers = [
     queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log }),
     queues.work('webhooks', {
@@ -20,13 +26,16 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
       run: webhookRunner(context, { allowPrivateAddresses: context.privateWebhooks }),
       log,
     }),
+    queues.work('probes', { concurrency: probesAtOnce, run: probes.run, log }),
   ]
-  const keeping = keepImages(context, queues.webhooks)
+  const keeping = [keepImages(context, queues.webhooks), keepProbes(context, queues.probes)]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
     async close() {
       const timeout = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
-      await Promise.all([keeping.stop(), ...workers.map((worker) => worker.close())])
+      // A probe takes minutes, and nobody waits for it.
+      probes.stop()
+      await Promise.all([...keeping.map((each) => each.stop()), ...workers.map((worker) => worker.close())])
       clearTimeout(timeout)
     },
   }

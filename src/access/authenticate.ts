@@ -13,7 +13,7 @@ import type { Keys } from './keys.ts'
  * more of the key than its hint.
  */
 export function authenticate(
-  keys: Keys,
+  keys: Pick<Keys, 'lookup'>,
   snapshot: Snapshot,
   headers: IncomingHttpHeaders,
   clientAddress: string | undefined,

@@ -52,7 +52,8 @@ async function readRows(db: TypedQueries) {
     offers: await db.select().from(offers),
     groups: await db.select().from(groups),
     tenants: await readTenants(db),
-    verdicts: await db.select().from(verdicts),
+    // Of two that say different things, the later one wins.
+    verdicts: await db.select().from(verdicts).orderBy(asc(verdicts.decidedAt)),
   }
 }
 

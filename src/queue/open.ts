@@ -25,7 +25,7 @@ export interface QueueOptions {
 }
 
 /**
- * Open both queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made the schema.
+ * Open the queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made the schema.
  * Rejects, with an Error for the operator, when the backend cannot be used. Later the backend may go away and come back.
  */
 export async function openQueues(options: QueueOptions): Promise<Queues> {
@@ -38,16 +38,17 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
   const queues = {
     images: openQueue(backend, 'images', prefix, log),
     webhooks: openQueue(backend, 'webhooks', prefix, log),
+    probes: openQueue(backend, 'probes', prefix, log),
   }
-  const both = Object.values(queues)
+  const all = Object.values(queues)
   const workers = new Set<QueueWorker>()
   const close = async () => {
     for (const worker of workers) void worker.close()
-    await Promise.all(both.map((queue) => closeQueue(queue, commandMs)))
+    await Promise.all(all.map((queue) => closeQueue(queue, commandMs)))
     await backend.close()
   }
   try {
-    await Promise.all(both.map((queue) => inTime(queue.waitUntilReady(), commandMs, 'the queue')))
+    await Promise.all(all.map((queue) => inTime(queue.waitUntilReady(), commandMs, 'the queue')))
   } catch (cause) {
     await close()
     throw new Error(`the queue cannot use its ${backend.name}: ${describe(cause)}`, { cause })
@@ -56,6 +57,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     backend: backend.name,
     images: jobQueue(queues.images, commandMs),
     webhooks: jobQueue(queues.webhooks, commandMs),
+    probes: jobQueue(queues.probes, commandMs),
     work(name, work) {
       const worker = startWorker(backend, name, { ...work, lockMs, prefix, closeMs: commandMs })
       workers.add(worker)
@@ -64,7 +66,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     async board(basePath) {
       // Loaded when an admin opens the pages: most processes never need it.
       const { queueBoard } = await import('./board.ts')
-      return queueBoard(both, basePath)
+      return queueBoard(all, basePath)
     },
     close,
   }

@@ -22,15 +22,16 @@ export interface QueuedJob {
   delayMs?: number
 }
 
-/** Both queues, on one backend. */
+/** The queues, on one backend. */
 export interface Queues {
   backend: 'redis' | 'postgres'
   images: JobQueue
   webhooks: JobQueue
+  probes: JobQueue
   /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
-   * Pages that show both queues. Mount them at `basePath`, behind a check of the admin's token. They change nothing: the
+   * Pages that show the queues. Mount them at `basePath`, behind a check of the admin's token. They change nothing: the
    * state of a job is in Postgres, not in the queue.
    */
   board(basePath: string): Promise<Pages>
@@ -38,7 +39,7 @@ export interface Queues {
   close(): Promise<void>
 }
 
-export type QueueName = 'images' | 'webhooks'
+export type QueueName = 'images' | 'webhooks' | 'probes'
 
 /** A handler that Express can mount. */
 export type Pages = (

@@ -21,8 +21,8 @@ import type { Life } from './life.ts'
 export interface Gateway {
   bounds: Bounds
   log: Log
-  catalog: Catalog
-  keys: Keys
+  catalog: Pick<Catalog, 'snapshot'>
+  keys: Pick<Keys, 'lookup'>
   limits: Limits
   ledger: Ledger
   reservations: Reservations

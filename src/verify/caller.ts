@@ -1,6 +1,7 @@
 import { eventsIn, jsonOf } from './event-stream.ts'
 import { type Ask, type Finding, type Format, type Reply, WrongShape } from './format.ts'
 import { broken, ignored, unknown } from './judge.ts'
+import type { OutputBound } from './options.ts'
 
 /** An answer that a client of the format can read. */
 export interface Answered {
@@ -32,26 +33,37 @@ export class Caller {
   readonly #key: string
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
+  readonly #outputBound: OutputBound | undefined
   calls = 0
+  /** Of the answers to all calls, in their order, as far as the server tells them. */
+  readonly requestIds: string[] = []
   #waits = 0
 
-  constructor(target: { base: string; key: string; timeoutMs: number; signal: AbortSignal }) {
+  constructor(target: {
+    base: string
+    key: string
+    timeoutMs: number
+    signal: AbortSignal
+    outputBound?: OutputBound
+  }) {
     this.#base = target.base
     this.#key = target.key
     this.#timeoutMs = target.timeoutMs
     this.#signal = target.signal
+    this.#outputBound = target.outputBound
   }
 
   /** Asks in a format. A refusal and a fault come as findings. */
   async ask(format: Format, model: string, ask: Ask): Promise<Answered | Finding> {
-    const received = await this.send(format.path, format.headers(this.#key), format.body(model, ask))
+    const body = bounded(format.body(model, ask), this.#outputBound)
+    const received = await this.send(format.path, format.headers(this.#key), body)
     if ('verdict' in received) return received
     try {
       if (received.status !== 200) return this.#refusal(format, received)
       const { headers } = received
       return {
         reply: ask.isStream ? readStream(format, received) : format.read(this.#json(received)),
-        requestId: headers.get('x-request-id') ?? headers.get('request-id') ?? undefined,
+        requestId: requestIdIn(headers),
         dropped: droppedIn(headers.get('x-tollgate-translation') ?? ''),
       }
     } catch (error) {
@@ -97,6 +109,8 @@ export class Caller {
         signal: AbortSignal.any([this.#signal, late]),
       })
       status = response.status
+      const id = requestIdIn(response.headers)
+      if (id !== undefined) this.requestIds.push(id)
       return { status, headers: response.headers, text: await textOf(response) }
     } catch (error) {
       this.#signal.throwIfAborted()
@@ -143,6 +157,17 @@ export class Caller {
     this.#signal.throwIfAborted()
   }
 }
+
+function requestIdIn(headers: Headers): string | undefined {
+  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined
+}
+
+function bounded(body: Record<string, unknown>, bound: OutputBound | undefined): Record<string, unknown> {
+  if (bound === undefined || boundNames.some((name) => name in body)) return body
+  return { ...body, [bound.member]: bound.tokens }
+}
+
+const boundNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
 class NotStreamed extends Error {}
 

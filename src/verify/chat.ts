@@ -53,10 +53,21 @@ function messagesOf(turn: Turn): unknown[] {
     case 'tool':
       return turn.results.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }))
     case 'user': {
-      const { text, png } = turn
-      if (png === undefined) return [{ role: 'user', content: text }]
-      const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
-      return [{ role: 'user', content: [{ type: 'text', text }, image] }]
+      const { text, png, pdf } = turn
+      const media = [
+        ...(png === undefined
+          ? []
+          : [{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }]),
+        ...(pdf === undefined
+          ? []
+          : [
+              {
+                type: 'file',
+                file: { filename: 'word.pdf', file_data: `data:application/pdf;base64,${pdf}` },
+              },
+            ]),
+      ]
+      return [{ role: 'user', content: media.length === 0 ? text : [{ type: 'text', text }, ...media] }]
     }
   }
 }

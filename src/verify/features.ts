@@ -3,7 +3,9 @@ import {
   asks,
   bothTools,
   colour,
+  document,
   judgeCalls,
+  judgeDocument,
   judgeImage,
   judgeReasoning,
   judgeSecondTurn,
@@ -75,11 +77,19 @@ export function features(usageInStream: Ask['extra'] = {}): Check[] {
       fields: ['response_format', 'text', 'output_config'],
     },
     { name: 'image input', ask: () => colour, judge: judgeImage, fields: ['messages', 'input'] },
+    { name: 'document input', ask: () => document, judge: judgeDocument, fields: ['messages', 'input'] },
     {
       name: 'reasoning',
       ask: () => asks(reasoning, { reasoning: 'usual' }),
-      instead: asks(reasoning, { reasoning: 'other' }),
+      instead: () => asks(reasoning, { reasoning: 'other' }),
       judge: judgeReasoning,
+      fields: ['reasoning_effort', 'reasoning', 'thinking'],
+    },
+    {
+      name: 'second turn after reasoning',
+      ask: (known) => secondThought(known, 'usual'),
+      instead: (known) => secondThought(known, 'other'),
+      judge: judgeText,
       fields: ['reasoning_effort', 'reasoning', 'thinking'],
     },
     { name: 'system prompt', ask: () => system, judge: judgeSystem, fields: ['system', 'instructions'] },
@@ -108,6 +118,20 @@ function secondTurn(known: Known): Ask | Finding {
     },
   ]
   return { turns, tools: ['get_weather', 'get_time'] }
+}
+
+/** Sends back an answer with its reasoning, whose seals the server must know again. */
+function secondThought(known: Known, how: 'usual' | 'other'): Ask | Finding {
+  const first = known.get('reasoning')
+  if (first === undefined) return unknown('not asked: no answer had reasoning')
+  return {
+    turns: [
+      { role: 'user', text: reasoning },
+      { role: 'assistant', raw: first.raw },
+      { role: 'user', text: 'And how many of them end with the digit 3?' },
+    ],
+    reasoning: how,
+  }
 }
 
 /** A check of one optional parameter. Without `judge`, acceptance is all that can be seen. */

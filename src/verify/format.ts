@@ -36,7 +36,7 @@ export interface Ask {
 }
 
 export type Turn =
-  | { role: 'user'; text: string; png?: string }
+  | { role: 'user'; text: string; png?: string; pdf?: string }
   | { role: 'assistant'; raw: unknown }
   | { role: 'tool'; results: readonly { id: string; output: string }[] }
 
@@ -77,7 +77,7 @@ export interface Check {
   /** The request, or the finding where none is needed. */
   ask(known: Known): Ask | Finding
   /** What to ask when the first request was refused. */
-  instead?: Ask
+  instead?(known: Known): Ask | Finding
   /** What the answer shows. Undefined: it shows nothing, so the request was accepted and no more is known. */
   judge?(reply: Reply, known: Known): Finding | undefined
   /** Fields of the body that this check is about. Default: its name. */

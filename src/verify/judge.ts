@@ -1,5 +1,5 @@
 import type { Ask, Call, Finding, Known, Reply, Turn } from './format.ts'
-import { hello, redPng, structured, toolInput } from './samples.ts'
+import { hello, redPng, structured, toolInput, wordPdf } from './samples.ts'
 
 /** What an answer shows of the effect that was asked for. */
 
@@ -106,6 +106,14 @@ export function judgeImage(reply: Reply, known: Known): Finding {
   )
 }
 
+export function judgeDocument(reply: Reply, known: Known): Finding {
+  if (/pelican/i.test(reply.text)) return ok('the model reads its word')
+  return (
+    counted(reply, known, 'simple request', 20) ??
+    ignored(`the model does not read it, and the input has no tokens for it: ${quoted(reply.text)}`)
+  )
+}
+
 /** The input has more tokens than that of another request; undefined when it has not. */
 function counted({ usage }: Reply, known: Known, other: string, atLeast: number): Finding | undefined {
   const before = known.get(other)?.usage?.input
@@ -149,6 +157,11 @@ export const bothTools: Ask = asks(
 )
 
 export const colour: Ask = { turns: [user('Which colour is this? Reply with one word.', redPng)] }
+export const document: Ask = {
+  turns: [
+    { role: 'user', text: 'What is the secret word in this document? Reply with one word.', pdf: wordPdf },
+  ],
+}
 export const system: Ask = asks(hello, {
   system: 'Begin every answer with the word BANANA, in capital letters.',
 })

@@ -57,16 +57,13 @@ function turnOf(turn: Turn): unknown {
         })),
       }
     case 'user': {
-      const { text, png } = turn
-      if (png === undefined) return { role: 'user', content: text }
-      const source = { type: 'base64', media_type: 'image/png', data: png }
-      return {
-        role: 'user',
-        content: [
-          { type: 'image', source },
-          { type: 'text', text },
-        ],
-      }
+      const { text, png, pdf } = turn
+      const sourceOf = (media_type: string, data: string) => ({ type: 'base64', media_type, data })
+      const media = [
+        ...(png === undefined ? [] : [{ type: 'image', source: sourceOf('image/png', png) }]),
+        ...(pdf === undefined ? [] : [{ type: 'document', source: sourceOf('application/pdf', pdf) }]),
+      ]
+      return { role: 'user', content: media.length === 0 ? text : [...media, { type: 'text', text }] }
     }
   }
 }

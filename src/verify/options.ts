@@ -12,6 +12,14 @@ export interface Options {
   imageModel: string | undefined
   isJson: boolean
   timeoutMs: number
+  /** Bounds the answer of each request that has no bound of its own. Default: none. */
+  outputBound?: OutputBound
+}
+
+/** The member of a body that bounds its answer. */
+export interface OutputBound {
+  member: string
+  tokens: number
 }
 
 /** The command line cannot be followed. The message says what to change. */

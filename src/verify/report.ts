@@ -8,9 +8,11 @@ const line = z.object({
   detail: z.string(),
   calls: z.int(),
   ms: z.int(),
+  /** Of its calls, as far as the server tells them. */
+  request_ids: z.array(z.string()),
 })
 
-const section = z.object({
+export const sectionSchema = z.object({
   id: z.enum(['service', ...formatIds]),
   title: z.string(),
   /** False: the server refuses the simple request of this format, and nothing more was asked. */
@@ -28,12 +30,12 @@ export const report = z.object({
   ms: z.int(),
   interrupted: z.boolean(),
   counts: z.record(z.enum(verdicts), z.int()),
-  sections: z.array(section),
+  sections: z.array(sectionSchema),
   exit_code: z.int(),
 })
 
 export type Line = z.infer<typeof line>
-export type Section = z.infer<typeof section>
+export type Section = z.infer<typeof sectionSchema>
 export type Report = z.infer<typeof report>
 
 export function countsOf(sections: readonly Section[]): Report['counts'] {

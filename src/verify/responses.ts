@@ -52,10 +52,14 @@ function itemsOf(turn: Turn): unknown[] {
     case 'tool':
       return turn.results.map(({ id, output }) => ({ type: 'function_call_output', call_id: id, output }))
     case 'user': {
-      const { text, png } = turn
-      if (png === undefined) return [{ role: 'user', content: text }]
-      const image = { type: 'input_image', image_url: `data:image/png;base64,${png}` }
-      return [{ role: 'user', content: [{ type: 'input_text', text }, image] }]
+      const { text, png, pdf } = turn
+      const media = [
+        ...(png === undefined ? [] : [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }]),
+        ...(pdf === undefined
+          ? []
+          : [{ type: 'input_file', filename: 'word.pdf', file_data: `data:application/pdf;base64,${pdf}` }]),
+      ]
+      return [{ role: 'user', content: media.length === 0 ? text : [{ type: 'input_text', text }, ...media] }]
     }
   }
 }

@@ -35,10 +35,12 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
 
   const add = async (section: Section, name: string, isMust: boolean, find: () => Promise<Finding>) => {
     watcher.asks(section.title, name)
-    const before = { calls: caller.calls, ms: performance.now() }
+    const before = { calls: caller.calls, ids: caller.requestIds.length, ms: performance.now() }
     const { verdict, detail } = await find()
     const ms = Math.round(performance.now() - before.ms)
-    const line: Line = { name, must: isMust, verdict, detail, calls: caller.calls - before.calls, ms }
+    const calls = caller.calls - before.calls
+    const request_ids = caller.requestIds.slice(before.ids).map((id) => caller.shown(id))
+    const line: Line = { name, must: isMust, verdict, detail, calls, ms, request_ids }
     section.checks.push(line)
     watcher.found(section.title, line)
     return line
@@ -134,9 +136,11 @@ async function find(
   }
   const outcome = await caller.ask(format, model, wanted)
   if ('verdict' in outcome && outcome.verdict === 'refused' && check.instead !== undefined) {
-    const other = await caller.ask(format, model, check.instead)
+    const instead = check.instead(known)
+    const other = 'verdict' in instead ? instead : await caller.ask(format, model, instead)
     if (!('verdict' in other)) {
       const { verdict, detail } = judged(check, other, known)
+      known.set(check.name, other.reply)
       return { verdict, detail: caller.shown(`${detail}; another way is refused: ${outcome.detail}`) }
     }
   }

@@ -1,0 +1,190 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import { expected } from '../canonical/checked.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { nanoFromUsd } from '../catalog/usd.ts'
+import type { Database } from '../db/database.ts'
+import { usd } from '../ledger/price.ts'
+import { findOffer, findProbedOffer, probedProtocols } from '../probes/probed-offer.ts'
+import { addRuns, listRuns } from '../probes/queries.ts'
+import type { Queues } from '../queue/queue.ts'
+import { sectionSchema } from '../verify/report.ts'
+import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
+
+export interface AdminProbesContext {
+  catalog: Catalog
+  database: Pick<Database, 'jobs' | 'reads'>
+  bounds: { probeMicroUsdMax: number }
+  queues(): Promise<Pick<Queues, 'probes'>>
+}
+
+const probeRequest = z
+  .strictObject({
+    channel: z.string(expected('the name of a channel')).describe('The name of a channel.'),
+    model: z
+      .string(expected('the name of a model'))
+      .describe('A model that the channel offers, by the name that clients use.'),
+    protocol: z
+      .string()
+      .nullish()
+      .describe('The protocol in which the channel is asked. Default: each that it speaks, a run for each.'),
+    cost_max_usd: z
+      .string(expected('a decimal as a string, such as "0.50"'))
+      .refine(
+        (text) => (nanoFromUsd(text) ?? 0n) > 0n,
+        expected('a decimal above 0 as a string, such as "0.50"'),
+      )
+      .nullish()
+      .describe('The most that each run may cost. Default: PROBE_MICRO_USD_MAX.'),
+  })
+  .meta({ id: 'ProbeRequest' })
+
+const probeRun = z
+  .object({
+    id: z.uuid(),
+    channel: z.string(),
+    model: z.string(),
+    upstream_model: z.string(),
+    protocol: z.string(),
+    origin: z.enum(['admin', 'schedule']),
+    state: z.enum(['queued', 'running', 'ended', 'failed']),
+    cost_max_usd: z.string().describe('USD, an exact decimal.'),
+    cost_usd: z.string().nullable().describe('What its requests cost so far; null: not known.'),
+    key_id: z.uuid().nullable().describe('The key of its requests in the usage log; null: it has not begun.'),
+    error: z.string().nullable().describe('Why it failed.'),
+    created_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'ProbeRun' })
+
+const probeRunDetails = probeRun
+  .extend({
+    sections: z.array(sectionSchema).nullable().describe('What it found, check by check; null: not ended.'),
+  })
+  .meta({ id: 'ProbeRunDetails' })
+
+const runId = z.uuid(expected('the id of a run'))
+const limit = z.coerce.number().int().min(1).max(100).default(20)
+const within = { withinMs: 5_000, unavailable: 'The database does not answer just now. Try again.' }
+
+/** Probes for operators: ask for one, and see what the last ones found. */
+export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
+  const { catalog, database, bounds } = context
+  return [
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/probes',
+      summary: 'Ask a channel what a model can do there',
+      description:
+        'A worker makes some 40 small requests, one after the other. Its verdicts count from the next request on.',
+      body: probeRequest,
+      statuses: [201],
+      answer: z.object({ data: z.array(probeRun) }).meta({ id: 'ProbeRuns' }),
+      async handle({ body: { channel: channelName, model, protocol, cost_max_usd } }) {
+        const { snapshot } = catalog
+        const { channel } = findOffer(snapshot, { channel: channelName, model })
+        const protocols = protocol ? [protocol] : probedProtocols(channel)
+        const costMax = nanoFromUsd(cost_max_usd ?? '') ?? BigInt(bounds.probeMicroUsdMax) * 1000n
+        const createdAt = new Date()
+        const rows = protocols.map((name) => {
+          const found = findProbedOffer(snapshot, { channel: channelName, model, protocol: name })
+          return {
+            id: randomUUIDv7(),
+            channelId: channel.id,
+            model: found.name,
+            upstreamModel: found.upstreamModel,
+            protocol: found.protocol,
+            origin: 'admin' as const,
+            state: 'queued' as const,
+            costMax,
+            createdAt,
+          }
+        })
+        if (rows.length === 0) {
+          const message = `channel: "${channelName}" speaks no protocol that can be probed`
+          throw new GatewayError('invalid_request', message, { field: 'channel' })
+        }
+        await database.jobs.ask(({ db }) => addRuns(db, rows), within)
+        // When the queue is away, a sweep adds them.
+        const queues = await context.queues().catch(() => undefined)
+        await queues?.probes.add(rows.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
+        return {
+          status: 201,
+          body: {
+            data: rows.map((row) => runJson({ ...row, ...notBegun, channel: channelName })),
+          },
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/probes',
+      summary: 'The runs of probes, newest first',
+      query: z.object({
+        channel: z.string().optional(),
+        model: z.string().optional(),
+        limit,
+        cursor: runId.optional().describe('`next_cursor` of the page before.'),
+      }),
+      answer: z
+        .object({
+          data: z.array(probeRun),
+          next_cursor: z.string().nullable().describe('Null on the last page.'),
+        })
+        .meta({ id: 'ProbeRunList' }),
+      async handle({ query: { channel, model, limit, cursor } }) {
+        const found = await database.reads.ask(
+          ({ db }) =>
+            listRuns(db, {
+              ...(channel !== undefined && { channel }),
+              ...(model !== undefined && { model }),
+              ...(cursor !== undefined && { before: cursor }),
+              limit: limit + 1,
+            }),
+          within,
+        )
+        const page = found.slice(0, limit)
+        const next_cursor = found.length > limit ? (page.at(-1)?.id ?? null) : null
+        return { body: { data: page.map(runJson), next_cursor } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/probes/{id}',
+      summary: 'A run of a probe, with what it found',
+      params: z.object({ id: runId }),
+      answer: probeRunDetails,
+      async handle({ params: { id } }) {
+        const [run] = await database.reads.ask(({ db }) => listRuns(db, { id, limit: 1 }), within)
+        if (run === undefined) throw new GatewayError('unknown_path', `There is no probe ${id}.`)
+        const report = z.object({ sections: z.array(sectionSchema) }).safeParse(run.report)
+        return { body: { ...runJson(run), sections: report.data?.sections ?? null } }
+      },
+    }),
+  ]
+}
+
+const notBegun = { costNano: null, keyId: null, error: null, startedAt: null, endedAt: null }
+
+type Run = Omit<Awaited<ReturnType<typeof listRuns>>[number], 'report' | 'channelId'>
+
+function runJson(run: Run): z.output<typeof probeRun> {
+  return {
+    id: run.id,
+    channel: run.channel,
+    model: run.model,
+    upstream_model: run.upstreamModel,
+    protocol: run.protocol,
+    origin: run.origin,
+    state: run.state,
+    cost_max_usd: usd(run.costMax),
+    cost_usd: run.costNano === null ? null : usd(run.costNano),
+    key_id: run.keyId,
+    error: run.error,
+    created_at: run.createdAt.toISOString(),
+    started_at: run.startedAt?.toISOString() ?? null,
+    ended_at: run.endedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,165 @@
+import { putProbeVerdicts } from '../catalog/verdict-queries.ts'
+import type { Database } from '../db/database.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { OutputBound } from '../verify/options.ts'
+import type { Line, Report } from '../verify/report.ts'
+import { run as runChecks } from '../verify/run.ts'
+import { callerOf } from './probe-keys.ts'
+import { startProbeServer } from './probe-server.ts'
+import { findProbedOffer, type ProbedOffer } from './probed-offer.ts'
+import { beginRun, costsOf, endRun, noteKey, type ProbeRun } from './queries.ts'
+import { verdictsOf } from './verdicts-of.ts'
+
+/** The parts of a process that probes need, beside those of every request. */
+export interface ProbeGateway extends Gateway {
+  database: Database
+  ledger: Ledger
+}
+
+const within = { withinMs: 10_000 }
+
+/**
+ * Run one probe: ask the offer one thing after the other, as `tollgate verify` does, and write a verdict on each. Does
+ * nothing when the run has ended. When `signal` ends it early, it begins again later, with the same key and budget.
+ */
+export async function probeOffer(gateway: ProbeGateway, id: string, signal: AbortSignal): Promise<void> {
+  const { database, log } = gateway
+  const run = await database.jobs.ask(({ db }) => beginRun(db, id), within)
+  if (run === undefined) return
+  const probed = await probedOf(gateway, run)
+  if (typeof probed === 'string') {
+    await database.jobs.ask(({ db }) => endRun(db, id, { state: 'failed', error: probed }), within)
+    return
+  }
+  const { calls, ms, interrupted, sections: all } = await ask(gateway, run, probed, signal)
+  if (interrupted) return
+  const sections = all.filter((section) => section.id !== 'service')
+  await noteVerdicts(
+    gateway,
+    probed,
+    sections.flatMap(({ checks }) => checks),
+  )
+  const report = { calls, ms, sections }
+  await database.jobs.ask(({ db }) => endRun(db, id, { state: 'ended', report }), within)
+  log.info({ probe: id, channel: probed.channel.name, model: probed.name, calls }, 'an offer was probed')
+}
+
+/** The offer of a run as the catalog has it now, or why there is none. */
+async function probedOf(gateway: ProbeGateway, run: ProbeRun): Promise<ProbedOffer | string> {
+  const { snapshot } = gateway.catalog
+  const channel = snapshot.channels.get(run.channelId)?.name ?? ''
+  try {
+    return findProbedOffer(snapshot, { channel, model: run.model, protocol: run.protocol })
+  } catch (error) {
+    return redactText(error instanceof Error ? error.message : String(error))
+  }
+}
+
+async function ask(
+  gateway: ProbeGateway,
+  run: ProbeRun,
+  probed: ProbedOffer,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { model, channel, name, protocol, format } = probed
+  // The id first: a key of this name has the budget of this run.
+  const keyName = `${run.id} ${channel.name} ${name} ${protocol}`.slice(0, keyCharactersMax)
+  const costMax = model.price === undefined ? null : run.costMax
+  const { jobs } = gateway.database
+  const identity = await jobs.ask(({ db }) => callerOf(db, keyName, costMax), within)
+  await jobs.ask(({ db }) => noteKey(db, run.id, identity.keyId), within)
+  const server = await startProbeServer(gateway, probed, identity)
+  try {
+    return await runChecks(
+      {
+        base: server.base,
+        key: server.key,
+        model: name,
+        formats: [format],
+        areNamed: true,
+        imageModel: undefined,
+        isJson: true,
+        timeoutMs: callMs,
+        outputBound: boundOf(probed),
+      },
+      signal,
+      { starts() {}, asks() {}, found() {}, ended() {} },
+    )
+  } finally {
+    await server.close()
+  }
+}
+
+/** A model that thinks needs room before its answer begins. */
+const outputTokens = 2048
+const callMs = 120_000
+const keyCharactersMax = 128
+
+/** Without a bound, a budget would have to hold the longest answer of the model for each request. */
+function boundOf({ offer, protocol, upstreamModel }: ProbedOffer): OutputBound {
+  const tokens = outputTokens
+  switch (protocol) {
+    case 'openai-responses':
+      return { member: 'max_output_tokens', tokens }
+    case 'anthropic-messages':
+      return { member: 'max_tokens', tokens }
+    default:
+      return { member: offer.traits.of(protocol, upstreamModel).outputBound ?? 'max_tokens', tokens }
+  }
+}
+
+async function noteVerdicts(
+  gateway: ProbeGateway,
+  { channel, offer, protocol, upstreamModel }: ProbedOffer,
+  lines: readonly Line[],
+): Promise<void> {
+  if (!wasAnswered(lines)) return
+  const verdicts = verdictsOf(new Map(lines.map((line) => [line.name, line])), {
+    protocol,
+    known: offer.traits.of(protocol, upstreamModel),
+  })
+  await gateway.ledger.shipNow()
+  const costs = await gateway.database.jobs.ask(
+    ({ db }) =>
+      costsOf(
+        db,
+        lines.flatMap(({ request_ids }) => request_ids),
+      ),
+    within,
+  )
+  const decidedAt = new Date()
+  const found = lines.flatMap((line) => {
+    const verdict = verdicts.get(line.name)
+    if (verdict === undefined) return []
+    return {
+      channelId: channel.id,
+      upstreamModel,
+      protocol,
+      subject: line.name,
+      ...verdict,
+      evidence: redactText(line.detail, [...channel.credentials]),
+      requestIds: line.request_ids,
+      costNano: sumOf(line.request_ids.map((id) => costs.get(id))),
+      decidedAt,
+      expiresAt: undefined,
+    }
+  })
+  await gateway.database.jobs.ask(({ db }) => putProbeVerdicts(db, found), within)
+}
+
+/** When the simplest request had no answer, the channel is down or refuses us: that says nothing about the model. */
+function wasAnswered(lines: readonly Line[]): boolean {
+  return lines[0]?.verdict === 'ok'
+}
+
+/** Undefined when one of them is not known. */
+function sumOf(costs: readonly (bigint | undefined)[]): bigint | undefined {
+  let sum = 0n
+  for (const cost of costs) {
+    if (cost === undefined) return undefined
+    sum += cost
+  }
+  return sum
+}

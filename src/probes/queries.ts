@@ -1,0 +1,194 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { TypedQueries } from '../db/connections.ts'
+import { and, desc, eq, getTableColumns, inArray, lt, sql } from '../db/drizzle.cjs'
+import { accounts, channels, groups, keys, probeRuns, requests, tenants } from '../db/schema.ts'
+
+export type ProbeRun = typeof probeRuns.$inferSelect
+type NewProbeRun = typeof probeRuns.$inferInsert
+
+/** The owners of the requests of a run. */
+export interface ProbeOwners {
+  tenantId: string
+  groupId: string
+  keyId: string
+}
+
+/**
+ * The tenant and the group of probes, and the key of this name, each made when there is none. One statement, because a
+ * serving process has no transactions. The key is disabled, and no secret has its hash: nobody can use it.
+ */
+export async function ensureProbeKey(
+  db: TypedQueries,
+  {
+    tenant,
+    key,
+    secretHash,
+    costMax,
+  }: { tenant: string; key: string; secretHash: Buffer; costMax: bigint | null },
+): Promise<ProbeOwners> {
+  const [owners] = await db.execute<{ tenant_id: string; group_id: string; key_id: string }>(sql`
+    WITH tenant AS (
+      INSERT INTO ${tenants} (id, name, managed_by) VALUES (${randomUUIDv7()}::uuid, ${tenant}, 'admin')
+      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id
+    ), account AS (
+      INSERT INTO ${accounts} (id, limited) SELECT id, false FROM tenant ON CONFLICT (id) DO NOTHING
+    ), key_group AS (
+      INSERT INTO ${groups} (id, name, models, channels, managed_by)
+      VALUES (${randomUUIDv7()}::uuid, ${tenant}, '{*}', '{*}', 'admin')
+      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id
+    ), key AS (
+      INSERT INTO ${keys} (id, tenant_id, group_id, name, secret_hash, hint, budget_total_nano, disabled_at, managed_by)
+      SELECT ${randomUUIDv7()}::uuid, tenant.id, key_group.id, ${key}, decode(${secretHash.toString('hex')}, 'hex'), 'probe',
+        ${costMax === null ? null : String(costMax)}::bigint, now(), 'admin'
+      FROM tenant, key_group
+      ON CONFLICT (tenant_id, name) DO UPDATE SET name = excluded.name RETURNING id
+    )
+    SELECT tenant.id AS tenant_id, key_group.id AS group_id, key.id AS key_id FROM tenant, key_group, key`)
+  if (owners === undefined) throw new Error('the key of a probe was not made')
+  return { tenantId: owners.tenant_id, groupId: owners.group_id, keyId: owners.key_id }
+}
+
+export async function addRuns(db: TypedQueries, rows: readonly NewProbeRun[]): Promise<void> {
+  if (rows.length > 0) await db.insert(probeRuns).values([...rows])
+}
+
+/** Newest first, before the given id, with the names of their channels and what they have cost. */
+export async function listRuns(
+  db: TypedQueries,
+  {
+    id,
+    channel,
+    model,
+    before,
+    limit,
+  }: { id?: string; channel?: string; model?: string; before?: string; limit: number },
+) {
+  const { report, ...columns } = getTableColumns(probeRuns)
+  return await db
+    .select({
+      ...columns,
+      // A list has no use for the reports.
+      ...(id !== undefined && { report }),
+      channel: channels.name,
+      costNano: sql<
+        bigint | null
+      >`(SELECT CASE WHEN bool_and(${requests.cost} IS NOT NULL) THEN sum(${requests.cost}) END FROM ${requests} WHERE ${requests.keyId} = ${probeRuns.keyId}
+        AND ${requests.createdAt} >= ${probeRuns.startedAt} AND ${requests.createdAt} <= coalesce(${probeRuns.endedAt}, now()))`.mapWith(
+        (value: string | null) => (value === null ? null : BigInt(value)),
+      ),
+    })
+    .from(probeRuns)
+    .innerJoin(channels, eq(channels.id, probeRuns.channelId))
+    .where(
+      and(
+        id === undefined ? undefined : eq(probeRuns.id, id),
+        channel === undefined ? undefined : eq(channels.name, channel),
+        model === undefined ? undefined : eq(probeRuns.model, model),
+        before === undefined ? undefined : lt(probeRuns.id, before),
+      ),
+    )
+    .orderBy(desc(probeRuns.id))
+    .limit(limit)
+}
+
+/**
+ * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not for ever: after an hour it has
+ * failed.
+ */
+export async function beginRun(db: TypedQueries, id: string): Promise<ProbeRun | undefined> {
+  await db
+    .update(probeRuns)
+    .set({ state: 'failed', error: 'It did not end within an hour.', endedAt: sql`now()` })
+    .where(
+      and(
+        eq(probeRuns.id, id),
+        eq(probeRuns.state, 'running'),
+        lt(probeRuns.startedAt, sql`now() - interval '1 hour'`),
+      ),
+    )
+  const [row] = await db
+    .update(probeRuns)
+    .set({ state: 'running', startedAt: sql`coalesce(${probeRuns.startedAt}, now())` })
+    .where(and(eq(probeRuns.id, id), inArray(probeRuns.state, ['queued', 'running'])))
+    .returning()
+  return row
+}
+
+/** The costs of these requests, as far as they are known and shipped. */
+export async function costsOf(db: TypedQueries, ids: readonly string[]): Promise<Map<string, bigint>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .select({ id: requests.id, costNano: requests.cost })
+    .from(requests)
+    .where(inArray(requests.id, [...ids]))
+  return new Map(rows.flatMap(({ id, costNano }) => (costNano === null ? [] : [[id, costNano] as const])))
+}
+
+export async function noteKey(db: TypedQueries, id: string, keyId: string): Promise<void> {
+  await db.update(probeRuns).set({ keyId }).where(eq(probeRuns.id, id))
+}
+
+export async function endRun(
+  db: TypedQueries,
+  id: string,
+  end: { state: 'ended' | 'failed'; report?: Record<string, unknown>; error?: string },
+): Promise<void> {
+  await db
+    .update(probeRuns)
+    .set({ ...end, endedAt: sql`now()` })
+    .where(and(eq(probeRuns.id, id), inArray(probeRuns.state, ['queued', 'running'])))
+}
+
+/** Ids of runs that have not ended, and began or were asked for so long ago. The queue may have lost them. */
+export async function waitingRuns(db: TypedQueries, olderMs: number): Promise<string[]> {
+  const rows = await db
+    .select({ id: probeRuns.id })
+    .from(probeRuns)
+    .where(
+      and(
+        inArray(probeRuns.state, ['queued', 'running']),
+        lt(probeRuns.createdAt, sql`now() - make_interval(secs => ${olderMs / 1000})`),
+      ),
+    )
+    .limit(runsAtOnce)
+  return rows.map(({ id }) => id)
+}
+
+const runsAtOnce = 1000
+
+/** The newest run of each offer and protocol, by the time it was asked for. */
+export async function newestRuns(db: TypedQueries): Promise<Map<string, Date>> {
+  const rows = await db
+    .selectDistinctOn([probeRuns.channelId, probeRuns.model, probeRuns.protocol], {
+      channelId: probeRuns.channelId,
+      model: probeRuns.model,
+      protocol: probeRuns.protocol,
+      createdAt: probeRuns.createdAt,
+    })
+    .from(probeRuns)
+    .orderBy(probeRuns.channelId, probeRuns.model, probeRuns.protocol, desc(probeRuns.createdAt))
+  return new Map(rows.map((row) => [placeOf(row), row.createdAt]))
+}
+
+export function placeOf({
+  channelId,
+  model,
+  protocol,
+}: {
+  channelId: string
+  model: string
+  protocol: string
+}): string {
+  return JSON.stringify([channelId, model, protocol])
+}
+
+export async function deleteRunsBefore(db: TypedQueries, days: number): Promise<void> {
+  await db
+    .delete(probeRuns)
+    .where(
+      and(
+        inArray(probeRuns.state, ['ended', 'failed']),
+        lt(probeRuns.createdAt, sql`now() - make_interval(days => ${days})`),
+      ),
+    )
+}

@@ -1,0 +1,80 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Context } from '../src/context.ts'
+import { probedProtocols } from '../src/probes/probed-offer.ts'
+import { addRuns, deleteRunsBefore, newestRuns, placeOf, waitingRuns } from '../src/probes/queries.ts'
+import type { JobQueue } from '../src/queue/queue.ts'
+import { redactText } from '../src/redaction/redact.ts'
+
+const hourMs = 3_600_000
+/** A run that the queue should have begun by now. Adding it again does nothing where the queue still has it. */
+const lostMs = 60_000
+/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+const apart = 0.75
+const within = { withinMs: 10_000 }
+
+/**
+ * Queues the runs of probes that the queue has lost, asks for those that the schedule wants, and deletes old ones. Any
+ * number of processes may run it: one sweeps at a time.
+ */
+export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
+  const { bounds, database, images, log } = context
+  let working = Promise.resolve()
+  let complaint = ''
+  const work = async () => {
+    if (!(await images.jobs.claimSweep('probes', Math.floor(bounds.probeSweepMs * apart)))) return
+    if (bounds.probeIntervalHours > 0) await askForDue(context)
+    const waiting = await database.jobs.ask(({ db }) => waitingRuns(db, lostMs), within)
+    await probes.add(waiting.map((id) => ({ id, priority: 0 })))
+    await database.jobs.ask(({ db }) => deleteRunsBefore(db, bounds.requestRetentionDays), within)
+  }
+  const timer = setInterval(() => {
+    working = working.then(work).then(
+      () => {
+        complaint = ''
+      },
+      (error: unknown) => {
+        const cause = redactText(String(error))
+        if (cause !== complaint) log.warn({ cause }, 'probes could not be swept')
+        complaint = cause
+      },
+    )
+  }, bounds.probeSweepMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await working
+    },
+  }
+}
+
+/** Runs for the offers of named models that nobody has probed within the interval. */
+async function askForDue({ catalog, bounds, database }: Context): Promise<void> {
+  const newest = await database.jobs.ask(({ db }) => newestRuns(db), within)
+  const dueBefore = Date.now() - bounds.probeIntervalHours * hourMs
+  const models = new Set(catalog.snapshot.models.values())
+  const due = [...models].flatMap((model) =>
+    model.offers.flatMap(({ channel, upstreamModel }) =>
+      probedProtocols(channel).flatMap((protocol) => {
+        const last = newest.get(placeOf({ channelId: channel.id, model: model.id, protocol }))
+        if (last !== undefined && last.getTime() > dueBefore) return []
+        return [{ channelId: channel.id, model: model.id, upstreamModel, protocol }]
+      }),
+    ),
+  )
+  const createdAt = new Date()
+  await database.jobs.ask(
+    ({ db }) =>
+      addRuns(
+        db,
+        due.map((offer) => ({
+          id: randomUUIDv7(),
+          ...offer,
+          origin: 'schedule' as const,
+          state: 'queued' as const,
+          costMax: BigInt(bounds.probeMicroUsdMax) * 1000n,
+          createdAt,
+        })),
+      ),
+    within,
+  )
+}

@@ -4,7 +4,7 @@ import { Catalog } from '../../src/catalog/catalog.ts'
 import {
   deleteVerdict,
   listVerdicts,
-  putProbeVerdict,
+  putProbeVerdicts,
   type RefusalEvidence,
   rememberRefusal,
 } from '../../src/catalog/verdict-queries.ts'
@@ -158,13 +158,15 @@ test('a probe writes its verdict with its cost, over its earlier one, but not ov
     expiresAt: undefined,
   }
   const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000)
-  await putProbeVerdict(database.db, { ...probe, verdict: 'yes', traits: { tools: true }, decidedAt: at(10) })
+  await putProbeVerdicts(database.db, [
+    { ...probe, verdict: 'yes', traits: { tools: true }, decidedAt: at(10) },
+  ])
   expect(await traitsNow()).toEqual({ tools: true })
   await Promise.all([
-    putProbeVerdict(database.db, { ...probe, verdict: 'unknown', traits: undefined, decidedAt: at(20) }),
-    putProbeVerdict(other.db, { ...probe, verdict: 'no', traits: { tools: false }, decidedAt: at(30) }),
+    putProbeVerdicts(database.db, [{ ...probe, verdict: 'unknown', traits: undefined, decidedAt: at(20) }]),
+    putProbeVerdicts(other.db, [{ ...probe, verdict: 'no', traits: { tools: false }, decidedAt: at(30) }]),
   ])
-  await putProbeVerdict(other.db, { ...probe, verdict: 'yes', traits: { tools: true }, decidedAt: at(25) })
+  await putProbeVerdicts(other.db, [{ ...probe, verdict: 'yes', traits: { tools: true }, decidedAt: at(25) }])
   expect(await rows()).toMatchObject([
     {
       origin: 'probe',
@@ -184,10 +186,10 @@ test('of a probe and refusals that say different things, the later one holds', a
     ...{ evidence: '', requestIds: [], costNano: undefined, expiresAt: undefined, verdict: 'yes' as const },
     traits: { takes: { temperature: true } },
   }
-  await putProbeVerdict(database.db, { ...probe, decidedAt: new Date(Date.now() - 60_000) })
+  await putProbeVerdicts(database.db, [{ ...probe, decidedAt: new Date(Date.now() - 60_000) }])
   await rememberRefusal(database.db, refusal())
   await rememberRefusal(database.db, refusal())
   expect(await traitsNow()).toEqual({ takes: { temperature: false } })
-  await putProbeVerdict(database.db, { ...probe, decidedAt: new Date(Date.now() + 60_000) })
+  await putProbeVerdicts(database.db, [{ ...probe, decidedAt: new Date(Date.now() + 60_000) }])
   expect(await traitsNow()).toEqual({ takes: { temperature: true } })
 })

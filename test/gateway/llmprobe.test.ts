@@ -24,9 +24,6 @@ interface Expected {
   unsupported: string[]
 }
 
-const citations = 'a text block has `citations: null`; the suite expects an array or nothing'
-const sealedNull = 'a reasoning item has `encrypted_content: null`; the suite expects a string or nothing'
-const noStop = 'Responses has no stop sequences: Tollgate drops them and notes it'
 const jsonMode = 'Messages has no JSON mode: Tollgate drops it and notes it'
 const leastTokens = 'OpenAI refuses a bound below 16 tokens, so Tollgate asks every Responses upstream for 16'
 
@@ -57,25 +54,14 @@ const unsupported = [
 
 const expected: Record<Model, Expected> = {
   'over-chat': {
-    failed: {
-      'messages-reasoning-roundtrip-schema': citations,
-      'messages-schema': citations,
-      'responses-stream-chunk-schema': `${sealedNull}; it does not know response.reasoning_text.delta`,
-    },
+    failed: {},
     inconclusive: [...inconclusive, 'messages-stop-sequence-echo'],
     unsupported: [...unsupported, 'responses-previous-response-id'],
   },
   'over-responses': {
     failed: {
       'chat-max-tokens-respected': leastTokens,
-      'chat-stop-honored': noStop,
-      'chat-stop-string-honored': noStop,
       'messages-max-tokens-respected': leastTokens,
-      'messages-reasoning-roundtrip-schema': citations,
-      'messages-schema': citations,
-      'messages-stop-honored': noStop,
-      'messages-stop-reason': noStop,
-      'responses-sse-missing-done': 'Tollgate cuts what comes behind the last event',
     },
     inconclusive,
     unsupported: [...unsupported, 'chat-n-choices'],
@@ -91,12 +77,7 @@ const expected: Record<Model, Expected> = {
     ],
   },
   'over-gemini': {
-    failed: {
-      'messages-reasoning-roundtrip-schema': `${citations}; it does not know redacted_thinking`,
-      'messages-schema': `${citations}; it does not know redacted_thinking`,
-      'responses-schema': sealedNull,
-      'responses-stream-chunk-schema': sealedNull,
-    },
+    failed: {},
     inconclusive: [...inconclusive, 'messages-stop-sequence-echo'],
     unsupported: [...unsupported, 'chat-n-choices', 'responses-previous-response-id'],
   },

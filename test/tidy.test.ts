@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   queue: ['telemetry', 'in-time.ts'],
   routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry', 'running-counts.ts'],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
-  bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'fair-queue.ts'],
+  bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'traits', 'fair-queue.ts'],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
     'access',
@@ -54,6 +54,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'routing',
     'stages',
+    'telemetry',
+    'traits',
     'upstream',
     'config.ts',
   ],

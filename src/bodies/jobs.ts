@@ -4,6 +4,7 @@ import type { Envelope } from '../protocols/envelope.ts'
 import { clientSide } from '../protocols/index.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import type { ClientTool } from '../protocols/tool-names.ts'
+import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import { boundedNotes } from './bounded-notes.ts'
 import { type CountedBody, type CountInput, countBody } from './count-body.ts'
 import { withoutForeignReasoning } from './foreign-reasoning.ts'
@@ -49,6 +50,7 @@ export interface Translated {
   notes: TranslationNote[]
   tools: ReadonlyMap<string, ClientTool>
   asked: AskedAnswer
+  sent: SentMembers
 }
 
 export interface OwnInput {
@@ -79,7 +81,8 @@ export const jobs = {
       { client: clientSide(client), body: parsed(bytes), envelope, strict, maxOutputTokensDefault },
       target,
     )
-    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked }
+    const sent = sentMembers(body)
+    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked, sent }
   },
 
   own({ bytes, format }: OwnInput, settings: JobSettings): Own {

@@ -14,9 +14,9 @@ import { type Ending, leftEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { refuse, type UpstreamRefusal } from '../stages/refuse.ts'
-import { callTarget } from './call-target.ts'
 import type { Preparation } from './prepare.ts'
 import { setRouteHeaders } from './route-headers.ts'
+import { TargetCaller } from './target-caller.ts'
 
 /** The models and targets that may answer a request. The requested model comes first. */
 export interface Route {
@@ -33,7 +33,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   const { life } = admitted
   const { planned, findSession, preparation } = route
   let last: Failure = noTargetTried
-  let calls = 0
+  const caller = new TargetCaller(gateway, admitted, preparation)
   let paid = false
   const passOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) =>
     recordPassedOver(admitted, modelCandidates, candidate, reason)
@@ -45,9 +45,9 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       last = { ...last, error: life.cut, refusal: undefined }
       break
     }
-    if (calls === gateway.bounds.attemptsMax) break
+    if (caller.calls >= gateway.bounds.attemptsMax) break
     const { target } = chosen
-    const result = await callTarget(gateway, admitted, chosen, preparation)
+    const result = await caller.call(chosen)
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
       // A client that leaves ends the translation of its large body.
@@ -57,12 +57,12 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    calls++
     last = { target, error: result.error, refusal: result.refusal }
     paid ||= result.paid === 'unknown'
     if (result.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: result.verdict.next, reached: result.reached })
   }
+  const { calls } = caller
   if (calls === 0 && last === noTargetTried && targets.hasMetFull) last = allFull
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)

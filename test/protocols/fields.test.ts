@@ -76,7 +76,7 @@ function documentText(): string {
       fates: columns.map((upstream) => fateOf(client, upstream, field)),
     }))
     const differing = rows.filter(({ fates }) => new Set(fates).size > 1)
-    const lists = (['mapped', 'dropped', 'refused'] as const).flatMap((fate) => {
+    const lists = (['mapped', 'emulated', 'dropped', 'refused'] as const).flatMap((fate) => {
       const names = rows.filter(({ fates }) => fates.every((own) => own === fate)).map(({ name }) => name)
       return names.length === 0 ? [] : [wrapped(`**${fate}** everywhere: ${names.join(', ')}.`)]
     })

@@ -23,6 +23,7 @@ import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { noteTranslation } from './note-translation.ts'
+import { outputTokensDefault } from './output-tokens.ts'
 import type { AnswerForm, Translatable } from './translatable.ts'
 import { readOtherKind, readTranslated, translate } from './translate.ts'
 
@@ -137,7 +138,7 @@ export class Preparation {
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
     const reader: AnswerReader = readNative(native, options, () => {
-      const otherReader = readOtherKind(this.#translatable(model), target, facts.keepsAnswer)
+      const otherReader = readOtherKind(this.#translatable(model, target.traits), target, facts.keepsAnswer)
       if (otherReader === undefined) return reader
       noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
       return otherReader
@@ -188,7 +189,7 @@ export class Preparation {
     if (known instanceof Error) throw known
     if (known !== undefined) return known
     if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
-    const { body, notes, reader } = translate(this.#translatable(model), target)
+    const { body, notes, reader } = translate(this.#translatable(model, target.traits), target)
     const bytes = Buffer.from(JSON.stringify(body))
     const translated = { body: bytes, notes, reader, sent: () => sentIn(bytes) }
     this.#translations.set(key, translated)
@@ -201,7 +202,7 @@ export class Preparation {
       bytes: this.#asked.body,
       client: this.#asked.endpoint.protocol,
       target: { protocol, upstreamModel, traits },
-      ...this.#wishes(model),
+      ...this.#wishes(model, traits),
     }
     const key = keyOf(target, model)
     try {
@@ -218,15 +219,15 @@ export class Preparation {
     return { body, notes, reader, sent: () => sent }
   }
 
-  #translatable(model: Model): Translatable {
-    return { ...this.#answerForm(), ...this.#wishes(model), body: this.#parsed() }
+  #translatable(model: Model, traits: Traits): Translatable {
+    return { ...this.#answerForm(), ...this.#wishes(model, traits), body: this.#parsed() }
   }
 
-  #wishes({ maxOutputTokens }: Model): Pick<Translatable, 'strict' | 'maxOutputTokensDefault'> {
+  #wishes(model: Model, traits: Traits): Pick<Translatable, 'strict' | 'maxOutputTokensDefault'> {
     const { identity, request } = this.#asked
     return {
       strict: identity.strict || request.headers['x-tollgate-strict'] === 'true',
-      maxOutputTokensDefault: maxOutputTokens ?? this.#gateway.bounds.outputTokensDefault,
+      maxOutputTokensDefault: outputTokensDefault(model, traits, this.#gateway.bounds.outputTokensDefault),
     }
   }
 

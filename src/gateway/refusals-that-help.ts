@@ -65,7 +65,9 @@ export function withUntranslated(
   [planned]: readonly ModelCandidates[],
   error: GatewayError,
 ): GatewayError {
-  if (error.kind !== 'unsupported_parameter' || planned === undefined) return error
+  // A client's software goes by the words of an error with a code.
+  if (error.kind !== 'unsupported_parameter' || error.code !== undefined || planned === undefined)
+    return error
   const { model, candidates } = planned
   const formats = [...new Set(candidates.map(({ protocol }) => protocol))].join(', ')
   const { protocol } = asked.endpoint
@@ -136,10 +138,10 @@ function channelsText(
 const channelsMax = 5
 
 function withAdvice(error: GatewayError, advice: string): GatewayError {
-  const { kind, field, code, fault, cause, retryAfterSeconds, upstreamStatus } = error
+  const { kind, field, code, details, fault, cause } = error
   const message = /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
   return new GatewayError(kind, `${message}${advice}`, {
-    ...{ field, code, fault, retryAfterSeconds, upstreamStatus },
+    ...{ field, code, details, fault },
     ...(cause === undefined ? {} : { cause }),
   })
 }

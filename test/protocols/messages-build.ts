@@ -1,5 +1,6 @@
 import type { Block, ChatRequest, FunctionTool, ToolCallBlock, Turn } from '../../src/canonical/chat.ts'
 import type { Json } from '../../src/canonical/json.ts'
+import type { Traits } from '../../src/canonical/traits.ts'
 import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-request.ts'
 
 /** Canonical requests for tests of the Messages upstream. */
@@ -14,9 +15,9 @@ export const weather: FunctionTool = {
   path: 'tools[0]',
 }
 
-export function encode(members: Partial<ChatRequest>) {
+export function encode(members: Partial<ChatRequest>, traits: Traits = {}) {
   const request = { ...plain, ...members }
-  return encodeRequest({ ...request, turns: placed(request.turns) }, context)
+  return encodeRequest({ ...request, turns: placed(request.turns) }, { ...context, traits })
 }
 
 /** Gives paths to the turns and blocks that have none. */

@@ -274,6 +274,7 @@ describe('a request', () => {
   })
 
   it('keeps its meaning for another channel of the format', () => {
+    const closed = { type: 'object', properties: {}, additionalProperties: false }
     const body = {
       model: 'public',
       max_tokens: 9000,
@@ -306,10 +307,10 @@ describe('a request', () => {
           ],
         },
       ],
-      tools: [{ name: 'weather', description: 'd', input_schema: { type: 'object' }, strict: true }],
+      tools: [{ name: 'weather', description: 'd', input_schema: closed, strict: true }],
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       thinking: { type: 'enabled', budget_tokens: 2000 },
-      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+      output_config: { format: { type: 'json_schema', schema: closed } },
       stop_sequences: ['END'],
       metadata: { user_id: 'u' },
       service_tier: 'auto',

@@ -115,11 +115,18 @@ describe('settings', () => {
           type: 'json_schema',
           name: 'n',
           description: 'd',
-          schema: { type: 'object' },
+          schema: { type: 'object', properties: {} },
           strict: true,
         },
       },
-      { output_config: { format: { type: 'json_schema', schema: { type: 'object', description: 'd' } } } },
+      {
+        output_config: {
+          format: {
+            type: 'json_schema',
+            schema: { type: 'object', description: 'd', properties: {}, additionalProperties: false },
+          },
+        },
+      },
       ['mapped format'],
     ],
     [

@@ -1,5 +1,6 @@
 import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
+import type { EncodeContext } from '../protocol.ts'
 
 const marksMax = 4
 
@@ -11,16 +12,27 @@ const marksMax = 4
  */
 export class CacheMarks {
   readonly #notes: Notes
+  readonly #context: EncodeContext
   #given = 0
   #hasShort = false
 
-  constructor(notes: Notes) {
+  constructor(notes: Notes, context: EncodeContext) {
     this.#notes = notes
+    this.#context = context
   }
 
   /** The member of the wire's block for the hint at `path`, to be spread into it. */
   mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }): Json {
     if (cache === undefined) return {}
+    const { traits, upstreamModel } = this.#context
+    if (traits.caching === 'automatic') {
+      this.#notes.add('mapped', path, `the model ${upstreamModel} caches without cache hints`)
+      return {}
+    }
+    if (traits.caching === 'none') {
+      this.#notes.add('dropped', path, `the model ${upstreamModel} does not cache`)
+      return {}
+    }
     if (this.#given === marksMax) {
       this.#notes.add('dropped', path, `the Messages format has at most ${marksMax} cache hints`)
       return {}

@@ -1,9 +1,11 @@
 import type { DocumentBlock, ImageBlock, Source, TextBlock, ToolResultBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import type { Modality } from '../../canonical/traits.ts'
 import { type Notes, refused } from '../notes.ts'
+import type { EncodeContext } from '../protocol.ts'
 import type { CacheMarks } from './cache-marks.ts'
 
-export interface MediaContext {
+export interface MediaContext extends Pick<EncodeContext, 'upstreamModel' | 'traits'> {
   notes: Notes
   marks: CacheMarks
 }
@@ -15,9 +17,15 @@ export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context
       if (part.text.trim() === '') return []
       return [{ type: 'text', text: part.text, ...context.marks.mark(part) }]
     case 'image':
-      return [{ type: 'image', source: imageSource(part, context.notes), ...context.marks.mark(part) }]
+      checkModality('image', part.path, context)
+      return [{ type: 'image', source: imageSource(part, context), ...context.marks.mark(part) }]
     case 'document': {
-      const source = documentSource(part)
+      const source = documentSource(part, context)
+      if (source.type === 'text' && !reads('document', context)) {
+        const text = [part.name ?? '', String(source.data)].join('\n\n').trim()
+        return [{ type: 'text', text, ...context.marks.mark(part) }]
+      }
+      checkModality('document', part.path, context)
       const title = part.name === undefined ? {} : { title: part.name }
       return [{ type: 'document', source, ...title, ...context.marks.mark(part) }]
     }
@@ -37,11 +45,21 @@ export function encodeResult(result: ToolResultBlock, context: MediaContext): Js
   }
 }
 
-function imageSource({ source, detail, path }: ImageBlock, notes: Notes): Json {
+function reads(modality: Modality, { traits }: MediaContext): boolean {
+  return traits.input === undefined || traits.input.includes(modality)
+}
+
+function checkModality(modality: Modality, path: string, context: MediaContext): void {
+  if (!reads(modality, context))
+    throw refused(path, `the model ${context.upstreamModel} reads no ${modality}s`)
+}
+
+function imageSource({ source, detail, path }: ImageBlock, context: MediaContext): Json {
+  const { notes } = context
   if (detail !== undefined && detail !== 'auto') {
     notes.add('dropped', path, 'the Messages format has no detail of images')
   }
-  if (source.kind !== 'base64') return remoteSource(source, path)
+  if (source.kind !== 'base64') return remoteSource(source, path, context)
   const given = source.mediaType.toLowerCase()
   const mediaType = given === 'image/jpg' ? 'image/jpeg' : given
   if (!imageTypes.has(mediaType)) {
@@ -56,9 +74,9 @@ function imageSource({ source, detail, path }: ImageBlock, notes: Notes): Json {
 /** https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11-21 */
 const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-function documentSource({ source, path }: DocumentBlock): Json {
+function documentSource({ source, path }: DocumentBlock, context: MediaContext): Json {
   if (source.kind === 'text') return textSource(source.text, path)
-  if (source.kind !== 'base64') return remoteSource(source, path)
+  if (source.kind !== 'base64') return remoteSource(source, path, context)
   const mediaType = source.mediaType.toLowerCase()
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
   if (mediaType.startsWith('text/')) {
@@ -72,11 +90,18 @@ function textSource(text: string, path: string): Json {
   return { type: 'text', media_type: 'text/plain', data: text }
 }
 
-function remoteSource(source: Exclude<Source, { kind: 'base64' }>, path: string): Json {
+function remoteSource(
+  source: Exclude<Source, { kind: 'base64' }>,
+  path: string,
+  { traits, upstreamModel }: MediaContext,
+): Json {
   if (source.kind === 'file')
     throw refused(path, 'a file id means nothing to another vendor: send the file itself')
   if (!/^https?:\/\//i.test(source.url)) {
     throw refused(path, 'the Messages format takes only URLs that begin with https:// or http://')
+  }
+  if (traits.fetchesUrls === false) {
+    throw refused(path, `the model ${upstreamModel} fetches no URLs: send the bytes as base64`)
   }
   return { type: 'url', url: source.url }
 }

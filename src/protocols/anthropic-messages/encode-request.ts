@@ -4,6 +4,8 @@ import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { CacheMarks } from './cache-marks.ts'
+import { encodeFormat } from './encode-format.ts'
+import { encodeSampling } from './encode-sampling.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeTurns } from './encode-turns.ts'
@@ -16,12 +18,14 @@ import { toolNameRules } from './wire.ts'
 export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(request)
   const tools = new ToolNames(toolNameRules)
-  const marks = new CacheMarks(notes)
-  const encodedTools = encodeTools(request, { notes, tools, marks })
-  const turns = encodeTurns(request, { notes, tools, marks, upstreamModel: context.upstreamModel })
+  const marks = new CacheMarks(notes, context)
+  const parts = { notes, tools, marks, upstreamModel: context.upstreamModel, traits: context.traits }
+  const encodedTools = encodeTools(request, parts)
+  const turns = encodeTurns(request, parts)
   const maxTokens = encodeMaxTokens(request, context, notes)
-  const { thinking, isThinking } = encodeThinking(request, turns, maxTokens, notes)
-  const output = encodeFormat(request, turns.system, notes)
+  const { thinking, effort, isThinking } = encodeThinking(request, turns, maxTokens, context, notes)
+  const format = encodeFormat(request, context, turns.system, notes)
+  const output: Json = { ...(effort === undefined ? {} : { effort }), ...(format && { format }) }
   encodeLosses(request, notes)
 
   const body: Json = {
@@ -31,11 +35,11 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
     messages: turns.messages,
     ...encodedTools,
     ...(thinking === undefined ? {} : { thinking }),
-    ...(output === undefined ? {} : { output_config: { format: output } }),
-    ...encodeSampling(request, isThinking, notes),
-    ...encodeStop(request, notes),
-    ...encodeUser(request, notes),
-    ...encodeServiceTier(request, notes),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+    ...encodeSampling(request, context, isThinking, notes),
+    ...encodeStop(request, context, notes),
+    ...encodeUser(request, context, notes),
+    ...encodeServiceTier(request, context, notes),
     ...(request.stream ? { stream: true } : {}),
   }
   return { body, notes: notes.list, tools }
@@ -49,73 +53,34 @@ function encodeMaxTokens(request: ChatRequest, context: EncodeContext, notes: No
     notes.add('defaulted', path, `the Messages format demands a bound: ${tokens} tokens`)
     return tokens
   }
+  const most = context.traits.maxOutputTokens ?? Number.POSITIVE_INFINITY
+  if (asked > most) {
+    notes.add('clamped', path, `the model ${context.upstreamModel} answers with at most ${most} tokens`)
+    return most
+  }
   if (asked >= 1) return asked
   notes.add('clamped', path, 'the Messages format answers with at least 1 token')
   return 1
 }
 
-function encodeFormat({ format }: ChatRequest, system: Json[], notes: Notes): Json | undefined {
-  if (format === undefined) return undefined
-  const path = notes.pathOf('format')
-  if (format.type === 'json_object') {
-    system.push({ type: 'text', text: jsonInstruction })
-    notes.add('emulated', path, 'the Messages format has no plain JSON mode: an instruction asks for it')
-    return undefined
-  }
-  const { name, description, schema, strict } = format
-  if (name !== undefined || strict === false) {
-    notes.add(
-      'mapped',
-      path,
-      'the Messages format has only the schema, without a name, and always holds to it',
-    )
-  }
-  const isDescribed = description === undefined || 'description' in schema
-  return { type: 'json_schema', schema: isDescribed ? schema : { ...schema, description } }
-}
-
-const jsonInstruction =
-  'Answer with one JSON object and nothing else: no words before or behind it, no code fence.'
-
-function encodeSampling(request: ChatRequest, isThinking: boolean, notes: Notes): Json {
-  const { temperature, topP, topK } = request
-  const sampling: Json = {}
-  if (temperature !== undefined) {
-    const path = notes.pathOf('temperature')
-    if (isThinking) {
-      if (temperature !== 1) notes.dropField('temperature', 'the Messages format has none while it thinks')
-    } else if (temperature > 1) {
-      notes.add('clamped', path, 'the Messages format goes up to 1')
-      sampling.temperature = 1
-    } else sampling.temperature = temperature
-  }
-  if (topP !== undefined) {
-    if (temperature !== undefined && topP !== 1) {
-      notes.dropField('topP', 'models of the Messages format take temperature or top_p, not both')
-    } else if (isThinking && topP < thinkingTopPMin) {
-      notes.dropField('topP', `the Messages format has none below ${thinkingTopPMin} while it thinks`)
-    } else if (topP !== 1 || temperature === undefined) sampling.top_p = topP
-  }
-  if (topK !== undefined) {
-    if (isThinking) notes.dropField('topK', 'the Messages format has none while it thinks')
-    else sampling.top_k = topK
-  }
-  return sampling
-}
-
-/** https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11-21 */
-const thinkingTopPMin = 0.95
-
-function encodeStop({ stop }: ChatRequest, notes: Notes): Json {
+function encodeStop({ stop }: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {
   const sequences = stop.filter((sequence) => sequence.trim() !== '')
   if (sequences.length < stop.length) {
     notes.dropField('stop', 'the Messages format refuses stop sequences with only white space')
   }
+  if (sequences.length > (traits.stopMax ?? sequences.length)) {
+    const most = `the model ${upstreamModel} takes at most ${traits.stopMax} stop sequences`
+    throw refused(notes.pathOf('stop'), most)
+  }
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
 
-function encodeUser({ userId }: ChatRequest, notes: Notes): Json {
+function encodeUser({ userId }: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {
   if (userId === undefined || userId === '') return {}
+  if (traits.takes?.userId === false) {
+    notes.dropField('userId', `the model ${upstreamModel} takes none`)
+    return {}
+  }
   if (userId.length > userIdCharactersMax) {
     notes.dropField('userId', `the Messages format takes at most ${userIdCharactersMax} characters`)
     return {}
@@ -125,8 +90,16 @@ function encodeUser({ userId }: ChatRequest, notes: Notes): Json {
 
 const userIdCharactersMax = 256
 
-function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): Json {
+function encodeServiceTier(
+  { serviceTier }: ChatRequest,
+  { traits, upstreamModel }: EncodeContext,
+  notes: Notes,
+): Json {
   if (serviceTier === undefined) return {}
+  if (traits.takes?.serviceTier === false) {
+    notes.dropField('serviceTier', `the model ${upstreamModel} takes none`)
+    return {}
+  }
   if (serviceTier === 'auto') return { service_tier: 'auto' }
   if (serviceTier === 'default') return { service_tier: 'standard_only' }
   notes.dropField('serviceTier', `the Messages format has no tier "${serviceTier.slice(0, 40)}"`)

@@ -1,35 +1,161 @@
-import type { ChatRequest, ReasoningEffort } from '../../canonical/chat.ts'
+import {
+  type ChatRequest,
+  type ReasoningEffort,
+  type ReasoningWish,
+  reasoningEfforts,
+} from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
+import type { EncodeContext } from '../protocol.ts'
 import type { EncodedTurns } from './encode-turns.ts'
+import { forcesTool } from './forces-tool.ts'
 
-/** The member `thinking`. `isThinking`: whether the model will think. */
+export interface EncodedThinking {
+  /** The member `thinking`. */
+  thinking?: Json
+  /** The member `output_config.effort`. */
+  effort?: ReasoningEffort
+  /** The model will think, so that it takes no sampling parameters. */
+  isThinking: boolean
+}
+
+type Turns = Pick<EncodedTurns, 'endsWithAssistant' | 'inUnsignedLoop'>
+
+/** How the model thinks, in the words of its generation: a budget of tokens, an effort, or neither. */
 export function encodeThinking(
   request: ChatRequest,
-  turns: EncodedTurns,
+  turns: Turns,
   maxTokens: number,
+  context: EncodeContext,
   notes: Notes,
-): { thinking: Json | undefined; isThinking: boolean } {
-  const off = { thinking: undefined, isThinking: false }
+): EncodedThinking {
+  const { traits, upstreamModel } = context
   const { reasoning } = request
-  if (reasoning === undefined) return off
-  const { effort, budgetTokens, summary } = reasoning
+  const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
+  if (reasoning === undefined) return { isThinking: alwaysThinks }
+  if (traits.thinking === 'none') {
+    if (reasoning.effort !== 'none') notes.dropField('reasoning', `the model ${upstreamModel} never thinks`)
+    return { isThinking: false }
+  }
+  if (reasoning.effort === 'none') return encodeOff(alwaysThinks, context, notes)
+  switch (traits.thinking) {
+    case 'adaptive':
+      return { isThinking: alwaysThinks, ...encodeAdaptive(request, reasoning, turns, context, notes) }
+    case 'effort':
+      return { isThinking: true, ...encodeEffort(reasoning, context, notes) }
+    default:
+      return {
+        isThinking: alwaysThinks,
+        ...encodeBudget(request, reasoning, turns, maxTokens, context, notes),
+      }
+  }
+}
+
+/** A model that cannot stop thinking gets the least effort that it knows. */
+function encodeOff(
+  alwaysThinks: boolean,
+  { traits, upstreamModel }: EncodeContext,
+  notes: Notes,
+): EncodedThinking {
+  if (!alwaysThinks) return { thinking: { type: 'disabled' }, isThinking: false }
+  const least = traits.effortLevels?.find((level) => level !== 'none')
   const path = notes.pathOf('reasoning')
-  if (effort === 'none') return { thinking: { type: 'disabled' }, isThinking: false }
-  const wished = budgetTokens ?? (effort === undefined ? undefined : budgets[effort])
+  if (least === undefined) {
+    notes.add('dropped', path, `the model ${upstreamModel} always thinks`)
+    return { isThinking: true }
+  }
+  notes.add('clamped', path, `the model ${upstreamModel} always thinks: its effort is "${least}"`)
+  return { effort: least, isThinking: true }
+}
+
+function encodeAdaptive(
+  request: ChatRequest,
+  reasoning: ReasoningWish,
+  turns: Turns,
+  context: EncodeContext,
+  notes: Notes,
+): Partial<EncodedThinking> {
+  const effort = encodeEffort(reasoning, context, notes)
+  const obstacle = obstacleOf(request, turns, context)
+  if (obstacle !== undefined) {
+    notes.dropField('reasoning', obstacle)
+    return effort
+  }
+  // These models show no thinking unless they are told to.
+  const display = reasoning.summary === 'none' ? 'omitted' : 'summarized'
+  return { ...effort, thinking: { type: 'adaptive', display }, isThinking: true }
+}
+
+function encodeEffort(
+  { effort, budgetTokens }: ReasoningWish,
+  { traits, upstreamModel }: EncodeContext,
+  notes: Notes,
+): Partial<EncodedThinking> {
+  const wished = effort ?? (budgetTokens === undefined ? undefined : effortFor(budgetTokens))
+  if (wished === undefined) return {}
+  const path = notes.pathOf('reasoning')
+  const nearest = nearestEffort(wished, traits.effortLevels ?? commonEfforts)
+  if (nearest === undefined) {
+    notes.add('dropped', path, `the model ${upstreamModel} takes no effort: it decides itself`)
+    return {}
+  }
+  if (effort === undefined) {
+    notes.add('mapped', path, `the model ${upstreamModel} takes no budget: its effort is "${nearest}"`)
+  } else if (nearest !== effort) {
+    notes.add('clamped', path, `the model ${upstreamModel} has no effort "${effort}": it is "${nearest}"`)
+  }
+  return { effort: nearest }
+}
+
+/** Every model with efforts takes these: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11-22 */
+const commonEfforts: readonly ReasoningEffort[] = ['low', 'medium', 'high']
+
+/** The nearest level; of two that are as near, the lower one. */
+function nearestEffort(
+  wished: ReasoningEffort,
+  levels: readonly ReasoningEffort[],
+): ReasoningEffort | undefined {
+  const distance = (level: ReasoningEffort) =>
+    Math.abs(reasoningEfforts.indexOf(level) - reasoningEfforts.indexOf(wished))
+  const [nearest] = levels
+    .filter((level) => level !== 'none')
+    .sort((a, b) => distance(a) - distance(b) || reasoningEfforts.indexOf(a) - reasoningEfforts.indexOf(b))
+  return nearest
+}
+
+function effortFor(budgetTokens: number): ReasoningEffort {
+  const efforts = reasoningEfforts.filter((effort) => effort !== 'none')
+  return efforts.find((effort) => budgets[effort] >= budgetTokens) ?? 'max'
+}
+
+function encodeBudget(
+  request: ChatRequest,
+  { effort, budgetTokens, summary }: ReasoningWish,
+  turns: Turns,
+  maxTokens: number,
+  context: EncodeContext,
+  notes: Notes,
+): Partial<EncodedThinking> {
+  const path = notes.pathOf('reasoning')
+  const wished = budgetTokens ?? (effort === undefined || effort === 'none' ? undefined : budgets[effort])
   if (wished === undefined) {
     if (summary === undefined) notes.add('mapped', path, 'the model itself decides whether it thinks')
     else {
       notes.dropField('reasoning', 'the Messages format shows thinking only with an effort or a budget')
     }
-    return off
+    return {}
   }
-  const obstacle = obstacleOf(request, turns, maxTokens)
+  const least = Math.max(budgetMin, context.traits.thinkingBudgetMin ?? 0)
+  const most = Math.min(budgetMax(maxTokens), context.traits.thinkingBudgetMax ?? Number.POSITIVE_INFINITY)
+  const obstacle =
+    most < least
+      ? `the Messages format thinks for at least ${least} tokens, but the answer may have only ${maxTokens}`
+      : (obstacleOf(request, turns, context) ?? loopObstacle(turns))
   if (obstacle !== undefined) {
     notes.dropField('reasoning', obstacle)
-    return off
+    return {}
   }
-  const budget = Math.min(Math.max(wished, budgetMin), budgetMax(maxTokens))
+  const budget = Math.min(Math.max(wished, least), most)
   if (budgetTokens === undefined)
     notes.add('mapped', path, `effort "${effort}" is a budget of ${budget} tokens`)
   else if (budget !== budgetTokens) notes.add('clamped', path, `the budget is ${budget} tokens`)
@@ -55,21 +181,24 @@ function budgetMax(maxTokens: number): number {
 }
 
 /** The reason why the vendor would refuse thinking in this request, if there is one. */
-function obstacleOf(request: ChatRequest, turns: EncodedTurns, maxTokens: number): string | undefined {
-  if (budgetMax(maxTokens) < budgetMin) {
-    return `the Messages format thinks for at least ${budgetMin} tokens, but the answer may have only ${maxTokens}`
-  }
-  const { toolChoice } = request
-  if (
-    toolChoice?.type === 'required' ||
-    toolChoice?.type === 'tool' ||
-    (toolChoice?.type === 'allowed' && toolChoice.mode === 'required')
-  ) {
+function obstacleOf(
+  { toolChoice }: ChatRequest,
+  turns: Turns,
+  { traits }: EncodeContext,
+): string | undefined {
+  if (traits.forcedToolsWhileThinking !== true && forcesTool(toolChoice)) {
     return 'the Messages format cannot think if a tool is forced'
   }
   if (turns.endsWithAssistant) return 'the Messages format cannot think if the request begins the answer'
-  if (turns.inUnsignedLoop) {
-    return 'the Messages format thinks on in a tool loop only behind thinking that this model has signed'
-  }
   return undefined
+}
+
+/**
+ * Only thinking with a budget demands it: with `adaptive`, earlier turns need not begin with thinking.
+ * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11-22
+ */
+function loopObstacle({ inUnsignedLoop }: Turns): string | undefined {
+  return inUnsignedLoop
+    ? 'the Messages format thinks on in a tool loop only behind thinking that this model has signed'
+    : undefined
 }

@@ -1,11 +1,14 @@
-import type { ChatRequest, FunctionTool, Tool } from '../../canonical/chat.ts'
+import type { ChatRequest, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
+import type { EncodeContext } from '../protocol.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { CacheMarks } from './cache-marks.ts'
+import { forcesTool } from './forces-tool.ts'
+import { ToolSchemas } from './tool-schemas.ts'
 
-export interface ToolContext {
+export interface ToolContext extends Pick<EncodeContext, 'upstreamModel' | 'traits'> {
   notes: Notes
   tools: ToolNames
   marks: CacheMarks
@@ -15,6 +18,8 @@ export interface ToolContext {
 export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const { notes } = context
   checkHosted(request)
+  checkTraits(request, context)
+  const schemas = new ToolSchemas(context)
   const encoded = new Map<string, Json>()
   for (const tool of allowedTools(request, notes)) {
     if (tool.type === 'hosted') {
@@ -23,7 +28,7 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
     }
     const name = context.tools.wireName(tool, `${tool.path}.name`)
     if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
-    else encoded.set(name, { name, ...encodeTool(tool, context) })
+    else encoded.set(name, { name, ...encodeTool(tool, schemas, context) })
   }
   if (encoded.size > 0) return { tools: [...encoded.values()], ...encodeChoice(request, context) }
   if (request.parallelToolCalls !== undefined) {
@@ -35,7 +40,27 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   return historyTools(request, context)
 }
 
-function encodeTool(tool: Exclude<Tool, { type: 'hosted' }>, { notes, marks }: ToolContext): Json {
+/** Throws if the model takes no tools, or not the tool choice. */
+function checkTraits(request: ChatRequest, { traits, upstreamModel, notes }: ToolContext): void {
+  if (traits.tools === false) {
+    const calls = request.turns.flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'tool-call'))
+    const first = request.tools[0] ?? calls[0]
+    if (first !== undefined) throw refused(first.path, `the model ${upstreamModel} takes no tools`)
+  }
+  const { toolChoice, tools } = request
+  if (tools.length === 0 || !forcesTool(toolChoice)) return
+  const alwaysThinks = traits.thinkingOff === false && traits.forcedToolsWhileThinking === false
+  if (traits.forcedTools === false || alwaysThinks) {
+    const reason = `the model ${upstreamModel} takes no tool choice that demands a call`
+    throw refused(notes.pathOf('toolChoice'), reason)
+  }
+}
+
+function encodeTool(
+  tool: Exclude<Tool, { type: 'hosted' }>,
+  schemas: ToolSchemas,
+  { notes, marks }: ToolContext,
+): Json {
   const cache = marks.mark(tool)
   if (tool.type === 'custom') {
     notes.add(
@@ -46,23 +71,8 @@ function encodeTool(tool: Exclude<Tool, { type: 'hosted' }>, { notes, marks }: T
     const { description, parameters } = customAsFunction(tool)
     return { description, input_schema: parameters, ...cache }
   }
-  const { description, strict } = tool
-  return {
-    ...(description === undefined ? {} : { description }),
-    input_schema: encodeSchema(tool),
-    ...(strict === true ? { strict } : {}),
-    ...cache,
-  }
-}
-
-function encodeSchema({ parameters, path }: FunctionTool): Json {
-  if (parameters === undefined) return { type: 'object', properties: {} }
-  const { type } = parameters
-  if (type === 'object') return parameters
-  if (type === undefined || type === null || (Array.isArray(type) && type.includes('object'))) {
-    return { ...parameters, type: 'object' }
-  }
-  throw refused(path, 'the Messages format takes only tools whose input is an object')
+  const { description } = tool
+  return { ...(description === undefined ? {} : { description }), ...schemas.encode(tool), ...cache }
 }
 
 /** Drop the tools of another vendor. Throws if the client forces one, or has no others. */
@@ -93,12 +103,23 @@ function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] 
   )
 }
 
-function encodeChoice(request: ChatRequest, { tools, notes }: ToolContext): Json {
-  const { toolChoice, parallelToolCalls } = request
-  const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+/** The model's promise to make one call at a time. A model that never makes several needs no such promise. */
+function encodeSerial(
+  { parallelToolCalls }: ChatRequest,
+  { traits, upstreamModel, notes }: Pick<ToolContext, 'traits' | 'upstreamModel' | 'notes'>,
+): Json {
+  if (parallelToolCalls !== false || traits.parallelTools === false) return {}
+  if (traits.takes?.parallelToolCalls !== false) return { disable_parallel_tool_use: true }
+  notes.dropField('parallelToolCalls', `the model ${upstreamModel} cannot be told to make one call at a time`)
+  return {}
+}
+
+function encodeChoice(request: ChatRequest, { tools, notes, traits, upstreamModel }: ToolContext): Json {
+  const { toolChoice } = request
+  const serial = encodeSerial(request, { traits, upstreamModel, notes })
   switch (toolChoice?.type) {
     case undefined:
-      return parallelToolCalls === false ? { tool_choice: { type: 'auto', ...serial } } : {}
+      return Object.keys(serial).length > 0 ? { tool_choice: { type: 'auto', ...serial } } : {}
     case 'none':
       return { tool_choice: { type: 'none' } }
     case 'auto':

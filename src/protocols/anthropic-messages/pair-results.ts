@@ -4,7 +4,8 @@ import { CallIds } from './wire.ts'
 
 /** A message that is not complete yet. */
 export interface Message {
-  role: 'user' | 'assistant'
+  /** `system`: instructions between the turns. */
+  role: 'user' | 'assistant' | 'system'
   pieces: Piece[]
 }
 
@@ -13,27 +14,40 @@ export type Piece =
   /** `id` is the client's id of the call. */
   | { kind: 'call' | 'result'; id: string; wire: Json; path: string }
 
+/** What the results of a message depend on: the calls of the message before it, and all ids so far. */
+export interface Pairing {
+  readonly ids: CallIds | undefined
+  readonly calls: readonly OpenCall[]
+}
+
+export const beginPairing: Pairing = { ids: undefined, calls: [] }
+
 /**
- * Give calls their ids and put results into order, in place. The message after an assistant's calls begins with one
- * result for each call, in the order of the calls. A call without a result gets the result "[no result]". A result
+ * Give the calls of a message their ids and put its results into order. The message after an assistant's calls begins with
+ * one result for each call, in the order of the calls. A call without a result gets the result "[no result]". A result
  * without a call becomes text. User and assistant must alternate.
  */
-export function pairResults(messages: Message[], notes: Notes): void {
-  const ids = new CallIds()
-  let calls: OpenCall[] = []
-  for (const message of messages) {
-    if (message.role === 'user') {
-      message.pieces = withResults(message.pieces, calls, notes)
-      calls = []
-    } else calls = nameCalls(message.pieces, ids)
+export function pairMessage(
+  { ids = new CallIds(), calls }: Pairing,
+  message: Message,
+  notes: Notes,
+): { message: Message; pairing: Pairing } {
+  if (message.role === 'assistant') {
+    return { message, pairing: { ids, calls: nameCalls(message.pieces, ids) } }
   }
-  if (calls.length > 0) messages.push({ role: 'user', pieces: withResults([], calls, notes) })
+  const pieces = withResults(message.pieces, calls, notes)
+  return { message: { ...message, pieces }, pairing: { ids, calls: [] } }
+}
+
+/** The message with results for calls that nobody answered, if there are any. */
+export function endPairing({ calls }: Pairing, notes: Notes): Message[] {
+  return calls.length === 0 ? [] : [{ role: 'user', pieces: withResults([], calls, notes) }]
 }
 
 interface OpenCall {
-  id: string
-  wireId: string
-  path: string
+  readonly id: string
+  readonly wireId: string
+  readonly path: string
 }
 
 /** Ids must be unique in a request. Vendors that start to count again in every answer repeat them. */

@@ -1,0 +1,130 @@
+import type { Turn } from '../../canonical/chat.ts'
+import { encodeBlock, encodeInstruction } from './encode-blocks.ts'
+import type { ToolContext } from './encode-tools.ts'
+import {
+  beginPairing,
+  endPairing,
+  type Message,
+  type Pairing,
+  type Piece,
+  pairMessage,
+} from './pair-results.ts'
+
+/**
+ * The conversation up to a turn, as far as later turns depend on it. A step takes the state and one turn, and gives the new
+ * state and the messages that no later turn can change.
+ */
+export interface Conversation {
+  /** The message to which the next turn may add. */
+  readonly open: Message | undefined
+  /** Thinking at the end of an assistant's turn. The vendor refuses a message that ends with it. */
+  readonly thoughts: readonly Piece[]
+  /** Instructions right behind the open message, which is a user's. */
+  readonly instructions: readonly Piece[]
+  readonly pairing: Pairing
+}
+
+export interface Step {
+  state: Conversation
+  out: Message[]
+}
+
+export const beginConversation: Conversation = {
+  open: undefined,
+  thoughts: [],
+  instructions: [],
+  pairing: beginPairing,
+}
+
+export function isInstruction({ role }: Pick<Turn, 'role'>): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+export function addTurn(state: Conversation, turn: Turn, context: ToolContext): Step {
+  if (isInstruction(turn)) return addInstruction(state, turn, context)
+  const isAssistant = turn.role === 'assistant'
+  const pieces = turn.blocks.flatMap((block) => encodeBlock(block, isAssistant, context))
+  if (pieces.length === 0) return { state, out: [] }
+  return isAssistant ? addAnswer(state, pieces, context) : addQuestion(state, pieces, context)
+}
+
+/** The messages that are left. */
+export function endConversation(state: Conversation, context: ToolContext): Message[] {
+  const { out, pairing } = close(withoutThoughts(state, context), context)
+  return [...out, ...endPairing(pairing, context.notes)]
+}
+
+/**
+ * Only some models take instructions between the turns, and only right behind a user's message:
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-22
+ */
+function addInstruction(state: Conversation, turn: Turn, context: ToolContext): Step {
+  const pieces = turn.blocks.flatMap((block) =>
+    encodeInstruction(block, context).map((wire): Piece => ({ kind: 'other', wire, path: turn.path })),
+  )
+  if (pieces.length === 0) return { state, out: [] }
+  const hasPlace = state.open?.role === 'user' && state.thoughts.length === 0
+  if (context.traits.laterInstructions === true && hasPlace) {
+    return { state: { ...state, instructions: [...state.instructions, ...pieces] }, out: [] }
+  }
+  return addQuestion(state, marked(pieces, context), context)
+}
+
+function addAnswer(state: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
+  const end = pieces.findLastIndex(({ kind }) => kind !== 'thought') + 1
+  if (end === 0) return { state: { ...state, thoughts: [...state.thoughts, ...pieces] }, out: [] }
+  const { open, step } = openFor('assistant', state, context)
+  open.pieces.push(...state.thoughts, ...pieces.slice(0, end))
+  return { ...step, state: { ...step.state, thoughts: pieces.slice(end) } }
+}
+
+function addQuestion(before: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
+  const state = withoutThoughts(before, context)
+  const { open, step } = openFor('user', state, context)
+  open.pieces.push(...marked(state.instructions, context), ...pieces)
+  return { ...step, state: { ...step.state, instructions: [] } }
+}
+
+/** The open message of a role. Closes the open message of the other role. */
+function openFor(
+  role: 'user' | 'assistant',
+  state: Conversation,
+  context: ToolContext,
+): { open: Message; step: Step } {
+  if (state.open?.role === role) return { open: state.open, step: { state, out: [] } }
+  const { out, pairing } = close(state, context)
+  const open: Message = { role, pieces: [] }
+  return { open, step: { state: { ...state, open, pairing, instructions: [] }, out } }
+}
+
+function close(
+  { open, instructions, pairing: before }: Conversation,
+  { notes }: ToolContext,
+): { out: Message[]; pairing: Pairing } {
+  if (open === undefined) return { out: [], pairing: before }
+  const { message, pairing } = pairMessage(before, open, notes)
+  if (instructions.length === 0) return { out: [message], pairing }
+  return { out: [message, { role: 'system', pieces: [...instructions] }], pairing }
+}
+
+/** A broken answer may end with thinking. */
+function withoutThoughts(state: Conversation, { notes }: ToolContext): Conversation {
+  for (const { path } of state.thoughts) {
+    notes.add('dropped', path, 'the Messages format has no assistant turn that ends with thinking')
+  }
+  return { ...state, thoughts: [] }
+}
+
+/** Instructions as text of a user's message. */
+function marked(instructions: readonly Piece[], { notes }: ToolContext): Piece[] {
+  let noted: string | undefined
+  return instructions.map((piece) => {
+    if (piece.path !== noted) {
+      const reason = 'instructions between the turns become marked text of the user turn there'
+      notes.add('mapped', piece.path, reason)
+      noted = piece.path
+    }
+    const text = `<system>\n${String(piece.wire.text)}\n</system>`
+    return { ...piece, wire: { ...piece.wire, text } }
+  })
+}

@@ -1,0 +1,59 @@
+import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import type { Notes } from '../notes.ts'
+import type { EncodeContext } from '../protocol.ts'
+import { removedText, rewriteSchema } from '../schema-subset.ts'
+
+/** `output_config.format`, or an instruction in `system` where the model has no such format. */
+export function encodeFormat(
+  { format, tools }: ChatRequest,
+  { traits, upstreamModel }: EncodeContext,
+  system: Json[],
+  notes: Notes,
+): Json | undefined {
+  if (format === undefined) return undefined
+  const path = notes.pathOf('format')
+  const subset = traits.schema ?? 'anthropic'
+  const isBarred = subset === 'none' || (traits.toolsWithFormat === false && tools.length > 0)
+  if (format.type === 'json_object') {
+    system.push(text(jsonOnly('object')))
+    const asks = 'the Messages format has no JSON mode: an instruction asks for one JSON object'
+    // No other subset has words for an object of any keys.
+    if (subset === 'any' && !isBarred) {
+      notes.add('emulated', path, `${asks}, and a schema of any object holds the model to it`)
+      return { type: 'json_schema', schema: { type: 'object' } }
+    }
+    notes.add('emulated', path, `${asks}, which the model may disobey`)
+    return undefined
+  }
+  const asked = described(format)
+  const { schema, removed, fits } = rewriteSchema(asked, subset)
+  if (isBarred || !fits) {
+    system.push(
+      text(`${jsonOnly('value')} It must be valid against this JSON Schema:\n${JSON.stringify(asked)}`),
+    )
+    const why = isBarred
+      ? `the model ${upstreamModel} takes no schema here`
+      : 'schemas of the Messages format have no recursion, no free keys and no values of any type'
+    notes.add('emulated', path, `${why}: an instruction has the schema, which the model may disobey`)
+    return undefined
+  }
+  if (removed.length > 0) notes.add('emulated', path, removedText(removed))
+  if (format.name !== undefined) notes.add('mapped', path, 'the Messages format has no name for a schema')
+  if (format.strict === false) {
+    notes.add('mapped', path, 'the Messages format enforces every schema that it takes')
+  }
+  return { type: 'json_schema', schema }
+}
+
+function described({ schema, description }: Extract<AnswerFormat, { type: 'json_schema' }>): Json {
+  return description === undefined || 'description' in schema ? schema : { ...schema, description }
+}
+
+function text(words: string): Json {
+  return { type: 'text', text: words }
+}
+
+function jsonOnly(what: 'object' | 'value'): string {
+  return `Answer with one JSON ${what} and nothing else: no words before or behind it, no code fence.`
+}

@@ -94,7 +94,11 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
 function firstCacheHint(request: ChatRequest): string | undefined {
   for (const tool of request.tools) if (tool.cache !== undefined) return tool.path
   for (const turn of request.turns) {
-    for (const block of turn.blocks) if (block.cache !== undefined) return block.path
+    for (const block of turn.blocks) {
+      if (block.cache !== undefined) return block.path
+      const hinted = block.type === 'tool-result' && block.content.find((part) => part.cache !== undefined)
+      if (hinted) return hinted.path
+    }
   }
   return undefined
 }

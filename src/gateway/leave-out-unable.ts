@@ -48,7 +48,10 @@ function isServed({ traits, protocol }: Candidate): boolean {
 }
 
 /** Signs of a need in the bytes of a body. Other spellings of these names, with escapes, are left to the upstream. */
-const signs: Readonly<Partial<Record<NeedName, readonly string[]>>> = {
+const signs: Readonly<Record<Exclude<NeedName, 'streaming'>, readonly string[]>> = {
+  imageInput: ['"image_url"', '"input_image"', '"image"'],
+  documentInput: ['"file"', '"input_file"', '"document"'],
+  audioInput: ['"input_audio"', '"audio"'],
   tools: ['"tools"', '"functions"'],
   forcedTools: ['"tool_choice"', '"function_call"'],
   schema: ['json_schema'],
@@ -60,10 +63,9 @@ const signs: Readonly<Partial<Record<NeedName, readonly string[]>>> = {
 /** False: this request certainly does not need it. */
 function mayNeed({ facts, body, large }: Asked, name: NeedName): boolean {
   if (name === 'streaming') return facts.stream
-  const words = signs[name]
-  if (words === undefined) return facts.hasMedia
+  if (name.endsWith('Input') && !facts.hasMedia) return false
   // Only threads read all of a large body.
-  return large !== undefined || words.some((word) => body.includes(word))
+  return large !== undefined || signs[name].some((word) => body.includes(word))
 }
 
 /** Empty for a request that our decoder does not know in full: it is left to its upstream. */

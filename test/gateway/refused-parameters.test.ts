@@ -103,8 +103,17 @@ const sent = (channel: string) =>
   })
 const verdicts = async () => [
   ...(await bed.database
-    .sql`SELECT subject, verdict, evidence, traits, cardinality(request_ids) AS requests FROM verdicts ORDER BY subject`),
+    .sql`SELECT c.name AS channel, subject, verdict, evidence, v.traits, cardinality(request_ids) AS requests
+    FROM verdicts v JOIN channels c ON c.id = channel_id ORDER BY subject`),
 ]
+
+/** The verdicts on a channel when no write is under way: those of a process come one after the other. */
+async function settledOf(channel: string) {
+  bed.answers.strict = refusing('temperature', unsupported)
+  await ask('strict', { temperature: 0.5 })
+  await until(async () => (await verdicts()).some(({ subject }) => subject === 'temperature') || undefined)
+  return (await verdicts()).filter((each) => each.channel === channel)
+}
 
 /** The refusal of a member is proved, and both processes have read it. */
 async function proved(channel: string, member: string, of?: string) {
@@ -149,6 +158,7 @@ test('it is sent once more without the parameter, and after two requests it is n
   await until(async () => (await verdicts()).length > 0 || undefined)
   expect(await verdicts()).toEqual([
     {
+      channel: 'strict',
       subject: 'max_tokens',
       verdict: 'unknown',
       evidence: expect.stringMatching(/^Unsupported parameter: 'max_tokens'/),
@@ -221,7 +231,7 @@ test('an upstream that refuses the same again is not asked a third time, and tea
   )
   expect(sent('stubborn')).toHaveLength(2)
   await ask('stubborn', { temperature: 0.5 })
-  expect(await verdicts()).toEqual([])
+  expect(await settledOf('stubborn')).toEqual([])
 })
 
 test('of two refused parameters, one is learnt after the other', async () => {
@@ -246,6 +256,13 @@ test('what changes the meaning is not left out, nor what a key does not want dro
   expect((await ask('schema', { tools: [tool] })).status).toBe(400)
   expect(sent('schema')).toHaveLength(1)
   bed.reset()
+  const forbidden = (member: string) => ({
+    ...{ type: 'extra_forbidden', loc: ['body', member], msg: 'Extra inputs are not permitted' },
+  })
+  bed.answers.schema = () => refusal(422, { detail: [forbidden('temperature'), forbidden('tools')] })
+  expect((await ask('schema', { tools: [tool], temperature: 0.5 })).status).toBe(400)
+  expect(sent('schema')).toHaveLength(1)
+  bed.reset()
   bed.answers.schema = refusing('temperature', unsupported)
   const strict = await ask('schema', { temperature: 0.5, headers: { 'x-tollgate-strict': 'true' } })
   expect(strict.status).toBe(400)
@@ -253,7 +270,7 @@ test('what changes the meaning is not left out, nor what a key does not want dro
     "Unsupported parameter: 'temperature' is not supported with this model.",
   )
   expect(sent('schema')).toHaveLength(1)
-  expect(await verdicts()).toEqual([])
+  expect(await settledOf('schema')).toEqual([])
 })
 
 test('a 422 of a server that lists what it does not know is understood, and its words go to a client that gets no answer', async () => {
@@ -279,14 +296,22 @@ test('a failure of the second call is the answer, and proves nothing', async () 
   const asked = await ask('stubborn', { temperature: 0.5 })
   expect(asked.status).toBe(529)
   expect(await bed.attemptsOf(asked.id)).toMatchObject([{ status: 400 }, { status: 503 }])
-  expect(await verdicts()).toEqual([])
+  expect(await settledOf('stubborn')).toEqual([])
 })
 
 test('a request with limited money pays one answer, and what it holds covers the second try', async () => {
-  bed.answers.priced = refusing('max_tokens', tooOld)
+  const held: { nano: string; bytes: number }[] = []
+  bed.answers.priced = async (seen) => {
+    const [row] = await bed.database.sql`SELECT amount_nano::text AS nano FROM reservations`
+    held.push({ nano: String(row?.nano), bytes: seen.body.length })
+    return refusing('max_tokens', tooOld)(seen)
+  }
   const asked = await ask('priced', { key: paidKey })
   expect(asked.status).toBe(200)
   expect(sent('priced')).toHaveLength(2)
+  // Each byte of the longer of the two, and 256 more, at $1 for a million; 100 tokens of output at $2.
+  for (const { nano, bytes } of held)
+    expect(Number(nano)).toBeGreaterThanOrEqual((bytes + 200) * 1000 + 200_000)
   const row = await bed.row(asked.id)
   expect(row).toMatchObject({ outcome: 'succeeded', usage_source: 'upstream' })
   const [entries] = await bed.database

@@ -4,6 +4,7 @@ import type { Traits } from '../canonical/traits.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import { traitsInWords } from '../catalog/trait-entry.ts'
+import { outputTokensDefault } from '../gateway/output-tokens.ts'
 import { translate } from '../gateway/translate.ts'
 import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
@@ -77,8 +78,11 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
             wanted.strict === true ||
             stage.identity.strict ||
             stage.request.headers['x-tollgate-strict'] === 'true',
-          maxOutputTokensDefault:
-            stage.snapshot.models.get(model)?.maxOutputTokens ?? gateway.bounds.outputTokensDefault,
+          maxOutputTokensDefault: outputTokensDefault(
+            stage.snapshot.models.get(model),
+            traits,
+            gateway.bounds.outputTokensDefault,
+          ),
           frameBytesMax: gateway.bounds.sseFrameBytesMax,
           answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
           redactError: (error) => error,

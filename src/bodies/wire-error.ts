@@ -10,8 +10,8 @@ export interface WireError {
 
 export function wireErrorOf(error: unknown): WireError {
   if (!(error instanceof GatewayError)) return { kind: undefined, message: String(error), options: {} }
-  const { kind, message, field, retryAfterSeconds, fault, upstreamStatus, code, cause } = error
-  const options = { field, retryAfterSeconds, fault, upstreamStatus, code }
+  const { kind, message, field, retryAfterSeconds, fault, upstreamStatus, code, details, cause } = error
+  const options = { field, retryAfterSeconds, fault, upstreamStatus, code, details }
   return { kind, message, options: cause === undefined ? options : { ...options, cause: String(cause) } }
 }
 

@@ -1,3 +1,4 @@
+import type { GatewayErrorOptions } from './error.ts'
 import type { Json } from './json.ts'
 
 /**
@@ -59,6 +60,8 @@ export interface UnmappedField {
   verdict: 'drop' | 'refuse' | 'map'
   /** A sentence for people, without the path. */
   reason: string
+  /** What the error says to the client's software, if the translation refuses the member. */
+  refusal?: Pick<GatewayErrorOptions, 'code' | 'details'>
 }
 
 export interface Turn {

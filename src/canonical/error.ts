@@ -1,3 +1,5 @@
+import type { Json } from './json.ts'
+
 /** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
 export const errorKinds = [
   'invalid_request',
@@ -35,6 +37,8 @@ export interface GatewayErrorOptions {
   upstreamStatus?: number | undefined
   /** A code that the client's software acts on, such as `context_length_exceeded`. It is finer than the kind. */
   code?: string | undefined
+  /** More facts for the client's software, for formats whose errors have a place for them. They hold no secret. */
+  details?: Json | undefined
 }
 
 const clientKinds: ReadonlySet<ErrorKind> = new Set([
@@ -62,6 +66,7 @@ export class GatewayError extends Error {
   readonly fault: 'client' | 'upstream' | 'gateway'
   readonly upstreamStatus: number | undefined
   readonly code: string | undefined
+  readonly details: Json | undefined
 
   constructor(kind: ErrorKind, publicMessage: string, options: GatewayErrorOptions = {}) {
     super(publicMessage, 'cause' in options ? { cause: options.cause } : undefined)
@@ -73,6 +78,7 @@ export class GatewayError extends Error {
       (clientKinds.has(kind) ? 'client' : kind.startsWith('upstream_') ? 'upstream' : 'gateway')
     this.upstreamStatus = options.upstreamStatus
     this.code = options.code
+    this.details = options.details
   }
 }
 

@@ -22,6 +22,7 @@ import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { noteTranslation } from './note-translation.ts'
+import { outputTokensDefault } from './output-tokens.ts'
 import type { AnswerForm, Translatable } from './translatable.ts'
 import { readOtherKind, readTranslated, translate } from './translate.ts'
 
@@ -126,7 +127,7 @@ export class Preparation {
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
     const reader: AnswerReader = readNative(native, options, () => {
-      const otherReader = readOtherKind(this.#translatable(model), target, facts.keepsAnswer)
+      const otherReader = readOtherKind(this.#translatable(model, target.traits), target, facts.keepsAnswer)
       if (otherReader === undefined) return reader
       noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
       return otherReader
@@ -175,7 +176,7 @@ export class Preparation {
     if (known instanceof Error) throw known
     if (known !== undefined) return known
     if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
-    const { body, notes, reader } = translate(this.#translatable(model), target)
+    const { body, notes, reader } = translate(this.#translatable(model, target.traits), target)
     const translated = { body: Buffer.from(JSON.stringify(body)), notes, reader }
     this.#translations.set(key, translated)
     return translated
@@ -187,7 +188,7 @@ export class Preparation {
       bytes: this.#asked.body,
       client: this.#asked.endpoint.protocol,
       target: { protocol, upstreamModel, traits },
-      ...this.#wishes(model),
+      ...this.#wishes(model, traits),
     }
     const key = keyOf(target, model)
     try {
@@ -203,15 +204,15 @@ export class Preparation {
     return { body, notes, reader: readTranslated(this.#answerForm(), target, toolsOf(tools), asked) }
   }
 
-  #translatable(model: Model): Translatable {
-    return { ...this.#answerForm(), ...this.#wishes(model), body: this.#parsed() }
+  #translatable(model: Model, traits: Traits): Translatable {
+    return { ...this.#answerForm(), ...this.#wishes(model, traits), body: this.#parsed() }
   }
 
-  #wishes({ maxOutputTokens }: Model): Pick<Translatable, 'strict' | 'maxOutputTokensDefault'> {
+  #wishes(model: Model, traits: Traits): Pick<Translatable, 'strict' | 'maxOutputTokensDefault'> {
     const { identity, request } = this.#asked
     return {
       strict: identity.strict || request.headers['x-tollgate-strict'] === 'true',
-      maxOutputTokensDefault: maxOutputTokens ?? this.#gateway.bounds.outputTokensDefault,
+      maxOutputTokensDefault: outputTokensDefault(model, traits, this.#gateway.bounds.outputTokensDefault),
     }
   }
 

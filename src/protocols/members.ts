@@ -1,3 +1,4 @@
+import type { UnmappedField } from '../canonical/chat.ts'
 import { anyOf, invalid, wrongType, wrongWord } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { UnmappedFields } from './unmapped-fields.ts'
@@ -140,8 +141,8 @@ export class Members {
   }
 
   /** Report the member as refused if it is there. */
-  refuse(name: string, reason: string): void {
-    if (this.has(name)) this.unmapped.refuse(this.pathOf(name), reason)
+  refuse(name: string, reason: string, refusal?: UnmappedField['refusal']): void {
+    if (this.has(name)) this.unmapped.refuse(this.pathOf(name), reason, refusal)
   }
 
   /** Count these members as read: nothing is lost without them. */

@@ -28,13 +28,13 @@ export class Notes {
     this.add('dropped', this.pathOf(field), reason)
   }
 
-  other({ path, verdict, reason }: UnmappedField): void {
-    if (verdict === 'refuse') throw refused(path, reason)
+  other({ path, verdict, reason, refusal }: UnmappedField): void {
+    if (verdict === 'refuse') throw refused(path, reason, refusal)
     this.add(verdict === 'map' ? 'mapped' : 'dropped', path, reason)
   }
 }
 
 /** The error for a part of the request that the translation may not drop. */
-export function refused(path: string, reason: string): GatewayError {
-  return new GatewayError('unsupported_parameter', `${path}: ${reason}`, { field: path })
+export function refused(path: string, reason: string, refusal?: UnmappedField['refusal']): GatewayError {
+  return new GatewayError('unsupported_parameter', `${path}: ${reason}`, { field: path, ...refusal })
 }

@@ -8,8 +8,8 @@ export class UnmappedFields {
     this.list.push({ path, verdict: 'drop', reason })
   }
 
-  refuse(path: string, reason: string): void {
-    this.list.push({ path, verdict: 'refuse', reason })
+  refuse(path: string, reason: string, refusal?: UnmappedField['refusal']): void {
+    this.list.push({ path, verdict: 'refuse', reason, ...(refusal === undefined ? {} : { refusal }) })
   }
 
   /** The client gets what it asked for in another way. */

@@ -14,10 +14,11 @@ export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: Gate
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const message = redactText(error.message, secrets)
   if (message === error.message && error.code === undefined) return error
-  const { cause, code, field, retryAfterSeconds, fault, upstreamStatus } = error
+  const { cause, code, details, field, retryAfterSeconds, fault, upstreamStatus } = error
   return new GatewayError(error.kind, message, {
     cause,
     fault,
+    details,
     code: code && redactText(code, secrets),
     field: field && redactText(field, secrets),
     retryAfterSeconds,

@@ -18,6 +18,15 @@ const toolResult = (more: Json = {}) => ({
 const loop = (blocks: Json[], ...results: Json[]) =>
   turns({ role: 'assistant', content: blocks }, { role: 'user', content: results })
 
+const toolReference = { type: 'tool_reference', tool_name: 'get_weather' }
+const searchResult = (more: Json = {}) => ({
+  type: 'search_result',
+  source: 'https://example.com',
+  title: 'T',
+  content: [{ ...text('found'), ...more }],
+})
+const found = (more: Json) => ({ part: [searchResult(more)], instead: [searchResult()] })
+
 export const messagesFields: Field[] = [
   ...fieldsOf(messagesBase, {
     max_tokens: 77,
@@ -45,6 +54,30 @@ export const messagesFields: Field[] = [
     name: 'thinking: adaptive',
     without: messagesBase,
     with: { ...messagesBase, thinking: { type: 'adaptive' } },
+  },
+  {
+    name: 'thinking.display: updates',
+    without: { ...messagesBase, thinking: { type: 'adaptive' } },
+    with: { ...messagesBase, thinking: { type: 'adaptive', display: 'updates' } },
+  },
+  {
+    name: 'output_config.format: unknown member',
+    without: { ...messagesBase, output_config: { format: { type: 'json_schema', schema } } },
+    with: { ...messagesBase, output_config: { format: { type: 'json_schema', schema, made_up: 1 } } },
+  },
+  {
+    name: 'output_format: unknown member',
+    without: { ...messagesBase, output_format: { type: 'json_schema', schema } },
+    with: { ...messagesBase, output_format: { type: 'json_schema', schema, made_up: 1 } },
+  },
+  { name: 'thread', without: messagesBase, with: { ...messagesBase, thread: { type: 'create' } } },
+  {
+    name: 'messages[].output_config',
+    without: messagesBase,
+    with: {
+      ...messagesBase,
+      messages: [{ role: 'user', content: 'Hello', output_config: { effort: 'low' } }],
+    },
   },
   {
     name: 'tool_choice.disable_parallel_tool_use',
@@ -107,6 +140,10 @@ export const messagesFields: Field[] = [
       'messages[].content[]: search_result': [
         { type: 'search_result', source: 'https://example.com', title: 'T', content: [text('found')] },
       ],
+      'messages[].content[].content[]: cache_control in search_result': found({
+        cache_control: { type: 'ephemeral' },
+      }),
+      'messages[].content[].content[]: citations in search_result': found({ citations: [{ type: 'x' }] }),
       'messages[].content[]: container_upload': [{ type: 'container_upload', file_id: 'file_1' }],
       'messages[].content[].cache_control': {
         part: [{ ...text('More'), cache_control: { type: 'ephemeral', ttl: '1h' } }],
@@ -156,6 +193,11 @@ export const messagesFields: Field[] = [
         ],
       }),
     ),
+  },
+  {
+    name: 'messages[].content[].content[]: cache_control of tool_reference',
+    without: loop([use], toolResult({ content: [toolReference] })),
+    with: loop([use], toolResult({ content: [{ ...toolReference, cache_control: { type: 'ephemeral' } }] })),
   },
   {
     name: 'messages[].content[]: thinking',

@@ -87,7 +87,7 @@ function documentText(): string {
     )
     return [`## From \`${client}\``, ...lists, differences].join('\n\n')
   })
-  return `${[introduction, ...sections].join('\n\n')}\n`
+  return `${[introduction, toMessagesByModel, ...sections].join('\n\n')}\n`
 }
 
 /** Lines of at most 120 characters, without a break inside code. */
@@ -110,6 +110,31 @@ function table(head: string[], rows: string[][]): string {
     '\n',
   )
 }
+
+const toMessagesByModel = `## To \`anthropic-messages\`, by the model
+
+The tables below hold for a model of which nothing is known. Where the [traits](configuration.md) of a model are known, a
+request is written for it, and each note names the model:
+
+- **Sampling**: \`temperature\`, \`top_p\` and \`top_k\` are dropped for a model that refuses them.
+- **Reasoning**: an effort or a budget becomes \`thinking: {type: adaptive}\` with \`output_config.effort\`, or
+  \`thinking: {type: enabled, budget_tokens}\`, as the model takes it. An effort that the model does not have becomes the
+  nearest one. A model that always thinks is never told to stop: it gets its least effort.
+- **Schemas** of answers and of strict tools are rewritten to what the vendor takes. Bounds such as \`minimum\`,
+  \`pattern\` or \`minItems: 2\` move into the description of their place, and a note lists them. A schema for which the
+  vendor has no words (recursion, free keys, values of any type) becomes an instruction, which the model may disobey; a tool
+  with such a schema loses \`strict\`. A union as the whole input of a tool moves into the description.
+- **JSON mode** is an instruction, which the model may disobey.
+- **An assistant turn at the end**: a model that refuses to continue it is asked to continue it by an instruction. Its answer
+  may begin anew.
+- **Instructions between the turns** stay instructions where the model takes them there; else they become marked text.
+- **Refused by name**: tools, forced tools, pictures, documents and URLs that the model does not take.
+- **\`max_tokens\`**, where the client sets none: the bound of the model in gateway.yaml, else the model's known bound (never
+  above its context length in gateway.yaml), else \`OUTPUT_TOKENS_DEFAULT\`. A higher bound of the client is lowered to the
+  model's known bound.
+
+A \`thread\` of a Messages client is refused with \`error.details.error_code: thread_unsupported_request\` on every channel
+of another format. The tool runners of the vendor's SDKs then go on without it.`
 
 const introduction = `# Translation
 

@@ -66,8 +66,13 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
     case 'tool_result': {
       const callId = block.requiredText('tool_use_id')
       const isError = block.boolean('is_error') ?? false
-      const content = decodeParts(block, context)
-      return [{ type: 'tool-result', callId, content, isError, path, ...readCache(block) }]
+      const parts = decodeParts(block, context)
+      // A cache hint inside the result has the same effect at its end.
+      const cache = readCache(block).cache ?? parts.findLast((part) => part.cache !== undefined)?.cache
+      const content = parts.map(({ cache: _, ...part }) => part)
+      return [
+        { type: 'tool-result', callId, content, isError, path, ...(cache === undefined ? {} : { cache }) },
+      ]
     }
     case 'compaction': {
       const summary = block.text('content')
@@ -124,10 +129,15 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
     case 'document':
       return decodeDocument(block, cache, context)
     case 'search_result': {
-      const texts = (block.objects('content') ?? []).map((item) => item.text('text') ?? '')
+      const found = (block.objects('content') ?? []).map(decodeFound)
+      const texts = found.map(({ text }) => text)
       const lines = [block.text('title') ?? '', `Source: ${block.text('source') ?? 'not told'}`, '', ...texts]
       block.drop('citations', 'other formats do not cite search results given to them')
-      return [{ type: 'text', text: lines.join('\n').trim(), path, ...cache }]
+      const inner = found.findLast((item) => item.cache !== undefined)?.cache
+      const hint = cache.cache ?? inner
+      return [
+        { type: 'text', text: lines.join('\n').trim(), path, ...(hint === undefined ? {} : { cache: hint }) },
+      ]
     }
     default: {
       const name = block.text('tool_name') ?? ''
@@ -135,6 +145,14 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
       return [{ type: 'text', text: `The tool "${name}" can be used now.`, path, ...cache }]
     }
   }
+}
+
+/** A text of a search result. Its blocks become one, so that their cache hints move to its end. */
+function decodeFound(item: Members): { text: string; cache?: { ttl: '5m' | '1h' } } {
+  item.word('type', ['text'])
+  const found = { text: item.text('text') ?? '', ...readCache(item) }
+  item.noteRest(losses)
+  return found
 }
 
 function decodeDocument(

@@ -19,12 +19,12 @@ export function decodeMessages(body: Members, context: BlockContext): Turn[] {
   return messages.map((message, at) => {
     const turn = decodeMessage(message, context)
     if (at === 0 && turn.role === 'system') throw invalid(message.pathOf('role'), leadingSystemAdvice)
-    message.noteRest(turn.role === 'system' ? systemLosses : {})
+    message.noteRest(messageLosses)
     return turn
   })
 }
 
-const systemLosses = {
+const messageLosses = {
   output_config: 'other formats have no settings of a single message',
   clear_at: 'other formats keep every turn',
 }

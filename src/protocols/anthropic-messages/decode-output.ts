@@ -1,6 +1,6 @@
 import { type AnswerFormat, type ReasoningWish, reasoningEfforts } from '../../canonical/chat.ts'
-import { invalid, wrongType } from '../../canonical/field-error.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { isRecord } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 
 /** The reasoning and the format that the client wants. */
@@ -9,6 +9,8 @@ export interface Output {
   format: AnswerFormat | undefined
   /** The member that asks for the reasoning. */
   reasoningName: string
+  /** The member that asks for the format. */
+  formatName: string
 }
 
 /** `thinking`, `output_config` and the older `output_format`. */
@@ -16,12 +18,15 @@ export function decodeOutput(body: Members): Output {
   const config = body.members('output_config')
   const thinking = readThinking(body)
   const effort = config?.word('effort', reasoningEfforts)
-  const older = body.object('output_format')
-  const format = readFormat(config?.object('format') ?? older)
+  const older = body.members('output_format')
+  const newer = config?.members('format')
+  const format = readFormat(newer ?? older)
+  if (newer !== undefined) body.drop('output_format', '"output_config.format" has precedence')
+  const formatName = newer === undefined && older !== undefined ? 'output_format' : 'output_config.format'
   config?.noteRest({ task_budget: 'other formats have no budget for a task' })
   if (effort !== undefined && thinking?.effort === 'none') {
     config?.drop('effort', 'other formats have an effort only for thinking, which is disabled')
-    return { reasoning: thinking, format, reasoningName: 'thinking' }
+    return { reasoning: thinking, format, reasoningName: 'thinking', formatName }
   }
   const reasoning =
     thinking === undefined && effort === undefined
@@ -31,6 +36,7 @@ export function decodeOutput(body: Members): Output {
     reasoning,
     format,
     reasoningName: thinking === undefined ? 'output_config.effort' : 'thinking',
+    formatName,
   }
 }
 
@@ -40,6 +46,9 @@ function readThinking(body: Members): ReasoningWish | undefined {
   const type = thinking.requiredWord('type', ['enabled', 'adaptive', 'disabled', 'between_tools'])
   const budgetTokens = thinking.number('budget_tokens')
   const display = thinking.text('display')
+  if (display !== undefined && display !== 'summarized' && display !== 'omitted') {
+    thinking.drop('display', 'other formats show a summary of the reasoning, or nothing')
+  }
   thinking.noteRest()
   const summary = display === 'summarized' ? 'auto' : display === 'omitted' ? 'none' : undefined
   switch (type) {
@@ -55,19 +64,19 @@ function readThinking(body: Members): ReasoningWish | undefined {
   }
 }
 
-function readFormat(format: Json | undefined): AnswerFormat | undefined {
+function readFormat(format: Members | undefined): AnswerFormat | undefined {
   if (format === undefined) return undefined
-  const path = 'output_config.format'
-  if (format.type !== 'json_schema')
-    throw invalid(`${path}.type`, 'expected "json_schema", the only format known')
-  if (!isRecord(format.schema)) throw wrongType(format.schema, `${path}.schema`, 'an object')
+  if (format.any('type') !== 'json_schema')
+    throw invalid(format.pathOf('type'), 'expected "json_schema", the only format known')
+  const schema = format.requiredObject('schema')
+  format.noteRest()
   return {
     type: 'json_schema',
     name: undefined,
     description: undefined,
-    schema: format.schema,
+    schema,
     // The vendor always enforces the schema. Other vendors enforce only closed schemas.
-    strict: isClosed(format.schema) ? true : undefined,
+    strict: isClosed(schema) ? true : undefined,
   }
 }
 

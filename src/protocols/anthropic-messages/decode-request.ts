@@ -19,7 +19,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const turns = [...decodeSystem(members), ...decodeMessages(members, { envelope, seenTools })]
   const tools = decodeTools(members, seenTools)
   const { toolChoice, parallelToolCalls } = decodeToolChoice(members, tools)
-  const { reasoning, format, reasoningName } = decodeOutput(members)
+  const { reasoning, format, reasoningName, formatName } = decodeOutput(members)
   const request: ChatRequest = {
     model: members.requiredText('model'),
     stream: members.boolean('stream') ?? false,
@@ -47,7 +47,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     store: undefined,
     cacheKey: undefined,
     unmapped: unmapped.list,
-    names: { ...names, reasoning: reasoningName },
+    names: { ...names, reasoning: reasoningName, format: formatName },
   }
   noteVendorFields(members)
   members.noteRest(losses)
@@ -61,7 +61,6 @@ const names: ChatRequest['names'] = {
   stop: 'stop_sequences',
   toolChoice: 'tool_choice',
   parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
-  format: 'output_config.format',
   userId: 'metadata.user_id',
   serviceTier: 'service_tier',
 }
@@ -95,7 +94,7 @@ function readServiceTier(members: Members): string | undefined {
 /** Members that only this vendor has and without which the client would not get what it asked for. */
 function noteVendorFields(members: Members): void {
   members.refuse('container', 'containers are kept by this vendor and mean nothing to others')
-  members.refuse('thread', 'threads are kept by this vendor and mean nothing to others')
+  members.refuse('thread', 'threads are kept by this vendor and mean nothing to others', noThread)
   members.refuse('compaction', 'only a channel of this format compacts the context')
   const servers = members.any('mcp_servers')
   if (!Array.isArray(servers) || servers.length > 0)
@@ -103,6 +102,12 @@ function noteVendorFields(members: Members): void {
   const isAnywhere = members.text('inference_geo') === 'global'
   members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot choose where the model runs')
 }
+
+/**
+ * On these words the tool runners of the vendor's SDKs, which ask for threads by default, go on without one: `ThreadState` in
+ * @anthropic-ai/sdk 1.12, `ThreadUnsupportedRequestError` of its types.
+ */
+const noThread = { code: 'thread_unsupported_request', details: { unsupported: ['thread'] } }
 
 /** Members that only this vendor has and without which the answer is as good. */
 const losses: Readonly<Record<string, string>> = {

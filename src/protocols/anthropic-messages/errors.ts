@@ -70,7 +70,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
 const matchedCharactersMax = 2000
 
 function envelope(error: GatewayError, requestId: string): Json {
-  const details = error.code === undefined ? {} : { details: { error_code: error.code } }
+  const details = error.code === undefined ? {} : { details: { error_code: error.code, ...error.details } }
   return {
     type: 'error',
     error: { type: typeOf[error.kind], message: messageOf(error), ...details },

@@ -1,17 +1,22 @@
 import type { AnswerFormat, ChatRequest, Turn } from '../canonical/chat.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { isInstruction } from './fit-content.ts'
+import { isForced } from './fit-tools.ts'
 import type { Notes } from './notes.ts'
 import { removedText, rewriteSchema } from './schema-subset.ts'
 
 /** Ask for the answer's format in a way that the model takes: a schema that it knows, or an instruction. */
 export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
-  const { format, tools } = request
+  const { format, tools, toolChoice } = request
   if (format === undefined) return {}
   const hasTools = tools.some((tool) => tool.type !== 'hosted')
   if (hasTools && traits.toolsWithFormat === false) {
     // A refusal would stop each agent that wants JSON in the end. With the instruction it can go on.
     noteInstruction(notes, 'the model takes no tools together with a JSON format')
+    return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
+  }
+  if (hasTools && traits.forcedToolsWithFormat === false && isForced(toolChoice)) {
+    noteInstruction(notes, 'the model takes no forced call together with a JSON format')
     return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
   }
   if (format.type === 'json_object') {

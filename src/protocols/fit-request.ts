@@ -3,8 +3,10 @@ import type { Traits } from '../canonical/traits.ts'
 import { fitContent } from './fit-content.ts'
 import { fitFormat } from './fit-format.ts'
 import { fitParameters } from './fit-parameters.ts'
+import { fitPrefill } from './fit-prefill.ts'
 import { fitThinking, type ThinkingOptions } from './fit-thinking.ts'
 import { fitTools } from './fit-tools.ts'
+import { fitWhileThinking } from './fit-while-thinking.ts'
 import type { Notes } from './notes.ts'
 
 /**
@@ -21,7 +23,9 @@ export function fitRequest(
 ): ChatRequest {
   let fitted: ChatRequest = { ...request, ...fitTools(request, traits, notes) }
   fitted = { ...fitted, ...fitContent(fitted, traits, notes) }
+  fitted = { ...fitted, ...fitPrefill(fitted, traits, notes) }
   fitted = { ...fitted, ...fitParameters(fitted, traits, notes) }
   fitted = { ...fitted, reasoning: fitThinking(fitted, traits, notes, options) }
+  fitted = { ...fitted, ...fitWhileThinking(fitted, traits, notes) }
   return { ...fitted, ...fitFormat(fitted, traits, notes) }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatRequest, ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { isRecord, type Json, recordsOf } from '../../src/canonical/json.ts'
+import type { Traits } from '../../src/canonical/traits.ts'
 import { decodeRequest } from '../../src/protocols/anthropic-messages/decode-request.ts'
 import { encodeRequest } from '../../src/protocols/anthropic-messages/encode-request.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -273,6 +274,58 @@ describe('a request', () => {
     expect(() => ask({ messages: [{ role: 'system', content: 'x' }] })).toThrow(/top-level "system"/)
   })
 
+  it('loses no member without a word', () => {
+    const request = ask({
+      messages: [
+        { role: 'user', content: 'Hi', output_config: { effort: 'low' } },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'a',
+              content: [
+                {
+                  type: 'search_result',
+                  source: 's',
+                  title: 't',
+                  content: [{ type: 'text', text: 'x', citations: [{}], cache_control: { ttl: '1h' } }],
+                },
+              ],
+            },
+            {
+              type: 'tool_result',
+              tool_use_id: 'b',
+              content: [{ type: 'tool_reference', tool_name: 'f', cache_control: { type: 'ephemeral' } }],
+            },
+          ],
+        },
+      ],
+      thinking: { type: 'adaptive', display: 'updates' },
+      output_format: { type: 'json_schema', schema: {}, made_up: 1 },
+    })
+    expect(verdicts(request)).toEqual([
+      'drop messages[0].output_config',
+      'drop messages[2].content[0].content[0].content[0].citations',
+      'drop output_format.made_up',
+      'drop thinking.display',
+    ])
+    expect(request.names.format).toBe('output_format')
+    expect(request.turns[2]?.blocks).toMatchObject([{ cache: { ttl: '1h' } }, { cache: { ttl: '5m' } }])
+  })
+
+  it('refuses a thread in the words on which the SDK goes on without one', () => {
+    expect(ask({ thread: { type: 'create' } }).unmapped).toEqual([
+      {
+        path: 'thread',
+        verdict: 'refuse',
+        reason: expect.any(String),
+        refusal: { code: 'thread_unsupported_request', details: { unsupported: ['thread'] } },
+      },
+    ])
+  })
+
   it('keeps its meaning for another channel of the format', () => {
     const closed = { type: 'object', properties: {}, additionalProperties: false }
     const body = {
@@ -332,14 +385,48 @@ it('any body is refused with a GatewayError, or can be encoded', () => {
     if (!isRecord(body)) continue
     try {
       const request = decode(body)
-      const encoded = encodeRequest(request, { upstreamModel: 'm', traits: {}, maxOutputTokensDefault: 4096 })
-      const fault = messagesFault(encoded.body)
+      const traits = random.pick(someTraits)
+      const encoded = encodeRequest(request, { upstreamModel: 'm', traits, maxOutputTokensDefault: 4096 })
+      const fault = messagesFault(encoded.body) ?? traitsFault(encoded.body, traits)
       if (fault !== undefined) expect(fault, JSON.stringify(body)).toBeUndefined()
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
     }
   }
 })
+
+const someTraits: Traits[] = [
+  {},
+  { thinking: 'adaptive', thinkingOff: false, effortLevels: ['low', 'high'], takes: { temperature: false } },
+  { thinking: 'none', prefill: false, schema: 'none', strictTools: false, caching: 'none' },
+  { thinking: 'budget', thinkingBudgetMax: 1500, input: ['text'], maxOutputTokens: 3000 },
+]
+
+/** What the encoded request must not have for a model with these traits. */
+function traitsFault(body: Json, traits: Traits): string | undefined {
+  const text = JSON.stringify(body)
+  const thinking = isRecord(body.thinking) ? body.thinking : {}
+  const output = isRecord(body.output_config) ? body.output_config : {}
+  if (traits.takes?.temperature === false && 'temperature' in body) return 'temperature'
+  if (traits.thinking === 'none' && ('thinking' in body || 'effort' in output)) return 'thinking'
+  if (traits.thinking === 'adaptive' && thinking.type === 'enabled') return 'a budget'
+  if (traits.thinkingOff === false && thinking.type === 'disabled') return 'disabled'
+  if (!(traits.effortLevels ?? [output.effort]).some((level) => level === (output.effort ?? level)))
+    return 'effort'
+  if (Number(thinking.budget_tokens ?? 0) > (traits.thinkingBudgetMax ?? 1e9)) return 'a large budget'
+  if (Number(body.max_tokens) > (traits.maxOutputTokens ?? 1e9)) return 'max_tokens'
+  if (traits.prefill === false && recordsOf(body.messages).at(-1)?.role === 'assistant') return 'prefill'
+  if (traits.schema === 'none' && 'format' in output) return 'format'
+  if (traits.strictTools === false && text.includes('"strict":true')) return 'strict'
+  if (traits.caching === 'none' && text.includes('"cache_control":{"type":"ephemeral"')) return 'cache marks'
+  if (traits.input !== undefined && recordsOf(body.messages).some(({ content }) => hasImage(content)))
+    return 'an image'
+  return undefined
+}
+
+function hasImage(content: unknown): boolean {
+  return recordsOf(content).some(({ type, content: inner }) => type === 'image' || hasImage(inner))
+}
 
 function decode(body: Json): ChatRequest {
   return decodeRequest(body, { envelope })

@@ -68,6 +68,10 @@ function encodeStop({ stop }: ChatRequest, { traits, upstreamModel }: EncodeCont
   if (sequences.length < stop.length) {
     notes.dropField('stop', 'the Messages format refuses stop sequences with only white space')
   }
+  if (traits.stopMax === 0 && sequences.length > 0) {
+    notes.dropField('stop', `the model ${upstreamModel} takes no stop sequences`)
+    return {}
+  }
   if (sequences.length > (traits.stopMax ?? sequences.length)) {
     const most = `the model ${upstreamModel} takes at most ${traits.stopMax} stop sequences`
     throw refused(notes.pathOf('stop'), most)

@@ -4,8 +4,8 @@ import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { AnsweredCall } from '../pair-tool-results.ts'
-import type { MessagesContext } from './encode-messages.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
+import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
 
 /**

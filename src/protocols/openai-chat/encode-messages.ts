@@ -2,24 +2,10 @@ import type { Block, ReasoningBlock, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 import { pairToolResults, type Round } from '../pair-tool-results.ts'
-import type { ToolNames } from '../tool-names.ts'
 import { encodeCalls } from './encode-calls.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
-
-export interface MessagesContext {
-  notes: Notes
-  tools: ToolNames
-  upstreamModel: string
-  /** The upstream takes calls of custom tools; otherwise they are calls of functions. */
-  customTools: boolean
-  /** The upstream takes the role `developer`. */
-  developerRole: boolean
-  /** The upstream takes several instructions, anywhere; otherwise one, in front. */
-  laterInstructions: boolean
-  /** The upstream takes the assistant's text in several parts. */
-  assistantParts: boolean
-}
+import type { MessagesContext } from './messages-context.ts'
 
 /**
  * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all calls in one.

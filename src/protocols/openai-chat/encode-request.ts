@@ -8,6 +8,7 @@ import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeTools } from './encode-tools.ts'
+import { fitMessages } from './fit-messages.ts'
 import { isOpenAiModel, traitsOfFormat } from './format-traits.ts'
 import { toolNameRules } from './wire.ts'
 
@@ -30,7 +31,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   }
   const customTools = traits.customTools !== false
   const toolMembers = encodeTools(request, { tools, notes, customTools })
-  const messages = encodeMessages(request.turns, {
+  const encoded = encodeMessages(request.turns, {
     notes,
     tools,
     upstreamModel,
@@ -39,6 +40,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     laterInstructions: traits.laterInstructions !== false,
     assistantParts: isOpenAiModel(upstreamModel),
   })
+  const messages = fitMessages(encoded, request.turns, traits, notes)
   // JSON omits members without a value.
   const body: Json = {
     model: upstreamModel,

@@ -1,3 +1,4 @@
+import { emptyTools } from '../empty-tools.ts'
 import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import { BodySpans, type UsageSpans } from '../patch-request.ts'
@@ -12,7 +13,6 @@ import {
   wrongKind,
 } from '../scan-facts.ts'
 import type { Edit } from '../splice.ts'
-import { emptyTools } from './empty-tools.ts'
 
 /**
  * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written

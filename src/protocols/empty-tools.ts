@@ -1,6 +1,7 @@
-import type { TranslationNote } from '../../canonical/chat.ts'
-import { kindAt, parseSpan, type Span, skipSpace } from '../json-scan.ts'
-import { removeMembers } from '../remove-members.ts'
+import type { TranslationNote } from '../canonical/chat.ts'
+import type { Json } from '../canonical/json.ts'
+import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import { removeMembers } from './remove-members.ts'
 
 /** The members of a body that only a list of tools gives a meaning. */
 export interface ToolSpans {
@@ -22,17 +23,30 @@ export function emptyTools(
   { tools, tool_choice: choice, parallel_tool_calls: parallel }: ToolSpans,
 ): { spans: Span[]; notes: TranslationNote[] } | undefined {
   if (tools === undefined || !isEmptyList(raw, tools)) return undefined
-  const values = [tools]
+  const idleChoice = choice !== undefined && isIdle(raw, choice) ? choice : undefined
+  const values = [tools, idleChoice, parallel].filter((span) => span !== undefined)
+  return {
+    spans: removeMembers(raw, values),
+    notes: notesOn(idleChoice !== undefined, parallel !== undefined),
+  }
+}
+
+/** The same of a body that is parsed. */
+export function withoutEmptyTools(body: Json): { body: Json; notes: TranslationNote[] } {
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel, ...others } = body
+  if (!Array.isArray(tools) || tools.length > 0) return { body, notes: [] }
+  const isIdleChoice = choice === null || choice === 'auto' || choice === 'none'
+  return {
+    body: isIdleChoice || choice === undefined ? others : { ...others, tool_choice: choice },
+    notes: notesOn(isIdleChoice, parallel !== undefined),
+  }
+}
+
+function notesOn(hasChoice: boolean, hasParallel: boolean): TranslationNote[] {
   const notes = [note('tools', 'left out: upstreams refuse an empty list')]
-  if (choice !== undefined && isIdle(raw, choice)) {
-    values.push(choice)
-    notes.push(note('tool_choice', withoutTools))
-  }
-  if (parallel !== undefined) {
-    values.push(parallel)
-    notes.push(note('parallel_tool_calls', withoutTools))
-  }
-  return { spans: removeMembers(raw, values), notes }
+  if (hasChoice) notes.push(note('tool_choice', withoutTools))
+  if (hasParallel) notes.push(note('parallel_tool_calls', withoutTools))
+  return notes
 }
 
 const withoutTools = 'left out: it has no meaning without tools'

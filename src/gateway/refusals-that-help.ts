@@ -62,13 +62,14 @@ export function withEndpoints(asked: Asked, model: Model, error: unknown): unkno
 export function withUntranslated(
   gateway: Shows,
   asked: Asked,
-  [planned]: readonly ModelCandidates[],
+  all: readonly ModelCandidates[],
   error: GatewayError,
 ): GatewayError {
+  const planned = all.find(({ candidates }) => candidates.length > 0)
   // A client's software goes by the words of an error with a code.
   if (error.kind !== 'unsupported_parameter' || error.code !== undefined || planned === undefined)
     return error
-  const { model, candidates } = planned
+  const { model, candidates, fallback = asked.facts.model } = planned
   const formats = [...new Set(candidates.map(({ protocol }) => protocol))].join(', ')
   const { protocol } = asked.endpoint
   const native = alternativesTo(model, asked, (offer, { id }) => isNativeTo(offer, id, protocol))
@@ -80,7 +81,7 @@ export function withUntranslated(
   return withAdvice(
     error,
     [
-      ` Model "${redactText(asked.facts.model)}" is asked in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
+      ` Model "${redactText(fallback)}" is asked in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
       native.can.length === 0
         ? ' No other model of this key takes this request untranslated.'
         : ` Models of this key that take it untranslated: ${list(native.can)}.`,

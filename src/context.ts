@@ -13,6 +13,7 @@ import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewaySource } from './catalog/gateway-source.ts'
+import { rememberRefusals } from './catalog/refusals.ts'
 import type { Config } from './config.ts'
 import { type Connections, openConnections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
@@ -234,6 +235,7 @@ export async function openContext(
     idempotency,
     upstreams,
     routing,
+    refusals: rememberRefusals(database, log),
     heldAnswers: heldAnswers(database, log),
     showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
-import type { Channel, Group, Model, Price } from '../catalog/snapshot.ts'
+import type { Group, Model, Price } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
-import type { ProtocolName } from '../protocols/protocol.ts'
-import { imageProtocols, translatable } from '../routing/candidates.ts'
-import { type ModelEndpoint, modelEndpoints } from '../stages/endpoints.ts'
+import { endpointsOf } from '../stages/served-on.ts'
 
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
@@ -65,7 +63,7 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
   const channels = of.offers
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
-  const endpoints = modelEndpoints.filter((endpoint) => isServedOn(endpoint, of, id, channels))
+  const endpoints = endpointsOf(of, id, channels)
   const makesImages = endpoints.some(({ kind }) => kind === 'image')
   return {
     id,
@@ -82,45 +80,6 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     max_output_tokens: of.maxOutputTokens ?? null,
     pricing: of.price === undefined ? null : pricingOf(of.price, group.priceMultiplier),
   }
-}
-
-/**
- * Whether a model is known to be served on an endpoint. We know only the protocols of its channels, not all that they can
- * do: a request that names it on another endpoint is passed on all the same.
- */
-function isServedOn(
-  endpoint: ModelEndpoint,
-  model: Model,
-  id: string,
-  channels: readonly Channel[],
-): boolean {
-  switch (endpoint.kind) {
-    case 'text':
-      return speaksAny(channels, translatable) && !isSoldByTheImage(model.price) && !isPlain(id)
-    case 'plain':
-      return speaksAny(channels, [endpoint.protocol]) && endpoint.models.test(id)
-    case 'image': {
-      const others = model.images === undefined ? [] : imageProtocols
-      return speaksAny(channels, [endpoint.protocol, ...others])
-    }
-  }
-}
-
-/** Models that answer with no text, by their name. */
-function isPlain(id: string): boolean {
-  return modelEndpoints.some(
-    (endpoint) => endpoint.kind === 'plain' && endpoint.writes !== true && endpoint.models.test(id),
-  )
-}
-
-function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolName[]): boolean {
-  return channels.some((channel) => protocols.some((name) => channel.protocols[name] !== undefined))
-}
-
-/** Not a chat model, even if its channels speak formats of chats: the cost of a chat with it is unknown. */
-function isSoldByTheImage(price: Price | undefined): boolean {
-  if (price === undefined || price.input !== undefined || price.output !== undefined) return false
-  return price.image !== undefined || price.imageRates.length > 0
 }
 
 function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {

@@ -43,6 +43,8 @@ function replyTo(job: Job, settings: JobSettings): Reply {
         return { output: jobs.translate({ ...job.input, bytes }, settings) }
       case 'own':
         return { output: jobs.own({ ...job.input, bytes }, settings) }
+      case 'needs':
+        return { output: jobs.needs({ ...job.input, bytes }, settings) }
       case 'count':
         return { output: jobs.count({ ...job.input, bytes }, settings) }
     }

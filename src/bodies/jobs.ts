@@ -4,6 +4,8 @@ import type { Envelope } from '../protocols/envelope.ts'
 import { clientSide } from '../protocols/index.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import type { ClientTool } from '../protocols/tool-names.ts'
+import type { Need } from '../traits/needs.ts'
+import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import { boundedNotes } from './bounded-notes.ts'
 import { type CountedBody, type CountInput, countBody } from './count-body.ts'
 import { withoutForeignReasoning } from './foreign-reasoning.ts'
@@ -16,6 +18,7 @@ import {
   type ReadSettings,
   readLargeBody,
 } from './read-body.ts'
+import { requestNeeds } from './request-needs.ts'
 import { type AskedAnswer, type TranslationTarget, translateRequest } from './translate-request.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
@@ -25,6 +28,8 @@ export interface Jobs {
   translate: { input: TranslateInput; output: Translated }
   /** Leave out the reasoning that other channels gave this client. */
   own: { input: OwnInput; output: Own }
+  /** What the request needs an offer to be able to do. */
+  needs: { input: NeedsInput; output: readonly Need[] }
   /** Count the tokens of a request that is not sent. */
   count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: Counted }
 }
@@ -49,6 +54,12 @@ export interface Translated {
   notes: TranslationNote[]
   tools: ReadonlyMap<string, ClientTool>
   asked: AskedAnswer
+  sent: SentMembers
+}
+
+export interface NeedsInput {
+  bytes: Buffer
+  client: ProtocolName
 }
 
 export interface OwnInput {
@@ -79,7 +90,8 @@ export const jobs = {
       { client: clientSide(client), body: parsed(bytes), envelope, strict, maxOutputTokensDefault },
       target,
     )
-    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked }
+    const sent = sentMembers(body)
+    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked, sent }
   },
 
   own({ bytes, format }: OwnInput, settings: JobSettings): Own {
@@ -91,6 +103,10 @@ export const jobs = {
       settings,
     )
     return { bytes: stripped, facts, notes: boundedNotes(notes) }
+  },
+
+  needs({ bytes, client }: NeedsInput, { envelope }: JobSettings): readonly Need[] {
+    return requestNeeds(clientSide(client), parsed(bytes), envelope)
   },
 
   count(input: Jobs['count']['input'], settings: JobSettings): Counted {

@@ -16,15 +16,19 @@ import { meter } from '../stages/meter.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import { noteLosses } from './note-translation.ts'
-import type { Preparation, Prepared } from './prepare.ts'
+import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
 
 /** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
-export type CallResult =
-  | { kind: 'answered' }
-  | { kind: 'untranslatable'; error: GatewayError }
-  | (Extract<RelayResult, { kind: 'unanswered' }> & { verdict: Verdict; reached: boolean })
+export type CallResult = { kind: 'answered' } | { kind: 'untranslatable'; error: GatewayError } | Unanswered
+
+export type Unanswered = Extract<RelayResult, { kind: 'unanswered' }> & {
+  verdict: Verdict
+  reached: boolean
+  /** What we had sent, if it was a translation. */
+  translation: SentTranslation | undefined
+}
 
 /** Call one target and relay its answer. Writes the row if the client got an answer. */
 export function callTarget(
@@ -58,12 +62,13 @@ export function callTarget(
   return ahead === undefined ? call() : ahead.then(call, untranslatable)
 }
 
-function callPrepared(
+/** Send a prepared request. `record`: its attempt, already in the row. */
+export function callPrepared(
   gateway: Gateway,
   admitted: Admitted,
-  { modelCandidates, target }: Chosen,
+  { modelCandidates, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
   { prepared, record }: { prepared: Prepared; record: AttemptRecord },
-): Promise<CallResult> {
+): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
   const { row, life, id } = admitted
   row.sentAt ??= Date.now()
   setRouteHeaders(gateway, admitted, target, modelCandidates)
@@ -92,7 +97,8 @@ function callPrepared(
         // The client has seen nothing of this answer.
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
-        done({ ...relayed, verdict, reached: record.status !== null })
+        const { translation } = prepared
+        done({ ...relayed, verdict, reached: record.status !== null, translation })
       },
     })
     life.running = gateway.upstreams.call(

@@ -17,7 +17,10 @@ import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { deliver } from './deliver.ts'
 import { holdersOf } from './holders.ts'
+import { leaveOutUnable } from './leave-out-unable.ts'
 import { Preparation } from './prepare.ts'
+import { recordPassedOver } from './record-passed-over.ts'
+import { nobodyCan, withEndpoints } from './refusals-that-help.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
@@ -48,7 +51,8 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),
     )
     const plan = { model, others, findSession }
-    const planned = await planModels(gateway, asked, plan)
+    const planned =
+      endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
     const admitted = await admit(gateway, asked, () => {
       const models = answeringModels(planned)
@@ -74,6 +78,17 @@ interface Plan {
   findSession: () => Session | undefined
 }
 
+/** As `planModels`, without candidates that cannot do what the request needs. Rejects when none is left. */
+async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<readonly ModelCandidates[]> {
+  const planned = await planModels(gateway, asked, plan)
+  const able = await leaveOutUnable(gateway, asked, planned)
+  if (able.some(({ candidates }) => candidates.length > 0)) return able
+  for (const each of able) {
+    for (const { candidate, reason } of each.leftOut ?? []) recordPassedOver(asked, each, candidate, reason)
+  }
+  throw nobodyCan(gateway, asked, able)
+}
+
 /** The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer has no fallbacks. */
 async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
@@ -90,7 +105,7 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
   } catch (error) {
     // No channel of the model can answer on this endpoint, but a fallback may.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
-    throw error
+    throw withEndpoints(asked, model, error)
   }
 }
 

@@ -8,15 +8,16 @@ import {
   Targets,
 } from '../routing/targets.ts'
 import type { Admitted } from '../stages/admit.ts'
-import { passedOver } from '../stages/attempt.ts'
 import { end } from '../stages/end.ts'
 import { type Ending, leftEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { refuse, type UpstreamRefusal } from '../stages/refuse.ts'
-import { callTarget } from './call-target.ts'
 import type { Preparation } from './prepare.ts'
+import { recordPassedOver } from './record-passed-over.ts'
+import { withUntranslated } from './refusals-that-help.ts'
 import { setRouteHeaders } from './route-headers.ts'
+import { TargetCaller } from './target-caller.ts'
 
 /** The models and targets that may answer a request. The requested model comes first. */
 export interface Route {
@@ -25,15 +26,12 @@ export interface Route {
   preparation: Preparation
 }
 
-/** A row with this many attempts records no more passed-over candidates. */
-const passedOverMax = 16
-
 /** Try the targets in order until one answers, or until no other may be tried. */
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
   const { life } = admitted
   const { planned, findSession, preparation } = route
   let last: Failure = noTargetTried
-  let calls = 0
+  const caller = new TargetCaller(gateway, admitted, preparation)
   let paid = false
   const passOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) =>
     recordPassedOver(admitted, modelCandidates, candidate, reason)
@@ -45,9 +43,9 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       last = { ...last, error: life.cut, refusal: undefined }
       break
     }
-    if (calls === gateway.bounds.attemptsMax) break
+    if (caller.calls >= gateway.bounds.attemptsMax) break
     const { target } = chosen
-    const result = await callTarget(gateway, admitted, chosen, preparation)
+    const result = await caller.call(chosen)
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
       // A client that leaves ends the translation of its large body.
@@ -57,12 +55,14 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    calls++
     last = { target, error: result.error, refusal: result.refusal }
     paid ||= result.paid === 'unknown'
     if (result.verdict.next === 'nobody' || gateway.draining) break
     chosen = targets.next({ next: result.verdict.next, reached: result.reached })
   }
+  const { calls } = caller
+  if (calls === 0 && last.target !== null)
+    last = { ...last, error: withUntranslated(gateway, admitted, planned, last.error) }
   if (calls === 0 && last === noTargetTried && targets.hasMetFull) last = allFull
   const cooldownMs = soonestCooldownMs(gateway.routing, planned)
   if (cooldownMs !== undefined) last = withCooldown(last, calls, cooldownMs)
@@ -98,17 +98,6 @@ const allFull: Failure = {
 
 /** The ending of a request whose client left between two attempts. The first attempt may have cost money. */
 const leftAfterSending: Ending = { ...leftEnding, metered: unknownMetered }
-
-function recordPassedOver(
-  { row }: Admitted,
-  { fallback }: ModelCandidates,
-  candidate: PassedOverCandidate,
-  reason: string,
-): void {
-  if (row.attempts.length >= passedOverMax) return
-  const label = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
-  row.attempts.push(passedOver(candidate, label))
-}
 
 /** Set Retry-After to the time until the first credential leaves its cooldown. */
 function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure {

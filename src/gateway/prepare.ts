@@ -17,6 +17,7 @@ import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
 import type { Asked } from '../stages/read.ts'
 import { redactError } from '../stages/redact-error.ts'
+import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
@@ -30,6 +31,16 @@ import { readOtherKind, readTranslated, translate } from './translate.ts'
 export interface Prepared {
   request: UpstreamRequest
   reader: AnswerReader
+  /** Undefined for the client's own bytes. */
+  translation: SentTranslation | undefined
+}
+
+/** A translation as it is sent. */
+export interface SentTranslation {
+  body: Buffer
+  notes: readonly TranslationNote[]
+  /** The parameters in the body. */
+  sent(): SentMembers
 }
 
 /**
@@ -132,7 +143,8 @@ export class Preparation {
       noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
       return otherReader
     })
-    return { request: this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked)), reader }
+    const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
+    return { request, reader, translation: undefined }
   }
 
   /**
@@ -163,11 +175,12 @@ export class Preparation {
   }
 
   #translated(target: Target, model: Model): Prepared {
-    const { body, notes, reader } = this.#translationFor(target, model)
+    const translation = this.#translationFor(target, model)
+    const { body, notes, reader } = translation
     noteTranslation(this.#asked, target, notes)
     const { headers } = upstreamSide(target.protocol)
     const bytes = this.#asked.large === undefined ? body : [body]
-    return { request: this.#requestTo(target, bytes, Object.entries(headers).flat()), reader }
+    return { request: this.#requestTo(target, bytes, Object.entries(headers).flat()), reader, translation }
   }
 
   #translationFor(target: TranslationTarget, model: Model): Translated {
@@ -177,7 +190,8 @@ export class Preparation {
     if (known !== undefined) return known
     if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
     const { body, notes, reader } = translate(this.#translatable(model, target.traits), target)
-    const translated = { body: Buffer.from(JSON.stringify(body)), notes, reader }
+    const bytes = Buffer.from(JSON.stringify(body))
+    const translated = { body: bytes, notes, reader, sent: () => sentIn(bytes) }
     this.#translations.set(key, translated)
     return translated
   }
@@ -199,9 +213,10 @@ export class Preparation {
     }
   }
 
-  #fromThread({ bytes, notes, tools, asked }: ThreadTranslated, target: TranslationTarget): Translated {
+  #fromThread({ bytes, notes, tools, asked, sent }: ThreadTranslated, target: TranslationTarget): Translated {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    return { body, notes, reader: readTranslated(this.#answerForm(), target, toolsOf(tools), asked) }
+    const reader = readTranslated(this.#answerForm(), target, toolsOf(tools), asked)
+    return { body, notes, reader, sent: () => sent }
   }
 
   #translatable(model: Model, traits: Traits): Translatable {
@@ -261,10 +276,14 @@ export class Preparation {
   }
 }
 
-interface Translated {
-  body: Buffer
-  notes: readonly TranslationNote[]
+interface Translated extends SentTranslation {
   reader: AnswerReader
+}
+
+/** Of a small body: hardly any request needs them, so we do not keep them. */
+function sentIn(body: Buffer): SentMembers {
+  const value: unknown = JSON.parse(body.toString('utf8'))
+  return isRecord(value) ? sentMembers(value) : {}
 }
 
 interface OwnBody {

@@ -54,7 +54,9 @@ function worstCaseWith(
   const { body, facts, group } = asked
   return worstCaseNano(
     {
-      bodyBytes: Math.max(body.length, preparation.largestTranslation(translated, model)),
+      bodyBytes:
+        Math.max(body.length, preparation.largestTranslation(translated, model)) +
+        (translated.length === 0 ? 0 : retryBytes),
       hasMedia: facts.hasMedia,
       maxOutputTokens:
         facts.maxOutputTokens === undefined || translated.length === 0
@@ -66,6 +68,12 @@ function worstCaseWith(
     group.priceMultiplier,
   )
 }
+
+/**
+ * A translation that is sent again without a parameter may be longer by so much: other words may take its place, such as an
+ * effort that of a budget. The upstream charges for one of the two.
+ */
+export const retryBytes = 256
 
 /** Some formats take no smaller bound: a translation raises it to this one. */
 const leastOutputTokens = 16

@@ -156,7 +156,7 @@ function readBody(body: Buffer, table: ErrorTable): VendorError | undefined {
 function readError(value: unknown, table: ErrorTable): VendorError | undefined {
   if (typeof value === 'string' && value !== '') return { message: value }
   if (!isRecord(value)) return undefined
-  const message = wordOf(value.message) ?? readDetail(value.detail)
+  const message = wordOf(value.message) ?? readDetail(value.detail) ?? readNested(value.message)
   return message === undefined ? undefined : { message, ...table.read(value) }
 }
 
@@ -168,6 +168,12 @@ function readDetail(detail: unknown): string | undefined {
     return `${place}: ${wordOf(item.msg) ?? 'not valid'}`
   })
   return lines.length === 0 ? undefined : lines.join('; ')
+}
+
+/** Mistral puts FastAPI's list into `message`, or into a `detail` in it. https://github.com/editor-code-assistant/eca/issues/231 */
+function readNested(message: unknown): string | undefined {
+  if (Array.isArray(message)) return readDetail(message)
+  return isRecord(message) ? readDetail(message.detail) : undefined
 }
 
 function firstFit<R extends ErrorRule>(rules: readonly R[], error: VendorError | undefined): R | undefined {

@@ -80,15 +80,13 @@ export function planRoute(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
   if (usable.length === 0) throw noChannel(requestedModel)
+  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
   const spoken: SpokenOffer[] = []
   for (const offer of usable) {
-    const { protocols } = offer.channel
-    const upstream =
-      protocols[protocol] !== undefined ? protocol : others.find((name) => protocols[name] !== undefined)
+    const upstream = protocolFor(offer, protocol, others, name)
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
   if (spoken.length === 0) throw notSpoken(requestedModel, usable)
-  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
   const only = spoken[0]
   if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
   return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
@@ -156,6 +154,36 @@ interface ModelName {
   id: string
   /** The name that the client wrote. */
   requested: string
+}
+
+/**
+ * The client's protocol if the channel speaks it, otherwise the first of the others that it speaks. A channel may speak a
+ * protocol in which its vendor does not serve this model: any other is better.
+ */
+function protocolFor(
+  offer: Offer,
+  protocol: ProtocolName,
+  others: readonly ProtocolName[],
+  name: ModelName,
+): ProtocolName | undefined {
+  const { protocols } = offer.channel
+  let first: ProtocolName | undefined
+  if (protocols[protocol] !== undefined) {
+    if (protocol === 'openai-images' || serves(offer, protocol, name)) return protocol
+    first = protocol
+  }
+  for (const other of others) {
+    if (other === protocol || protocols[other] === undefined) continue
+    if (serves(offer, other, name)) return other
+    first ??= other
+  }
+  return first
+}
+
+/** False only where it is known that the vendor does not. */
+function serves({ traits, upstreamModel }: Offer, protocol: ProtocolName, { id }: ModelName): boolean {
+  const { protocols } = traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)
+  return protocols === undefined || protocols.includes(protocol)
 }
 
 function candidateOf(

@@ -1,4 +1,5 @@
 import type { Channel, Model } from '../catalog/snapshot.ts'
+import type { Need } from '../traits/needs.ts'
 import type { Candidate, Target } from './candidates.ts'
 import type { CredentialCooldown } from './cooldowns.ts'
 import { type Credential, credentialsOf, everyCredentialOf } from './credentials.ts'
@@ -12,8 +13,18 @@ export interface ModelCandidates {
   candidates: readonly Candidate[]
   /** Public id of the model, where it replaces the requested model. */
   fallback: string | undefined
+  /** Those that cannot do what the request needs. */
+  leftOut?: readonly LeftOut[]
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }
+}
+
+/** A candidate that cannot do what the request needs, so that it is not called. */
+export interface LeftOut {
+  candidate: Candidate
+  /** Undefined: the request needs nothing that others do not need. */
+  need: Need | undefined
+  reason: string
 }
 
 /** A candidate that was passed over. Its protocol and model may be unknown. */
@@ -103,6 +114,10 @@ export class Targets {
       const { refused } = modelCandidates
       if (refused?.channel !== undefined)
         this.#passOver(modelCandidates, { channel: refused.channel }, refused.reason)
+      if (this.#candidateAt === 0) {
+        for (const { candidate, reason } of modelCandidates.leftOut ?? [])
+          this.#passOver(modelCandidates, candidate, reason)
+      }
       for (; this.#candidateAt < modelCandidates.candidates.length; this.#candidateAt++) {
         const candidate = modelCandidates.candidates[this.#candidateAt]
         if (candidate === undefined) continue

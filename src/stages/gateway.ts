@@ -2,6 +2,7 @@ import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Refusals } from '../catalog/refusals.ts'
 import type { Bounds } from '../config.ts'
 import type { BodyMemory } from '../http/body-memory.ts'
 import type { RunningRequests } from '../http/running-requests.ts'
@@ -31,6 +32,8 @@ export interface Gateway {
   upstreams: Upstreams
   /** Which channels fail, and which credentials must wait. */
   routing: Routing
+  /** What upstreams refuse of translated requests: all processes learn it. */
+  refusals: Refusals
   /** Finds the channel that holds an earlier answer. */
   heldAnswers: HeldAnswers
   /** Whether answers name our channels to clients. */

@@ -159,6 +159,13 @@ A field that this page does not list is dropped. The usage log notes every field
 [signature](../decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
 its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
 
+What a model does not take is known from its [traits](configuration.md), and learnt from refusals: a parameter that the
+upstream refuses is left out, or said in other words, in [a second try](routing.md#a-refused-parameter).
+
+A field that is refused with a 400 comes with names: the models of the key whose channels take the request untranslated, and
+the endpoints on which this model does. So it is for tools that only their vendor runs, such as code execution, file search,
+an MCP connector or computer use.
+
 Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
 thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).
 

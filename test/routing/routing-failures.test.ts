@@ -178,9 +178,11 @@ test("if the channel's format cannot express a request, the error names the reas
   const { status, headers, id, text } = await bed.ask('unsaid', { n: 2, headers: explained })
   expect(status).toBe(400)
   expect(headers.get('x-tollgate-channel')).toBeNull()
-  const message = JSON.parse(text).error.message
-  expect(headers.get('x-tollgate-route')).toBe(
-    `"unsaid";passed_over="${message.slice(0, 200).replace(/["\\]/g, '\\$&')}"`,
+  const reason = 'n: the Messages format gives one answer: send several requests'
+  expect(headers.get('x-tollgate-route')).toBe(`"unsaid";passed_over="${reason}"`)
+  // The client learns more: what would do.
+  expect(JSON.parse(text).error.message).toMatch(
+    /^n: the Messages format gives one answer: send several requests\. Model "unsaid" is asked in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
   )
   expect(await bed.row(id)).toMatchObject({ channel: null, attempt_count: 0, cost_nano: '0' })
 })

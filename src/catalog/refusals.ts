@@ -1,0 +1,41 @@
+import { LRUCache } from 'lru-cache'
+import { causeOf } from '../canonical/error.ts'
+import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
+import { type RefusalEvidence, rememberRefusal } from './verdict-queries.ts'
+
+/** Keeps what upstreams refuse, for all processes. */
+export interface Refusals {
+  /** No request waits for it. `channel`: the name, for the log. */
+  remember(refusal: RefusalEvidence & { channel: string }): void
+}
+
+/**
+ * Each write makes every process read the catalog again. So of many refusals of one member at once, this process writes one,
+ * and none for a minute once it is proved: gateway.yaml may state that the offer takes what its upstream refuses.
+ */
+export function rememberRefusals({ state }: Pick<Database, 'state'>, log: Log): Refusals {
+  const quiet = new LRUCache<string, true>({ max: quietMax, ttl: quietMs })
+  return {
+    remember({ channel, ...refusal }) {
+      const { channelId, upstreamModel, protocol, subject } = refusal
+      const key = [channelId, protocol, subject, upstreamModel].join(' ')
+      if (quiet.has(key)) return
+      quiet.set(key, true)
+      const fields = { channel, protocol, subject }
+      state
+        .ask(({ db }) => rememberRefusal(db, refusal))
+        .then((proved) => {
+          if (!proved) quiet.delete(key)
+          else log.warn(fields, 'an upstream refuses this parameter: translations do without it for a day')
+        })
+        .catch((error: unknown) => {
+          quiet.delete(key)
+          log.warn(fields, `the refusal of a parameter could not be kept: ${String(causeOf(error))}`)
+        })
+    },
+  }
+}
+
+const quietMax = 10_000
+const quietMs = 60_000

@@ -1,0 +1,80 @@
+import { requestNeeds } from '../bodies/request-needs.ts'
+import { parseObject } from '../canonical/json.ts'
+import type { Candidate } from '../routing/candidates.ts'
+import type { LeftOut, ModelCandidates } from '../routing/targets.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { inThread } from '../stages/in-thread.ts'
+import type { Asked } from '../stages/read.ts'
+import { cannotDo, lacking, type Need, type NeedName } from '../traits/needs.ts'
+
+/**
+ * The same models without the candidates that cannot do what the request needs, each with the reason. We look into the body
+ * only when a candidate certainly cannot do something, and when this request may need just that.
+ */
+export async function leaveOutUnable(
+  gateway: Gateway,
+  asked: Asked,
+  planned: readonly ModelCandidates[],
+): Promise<readonly ModelCandidates[]> {
+  const isRestricted = planned.some(({ candidates }) =>
+    candidates.some(
+      (candidate) =>
+        !isServed(candidate) ||
+        cannotDo(candidate.traits, candidate.native).some((name) => mayNeed(asked, name)),
+    ),
+  )
+  if (!isRestricted) return planned
+  const needs = await needsOf(gateway, asked)
+  return planned.map((each) => split(each, needs))
+}
+
+function split(of: ModelCandidates, needs: readonly Need[]): ModelCandidates {
+  const candidates: Candidate[] = []
+  const leftOut: LeftOut[] = []
+  for (const candidate of of.candidates) {
+    const unable = cannotDo(candidate.traits, candidate.native)
+    const need = unable.length === 0 ? undefined : needs.find(({ name }) => unable.includes(name))
+    if (!isServed(candidate)) {
+      const reason = `its vendor serves the model only in ${candidate.traits.protocols?.join(', ')}`
+      leftOut.push({ candidate, need: undefined, reason })
+    } else if (need === undefined) candidates.push(candidate)
+    else leftOut.push({ candidate, need, reason: `${lacking(need.name)}: ${need.path}` })
+  }
+  return leftOut.length === 0 ? of : { ...of, candidates, leftOut }
+}
+
+function isServed({ traits, protocol }: Candidate): boolean {
+  return traits.protocols === undefined || traits.protocols.includes(protocol)
+}
+
+/** Signs of a need in the bytes of a body. Other spellings of these names, with escapes, are left to the upstream. */
+const signs: Readonly<Record<Exclude<NeedName, 'streaming'>, readonly string[]>> = {
+  imageInput: ['"image_url"', '"input_image"', '"image"'],
+  documentInput: ['"file"', '"input_file"', '"document"'],
+  audioInput: ['"input_audio"', '"audio"'],
+  tools: ['"tools"', '"functions"'],
+  forcedTools: ['"tool_choice"', '"function_call"'],
+  schema: ['json_schema'],
+  webSearch: ['web_search'],
+  audioOutput: ['"modalities"'],
+  imageOutput: ['"modalities"'],
+}
+
+/** False: this request certainly does not need it. */
+function mayNeed({ facts, body, large }: Asked, name: NeedName): boolean {
+  if (name === 'streaming') return facts.stream
+  if (name.endsWith('Input') && !facts.hasMedia) return false
+  // Only threads read all of a large body.
+  return large !== undefined || signs[name].some((word) => body.includes(word))
+}
+
+/** Empty for a request that our decoder does not know in full: it is left to its upstream. */
+async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]> {
+  const { body, large, endpoint } = asked
+  if (large === undefined)
+    return requestNeeds(endpoint.client, parseObject(body.toString('utf8')) ?? {}, gateway.envelope)
+  return await inThread(gateway, asked, {
+    name: 'needs',
+    input: { bytes: body, client: endpoint.protocol },
+  })
+}

@@ -1,0 +1,156 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Model, Offer } from '../catalog/snapshot.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import { translatable } from '../routing/candidates.ts'
+import type { LeftOut, ModelCandidates } from '../routing/targets.ts'
+import { alternativesTo, channelsOf } from '../stages/alternatives.ts'
+import { modelEndpoints } from '../stages/endpoints.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { Asked } from '../stages/read.ts'
+import { endpointsOf } from '../stages/served-on.ts'
+import { canDo, having, lacking, type NeedName } from '../traits/needs.ts'
+
+/** Refusals say why (model, channels, format), and name the models and endpoints that would do. */
+
+type Shows = Pick<Gateway, 'showsRouting'>
+
+/** The error for a request that no candidate can do: each was left out. `planned`: the requested model comes first. */
+export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
+  const of = planned.find(({ leftOut }) => leftOut !== undefined)
+  const [first, ...others] = of?.leftOut ?? []
+  if (of === undefined || first === undefined)
+    return new GatewayError('unavailable', 'No channel could be tried.')
+  const leftOut = [first, ...others]
+  const name = redactText(asked.facts.model)
+  const { model } = of
+  const need =
+    leftOut.find(({ need }) => need !== undefined && leftOut.every((one) => lacks(one, need.name)))?.need ??
+    first.need
+  if (need === undefined) return notServed(gateway, asked, model, leftOut)
+  const by = `on the channels that this key may use${channelsText(gateway, leftOut)}`
+  return new GatewayError(
+    'unsupported_parameter',
+    `${need.path}: model "${name}" ${lacking(need.name)} ${by}.${modelsAdvice(asked, model, need.name)}`,
+    { field: need.path },
+  )
+}
+
+function lacks({ candidate }: LeftOut, name: NeedName): boolean {
+  return canDo(name, candidate.traits) === false
+}
+
+/** The vendor serves the model in formats that no channel speaks. */
+function notServed(gateway: Shows, asked: Asked, model: Model, leftOut: readonly LeftOut[]): GatewayError {
+  const formats = new Set(leftOut.flatMap(({ candidate }) => candidate.traits.protocols ?? []))
+  const message = `Model "${redactText(asked.facts.model)}" is served by its vendor only in ${[...formats].join(', ')}, which none of its channels that this key may use speaks${channelsText(gateway, leftOut)}.`
+  return new GatewayError('endpoint_not_supported', message + endpointsAdvice(asked, model), {
+    field: 'model',
+  })
+}
+
+/** An `endpoint_not_supported` with the endpoints of the model, and models for the endpoint. Any other error as it is. */
+export function withEndpoints(asked: Asked, model: Model, error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.kind !== 'endpoint_not_supported') return error
+  return withAdvice(error, endpointsAdvice(asked, model))
+}
+
+/**
+ * An error of a translation, with the models whose channels need none: they take what has no counterpart in other formats,
+ * such as tools that a vendor runs itself.
+ */
+export function withUntranslated(
+  gateway: Shows,
+  asked: Asked,
+  all: readonly ModelCandidates[],
+  error: GatewayError,
+): GatewayError {
+  const planned = all.find(({ candidates }) => candidates.length > 0)
+  // A client's software goes by the words of an error with a code.
+  if (error.kind !== 'unsupported_parameter' || error.code !== undefined || planned === undefined)
+    return error
+  const { model, candidates, fallback = asked.facts.model } = planned
+  const formats = [...new Set(candidates.map(({ protocol }) => protocol))].join(', ')
+  const { protocol } = asked.endpoint
+  const native = alternativesTo(model, asked, (offer, { id }) => isNativeTo(offer, id, protocol))
+  const own = modelEndpoints.filter(
+    (endpoint) =>
+      endpoint.kind === 'text' &&
+      channelsOf(model, asked.group).some((channel) => channel.protocols[endpoint.protocol] !== undefined),
+  )
+  return withAdvice(
+    error,
+    [
+      ` Model "${redactText(fallback)}" is asked in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
+      native.can.length === 0
+        ? ' No other model of this key takes this request untranslated.'
+        : ` Models of this key that take it untranslated: ${list(native.can)}.`,
+      own.length === 0 ? '' : ` This model takes requests untranslated on ${pathsOf(own)}.`,
+    ].join(''),
+  )
+}
+
+function isNativeTo({ channel, traits, upstreamModel }: Offer, id: string, protocol: ProtocolName): boolean {
+  if (channel.protocols[protocol] === undefined) return false
+  const { protocols } = traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)
+  return protocols === undefined || protocols.includes(protocol)
+}
+
+function modelsAdvice(asked: Asked, model: Model, need: NeedName): string {
+  const { can, may } = alternativesTo(model, asked, (offer, { id }) => judge(offer, id, need))
+  if (can.length > 0) return ` Models of this key that ${having(need)}: ${list(can)}.`
+  if (may.length > 0) return ` Models of this key that may: ${list(may)}.`
+  return ' No other model of this key is known to.'
+}
+
+/** The best that an offer can do in the formats of its channel. */
+function judge({ channel, traits, upstreamModel }: Offer, id: string, need: NeedName): boolean | undefined {
+  const judged = translatable
+    .filter((protocol) => channel.protocols[protocol] !== undefined)
+    .map((protocol) => canDo(need, traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)))
+  if (judged.includes(true)) return true
+  return judged.includes(undefined) ? undefined : false
+}
+
+function endpointsAdvice(asked: Asked, model: Model): string {
+  const { endpoint, facts, group } = asked
+  const own = endpointsOf(model, facts.model, channelsOf(model, group)).filter(
+    ({ path }) => path !== endpoint.path,
+  )
+  const others = alternativesTo(model, asked, ({ channel }, { id, ...other }) =>
+    endpointsOf({ id, ...other }, id, [channel]).some(({ path }) => path === endpoint.path),
+  )
+  return [
+    own.length === 0 ? '' : ` It is served on ${pathsOf(own)}.`,
+    others.can.length === 0 ? '' : ` Models of this key that ${endpoint.path} serves: ${list(others.can)}.`,
+  ].join('')
+}
+
+/** Only where the operator shows them. */
+function channelsText(
+  { showsRouting }: Shows,
+  of: readonly (LeftOut | { channel: { name: string } })[],
+): string {
+  if (!showsRouting) return ''
+  const names = of.map((each) => ('channel' in each ? each.channel.name : each.candidate.channel.name))
+  return ` (${list([...new Set(names)].slice(0, channelsMax))})`
+}
+
+const channelsMax = 5
+
+function withAdvice(error: GatewayError, advice: string): GatewayError {
+  const { kind, field, code, details, fault, cause } = error
+  const message = /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
+  return new GatewayError(kind, `${message}${advice}`, {
+    ...{ field, code, details, fault },
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
+}
+
+function pathsOf(endpoints: readonly { path: string }[]): string {
+  return endpoints.map(({ path }) => path).join(', ')
+}

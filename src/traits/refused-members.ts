@@ -1,0 +1,139 @@
+import type { GatewayError } from '../canonical/error.ts'
+
+/** A member of a request that an upstream refused. */
+export interface RefusedMember {
+  /** Its path in snake_case, as `max_completion_tokens` or `thinking.type`. */
+  member: string
+  /** The refused value; undefined: the upstream refuses the member with any value. */
+  value?: string
+  /** The values that the upstream names in its place. */
+  takes?: readonly string[]
+}
+
+/** The members that an upstream's refusal names as ones that the model or the server does not take. */
+export function refusedMembers({
+  message: whole,
+  field,
+  code,
+}: Pick<GatewayError, 'message' | 'field' | 'code'>): RefusedMember[] {
+  const message = whole.slice(0, matchedCharactersMax)
+  for (const { pattern, read } of wordings) {
+    const found = [...message.matchAll(pattern)]
+    if (found.length > 0) return found.flatMap((match) => read(match.groups ?? {})).slice(0, membersMax)
+  }
+  if (field === undefined || !plainPath.test(field)) return []
+  return unsupportedCodes.has(code ?? '') || notSupported.test(message) ? [{ member: snakeCase(field) }] : []
+}
+
+/** The time of some patterns grows with the square of the text's length. */
+const matchedCharactersMax = 2000
+const membersMax = 8
+const plainPath = /^[A-Za-z_][\w.]{0,80}$/
+const unsupportedCodes: ReadonlySet<string> = new Set([
+  'unsupported_parameter',
+  'unsupported_value',
+  'unknown_parameter',
+])
+const notSupported = /^[^.]{0,80}\bis not supported (?:with|for|by|on) this model/i
+
+interface Wording {
+  /** From the beginning of the message, where clients cannot write. A value that is too high or too low is not meant. */
+  pattern: RegExp
+  read(groups: Partial<Record<string, string>>): RefusedMember[]
+}
+
+/** A whole parameter. */
+const parameter = ({ member, others }: Partial<Record<string, string>>): RefusedMember[] =>
+  [member, ...(others?.split(',') ?? [])].flatMap((name) => {
+    const path = name?.trim() ?? ''
+    return plainPath.test(path) ? [{ member: snakeCase(path) }] : []
+  })
+
+/** One value of a parameter, in favour of others. */
+const oneValue = ({ member, value, takes }: Partial<Record<string, string>>): RefusedMember[] => {
+  const words = [...(takes ?? '').matchAll(/['"`](\w{1,20})['"`]/g)].flatMap(([, word]) => word ?? [])
+  return parameter({ member: member ?? '' }).map((refused) =>
+    words.length === 0 || value === undefined ? refused : { ...refused, value, takes: words },
+  )
+}
+
+const named =
+  (...members: string[]) =>
+  () =>
+    members.map((member) => ({ member }))
+
+/** `test/traits/refused-members.test.ts` has the real texts, with their sources. The first one that fits decides. */
+const wordings: readonly Wording[] = [
+  // OpenAI, and servers that repeat its words.
+  { pattern: /^Unsupported parameter: '(?<member>[\w.]+)'/g, read: parameter },
+  {
+    pattern:
+      /^Unsupported value: '(?<member>[\w.]+)' does not support '?(?<value>[\w.-]+)'? with this model\.(?: Supported values are: (?<takes>[^.]{1,200}))?/g,
+    read: oneValue,
+  },
+  {
+    pattern: /^Unrecognized request arguments? supplied: (?<member>[\w.]+)(?<others>(?:, [\w.]+){0,7})/g,
+    read: parameter,
+  },
+  { pattern: /^Unknown parameter: '(?<member>[\w.]+)'/g, read: parameter },
+  { pattern: /^Encrypted content is not supported with this model/g, read: named('include') },
+  // Anthropic.
+  { pattern: /^['"`]?(?<member>[\w.]+)['"`]? is deprecated for this model/g, read: parameter },
+  { pattern: /^adaptive thinking is not supported on this model/g, read: named('thinking.type.adaptive') },
+  {
+    pattern: /^This model does not support the (?<member>effort) parameter/g,
+    read: named('output_config.effort'),
+  },
+  {
+    pattern: /^['"`]?temperature['"`]? and ['"`]?top_p['"`]? cannot both be specified for this model/g,
+    read: named('temperature+top_p'),
+  },
+  // Gemini.
+  { pattern: /Unknown name "(?<member>\w+)"(?: at '[\w.[\]]{1,80}')?: Cannot find field/g, read: parameter },
+  { pattern: /^Penalty is not enabled for/g, read: named('frequency_penalty', 'presence_penalty') },
+  { pattern: /^Thinking level is not supported for this model/g, read: named('thinking_level') },
+  {
+    pattern: /^(?:Unable to submit request because )?thinking is not configurable in this model/gi,
+    read: named('thinking_config'),
+  },
+  // xAI.
+  { pattern: /^Argument not supported on this model: (?<member>\w+)/g, read: parameter },
+  { pattern: /^Model [\w./:-]{1,100} does not support parameter (?<member>\w+)/g, read: parameter },
+  // Servers in Rust, such as DeepSeek's.
+  {
+    pattern:
+      /^Failed to deserialize the JSON body into the target type: (?<member>[\w.]+): unknown variant `(?<value>\w+)`, expected (?:one of )?(?<takes>.{1,200}?) at line/g,
+    read: oneValue,
+  },
+  {
+    pattern: /messages\.?\[[^\]]{1,8}\]\.role: unknown variant `developer`/g,
+    read: named('messages.role.developer'),
+  },
+  { pattern: /^'?developer'? is not one of \[.{1,200} - 'messages/g, read: named('messages.role.developer') },
+  // Servers in Python: pydantic and FastAPI, as they write it themselves, as JSON or as Python.
+  {
+    pattern:
+      /^\d+ validation errors? for \w+\n(?<member>[\w.]+)\n\s*Input should be (?<takes>.{1,200}?) \[type=(?:literal_error|enum), input_value='(?<value>\w+)'/g,
+    read: oneValue,
+  },
+  {
+    pattern:
+      /extra_forbidden\\*['"],\s*\\*['"]loc\\*['"]:\s*[[(]\\*['"]body\\*['"],\s*\\*['"](?<member>\w+)\\*['"][\])]/g,
+    read: parameter,
+  },
+  {
+    pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/g,
+    read: parameter,
+  },
+  // Groq, Cerebras, and gateways.
+  { pattern: /^property '(?<member>[\w.]+)' is unsupported/g, read: parameter },
+  {
+    pattern:
+      /^['"`]?(?<member>[A-Za-z_][\w.]{0,80}?)(?:=\w{1,20})?['"`]? is not supported (?:with|for|by|on) this model/g,
+    read: parameter,
+  },
+]
+
+function snakeCase(path: string): string {
+  return path.replace(/^body\./, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

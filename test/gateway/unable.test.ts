@@ -1,0 +1,261 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { channelLine, hello, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
+import { freeKey } from '../support/testbed.ts'
+
+/** What no offer can do is refused by name; what some offer may be able to do goes there. The traits stand in gateway.yaml. */
+
+const models = `
+  - { id: blind, traits: { input: [text] } }
+  - { id: blind-too, traits: { input: [text] }, fallbacks: [seeing] }
+  - { id: seeing, traits: { input: [text, image] } }
+  - { id: half }
+  - { id: unknown }
+  - { id: toolless, traits: { tools: false } }
+  - { id: unforced, traits: { forced_tools: false } }
+  - { id: schemaless, traits: { schema: none, web_search: false } }
+  - { id: whole, traits: { streaming: false } }
+  - { id: mute, traits: { output: [text] } }
+  - { id: responses-only, traits: { protocols: [openai-responses] } }
+  - { id: both, traits: { protocols: [openai-responses] } }
+  - { id: code, traits: { tools: true } }
+`
+const channels = (origin: string) =>
+  [
+    channelLine(
+      origin,
+      'chat',
+      '[blind, blind-too, toolless, unforced, schemaless, whole, mute, responses-only]',
+    ),
+    channelLine(origin, 'half', '{ half: { upstream: half, traits: { input: [text] } } }', {
+      more: ', priority: 1',
+    }),
+    channelLine(origin, 'other-half', '[half, unknown, seeing]'),
+    channelLine(origin, 'native', '[code]', { protocol: 'openai-responses' }),
+    `  - { name: both, protocols: { openai-chat: ${origin}/both/v1, openai-responses: ${origin}/both-r/v1 }, api_keys: [k-both-000001], models: [both], allow_private_address: true }`,
+  ].join('\n')
+
+let bed: RoutingBed
+beforeAll(async () => {
+  bed = await startRoutingBed({ models, channels, narrow: 'half', env: { BODY_THREAD_BYTES: '65536' } })
+})
+afterAll(() => bed.close())
+afterEach(() => bed.reset())
+
+const picture =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }
+const seen = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }]
+const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }
+const errorOf = ({ text }: { text: string }) => JSON.parse(text).error
+
+test('an image for a model whose channel takes none is refused with the models that do', async () => {
+  const asked = await bed.ask('blind', { messages: seen })
+  expect(asked.status).toBe(400)
+  expect(errorOf(asked)).toEqual({
+    message:
+      'messages[0].content[1]: model "blind" takes no images on the channels that this key may use ("chat"). Models of this key that take images: "seeing".',
+    type: 'invalid_request_error',
+    param: 'messages[0].content[1]',
+    code: 'unsupported_parameter',
+  })
+  expect(bed.upstream.requests).toEqual([])
+  expect(await bed.attemptsOf(asked.id)).toEqual([
+    {
+      channel: 'chat',
+      reason: 'takes no images: messages[0].content[1]',
+      passed_over: true,
+      status: null,
+      error_kind: null,
+    },
+  ])
+  expect(await bed.row(asked.id)).toMatchObject({ status: 400, outcome: 'refused', cost_nano: '0' })
+})
+
+test('a request that needs nothing special goes to the same channel', async () => {
+  for (const model of ['blind', 'toolless', 'schemaless', 'whole', 'mute', 'unforced']) {
+    expect((await bed.ask(model)).status).toBe(200)
+  }
+  expect((await bed.ask('unforced', { tools: [tool], tool_choice: 'auto' })).status).toBe(200)
+  expect((await bed.ask('toolless', { tools: [tool], tool_choice: 'none' })).status).toBe(200)
+  expect((await bed.ask('schemaless', { response_format: { type: 'json_object' } })).status).toBe(200)
+})
+
+test('a channel that cannot is left out, and another one of the model answers', async () => {
+  const asked = await bed.ask('half', { messages: seen, headers: { 'x-tollgate-route': 'true' } })
+  expect(asked.status).toBe(200)
+  expect(asked.headers.get('x-tollgate-route')).toBe(
+    '"half";passed_over="takes no images: messages[0].content[1]", "other-half";served',
+  )
+  expect(await bed.attemptsOf(asked.id)).toMatchObject([
+    { channel: 'half', passed_over: true, reason: 'takes no images: messages[0].content[1]' },
+    { channel: 'other-half', passed_over: false, status: 200 },
+  ])
+  const plain = await bed.ask('half')
+  expect(plain.headers.get('x-tollgate-channel')).toBe('half')
+})
+
+test('a fallback that can answers in place of a model that cannot', async () => {
+  const asked = await bed.ask('blind-too', { messages: seen })
+  expect(asked.status).toBe(200)
+  expect(asked.headers.get('x-tollgate-model')).toBe('seeing')
+  expect(await bed.attemptsOf(asked.id)).toMatchObject([
+    { channel: 'chat', passed_over: true },
+    { channel: 'other-half', passed_over: false },
+  ])
+})
+
+test('what nobody knows is not refused', async () => {
+  expect((await bed.ask('unknown', { messages: seen })).status).toBe(200)
+  const odd = [{ role: 'wizard', content: [image] }]
+  expect((await bed.ask('blind', { messages: odd })).status).toBe(200)
+})
+
+test.each([
+  ['toolless', { tools: [tool] }, 'tools[0]', 'takes no tools', 'take tools: "code"'],
+  [
+    'unforced',
+    { tools: [tool], tool_choice: 'required' },
+    'tool_choice',
+    'takes no forced tool calls',
+    'may: "blind", "blind-too", "both", "code", "half"',
+  ],
+  [
+    'schemaless',
+    { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
+    'response_format',
+    'takes no JSON Schemas for its answer',
+    'may: "blind", "blind-too", "both", "code", "half"',
+  ],
+  ['whole', { stream: true }, 'stream', 'gives no streams', 'may: '],
+  [
+    'mute',
+    { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+    'modalities',
+    'gives no audio',
+    'may: ',
+  ],
+])('%s: %o', async (model, body, path, lacks, others) => {
+  const asked = await bed.ask(model, body)
+  expect(asked.status).toBe(400)
+  const { message, param } = errorOf(asked)
+  expect(param).toBe(path)
+  expect(message).toContain(`${path}: model "${model}" ${lacks} on the channels that this key may use`)
+  expect(message).toContain(`Models of this key that ${others}`)
+  expect(bed.upstream.requests).toEqual([])
+})
+
+test('a large body is looked into by a thread', async () => {
+  const long = { type: 'text', text: 'x'.repeat(100_000) }
+  const asked = await bed.ask('blind', { messages: [{ role: 'user', content: [long, image] }] })
+  expect(asked.status).toBe(400)
+  expect(errorOf(asked)).toMatchObject({ param: 'messages[0].content[1]', code: 'unsupported_parameter' })
+  expect((await bed.ask('blind', { messages: [{ role: 'user', content: [long] }] })).status).toBe(200)
+})
+
+test('each format gets the refusal in its own envelope and the class of its SDK', async () => {
+  const anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: freeKey, maxRetries: 0 })
+  const told = anthropic.messages.create({
+    model: 'blind',
+    max_tokens: 10,
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture } }],
+      },
+    ],
+  })
+  await expect(told).rejects.toBeInstanceOf(Anthropic.BadRequestError)
+  await expect(told).rejects.toMatchObject({
+    error: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: expect.stringContaining('messages[0].content[0]: model "blind" takes no images'),
+      },
+    },
+  })
+  const openai = new OpenAI({ baseURL: `${bed.tollgate.url}/v1`, apiKey: freeKey, maxRetries: 0 })
+  const responses = openai.responses.create({
+    model: 'blind',
+    input: [
+      {
+        role: 'user',
+        content: [{ type: 'input_image', image_url: `data:image/png;base64,${picture}`, detail: 'auto' }],
+      },
+    ],
+  })
+  await expect(responses).rejects.toBeInstanceOf(OpenAI.BadRequestError)
+  await expect(responses).rejects.toMatchObject({
+    param: 'input[0].content[0]',
+    code: 'unsupported_parameter',
+  })
+})
+
+test('a channel is asked in the format in which its vendor serves the model', async () => {
+  bed.answers['both-r'] = () => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1,
+      status: 'completed',
+      model: 'both',
+      output: [
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'Salut.', annotations: [] }],
+        },
+      ],
+      usage: { input_tokens: 9, output_tokens: 2, total_tokens: 11 },
+    }),
+  })
+  const asked = await bed.ask('both')
+  expect(asked.status).toBe(200)
+  expect(JSON.parse(asked.text).choices[0].message.content).toBe('Salut.')
+  expect(bed.upstream.requests.map(({ path }) => path)).toEqual(['/both-r/v1/responses'])
+})
+
+test('a model whose vendor serves it in no format of its channel is refused', async () => {
+  const asked = await bed.ask('responses-only')
+  expect(asked.status).toBe(400)
+  expect(errorOf(asked)).toMatchObject({
+    code: 'endpoint_not_supported',
+    message: expect.stringContaining(
+      'Model "responses-only" is served by its vendor only in openai-responses, which none of its channels that this key may use speaks ("chat").',
+    ),
+  })
+  expect(await bed.attemptsOf(asked.id)).toMatchObject([
+    { channel: 'chat', passed_over: true, reason: 'its vendor serves the model only in openai-responses' },
+  ])
+})
+
+test('a hosted tool without a counterpart is refused with the models that run it', async () => {
+  const asked = await bed.ask('unknown', {
+    path: '/v1/responses',
+    input: 'Hello',
+    tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
+  })
+  expect(asked.status).toBe(400)
+  const { message, param, code } = errorOf(asked)
+  expect({ param, code }).toEqual({ param: 'tools[0]', code: 'unsupported_parameter' })
+  expect(message).toContain('code_interpreter')
+  expect(message).toContain(
+    'Model "unknown" is asked in the format openai-chat ("other-half"), so the request is translated.',
+  )
+  expect(message).toContain('Models of this key that take it untranslated: "both", "code".')
+  expect(message).toContain('This model takes requests untranslated on /v1/chat/completions.')
+})
+
+test('an endpoint that does not serve a model names those that do, and the models that it serves', async () => {
+  const asked = await bed.ask('code', { path: '/v1/embeddings', input: 'x' })
+  expect(asked.status).toBe(400)
+  expect(errorOf(asked).message).toContain(
+    'It is served on /v1/chat/completions, /v1/responses, /v1/messages.',
+  )
+  expect(hello).toHaveLength(1)
+})

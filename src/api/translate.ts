@@ -6,6 +6,7 @@ import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import { traitsInWords } from '../catalog/trait-entry.ts'
 import { outputTokensDefault } from '../gateway/output-tokens.ts'
 import { translate } from '../gateway/translate.ts'
+import { withoutEmptyTools } from '../protocols/empty-tools.ts'
 import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -62,8 +63,11 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
       const traits = traitsFor(stage, { to, model, upstreamModel, vendor: wanted.vendor ?? undefined })
       const shown = { traits: traitsInWords(traits) }
       const path = upstreamSide(to).path({ model: upstreamModel, stream })
-      if (from === to)
-        return { body: { path, body: { ...request, model: upstreamModel }, ...shown, notes: [] } }
+      if (from === to) {
+        const { body, notes } =
+          from === 'openai-chat' ? withoutEmptyTools(request) : { body: request, notes: [] }
+        return { body: { path, body: { ...body, model: upstreamModel }, ...shown, notes } }
+      }
       const { body, notes } = translate(
         {
           client: clientSide(from),

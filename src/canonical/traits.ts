@@ -25,16 +25,22 @@ export interface Traits {
   customTools?: boolean
   /** It takes tools together with a JSON format. */
   toolsWithFormat?: boolean
+  /** It takes a tool choice that demands a call together with a JSON format. */
+  forcedToolsWithFormat?: boolean
+  /** It takes tools while it thinks. */
+  toolsWhileThinking?: boolean
   /** Optional parameters that it takes (true) or refuses or ignores (false). */
   takes?: Readonly<Partial<Record<OptionalParameter, boolean>>>
   /** It takes temperature and top_p in one request. */
   temperatureWithTopP?: boolean
   temperatureMax?: number
+  /** False: it takes `temperature`, `topP` and `logprobs` only in a request in which it does not think. */
+  samplingWhileThinking?: boolean
   /** The most stop sequences; 0: it takes none. */
   stopMax?: number
   /** The most answers of one request. */
   choicesMax?: number
-  /** How it is told to think; `none`: it never thinks, and refuses to be told. */
+  /** How it is told to think; `none`: it refuses to be told. */
   thinking?: ThinkingStyle
   /** False: it always thinks. */
   thinkingOff?: boolean
@@ -43,6 +49,8 @@ export interface Traits {
   thinkingBudgetMax?: number
   /** The efforts that it takes, the least first. */
   effortLevels?: readonly ReasoningEffort[]
+  /** The effort of a request that names none; `none`: then it does not think. */
+  effortDefault?: ReasoningEffort
   /** The member of a Chat Completions request that bounds its output. */
   outputBound?: 'max_tokens' | 'max_completion_tokens'
   /** It goes on with an assistant turn that ends the conversation. */
@@ -55,6 +63,10 @@ export interface Traits {
   developerRole?: boolean
   /** It takes instructions between other turns. */
   laterInstructions?: boolean
+  /** It takes a user turn right after tool results. */
+  userAfterToolResults?: boolean
+  /** The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs them, or none may. */
+  thoughtsInHistory?: 'required' | 'refused'
   /** How it caches a prefix: where the request marks it, by itself, or not at all. */
   caching?: 'marks' | 'automatic' | 'none'
   /** It fetches pictures and documents from their https URL. */

@@ -111,6 +111,9 @@ export class Preparation {
     const { native } = upstreamSide(target.protocol)
     if (native === undefined) throw new Error(`no client speaks ${target.protocol}`)
     const { facts, body } = this.#withOwnReasoning(target)
+    if (facts.unsent !== undefined) {
+      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), ...facts.unsent])
+    }
     const patch = { model: target.upstreamModel }
     const bytes =
       this.#asked.large === undefined

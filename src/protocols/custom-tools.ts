@@ -1,5 +1,6 @@
 import type { CustomTool } from '../canonical/chat.ts'
 import { isRecord, type Json, parseObject, textOf } from '../canonical/json.ts'
+import type { Members } from './members.ts'
 
 /**
  * A custom tool as a function with one text parameter, for formats without custom tools. The description has the
@@ -21,6 +22,25 @@ export function customAsFunction({ description, format }: CustomTool): {
       additionalProperties: false,
     },
   }
+}
+
+/**
+ * The format of a custom tool's input, in a member `format`: `{ type: 'grammar', syntax, definition }`. Undefined for any
+ * text.
+ */
+export function readCustomFormat(format: Members): Json | undefined {
+  const type = format.any('type')
+  if (type === 'text') {
+    format.noteRest()
+    return undefined
+  }
+  const read: Json = {}
+  for (const name of ['type', 'syntax', 'definition']) {
+    const value = format.any(name)
+    if (value !== undefined) read[name] = value
+  }
+  format.noteRest()
+  return read
 }
 
 /** A custom tool's input as the arguments of that function. */

@@ -5,19 +5,24 @@ import { type Edit, pieces, splice } from './splice.ts'
 /** Places for `patchRequest`. It is a class so that `instanceof` detects facts without such places. */
 export class BodySpans {
   /** The places that another thread found: they came here without their class, and with other kinds of buffers. */
-  static from({ model, usage }: BodySpans): BodySpans {
-    if (usage === undefined) return new BodySpans(model)
+  static from({ model, usage, unsent }: BodySpans): BodySpans {
+    if (usage === undefined) return new BodySpans(model, undefined, unsent)
     const { wanted, ask } = usage
-    return new BodySpans(model, { wanted, ask: { ...ask, bytes: Buffer.from(ask.bytes) } })
+    return new BodySpans(model, { wanted, ask: { ...ask, bytes: Buffer.from(ask.bytes) } }, unsent)
   }
 
   readonly model: Span | undefined
   readonly usage: UsageSpans | undefined
+  readonly unsent: readonly Span[]
 
-  /** `usage`: for formats whose streams have usage only if the request asks for it. */
-  constructor(model: Span | undefined, usage?: UsageSpans) {
+  /**
+   * `usage`: for formats whose streams have usage only if the request asks for it. `unsent`: ranges that the upstream does
+   * not get.
+   */
+  constructor(model: Span | undefined, usage?: UsageSpans, unsent: readonly Span[] = []) {
     this.model = model
     this.usage = usage
+    this.unsent = unsent
   }
 }
 
@@ -28,8 +33,8 @@ export interface UsageSpans {
 }
 
 /**
- * The client's bytes with the upstream's model name, and for a stream with a wish for usage if the client has none. All
- * other bytes are the client's own. Returns the same buffer if nothing changes.
+ * The client's bytes with the upstream's model name, without what upstreams refuse, and for a stream with a wish for usage if
+ * the client has none. All other bytes are the client's own. Returns the same buffer if nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   const edits = editsOf(facts, patch)
@@ -48,10 +53,14 @@ export function patchedPieces(
 function editsOf(facts: RequestFacts, patch: Pick<RequestPatch, 'model'>): Edit[] {
   if (!(facts.spans instanceof BodySpans))
     throw new Error('patchRequest got facts without the places to patch')
-  const { model, usage } = facts.spans
+  const { model, usage, unsent } = facts.spans
   const edits: Edit[] = []
   if (model && patch.model !== facts.model)
     edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
+  // After the insertion, which may be at the same place.
+  for (const span of unsent) edits.push({ ...span, bytes: nothing })
   return edits
 }
+
+const nothing = Buffer.alloc(0)

@@ -122,6 +122,8 @@ export interface RequestFacts {
   metadata?: Span | undefined
   /** Span of the turns: an array, or one turn as a JSON string. */
   conversation: Span | undefined
+  /** Notes on what a pass-through does not send. */
+  unsent?: readonly TranslationNote[] | undefined
   /** Byte ranges for `patchRequest`; private to the protocol. */
   spans: unknown
 }
@@ -158,8 +160,8 @@ export interface UpstreamSide {
 /** Pass-through: client and upstream speak the same format, their bytes pass, and the gateway only watches. */
 export interface NativeSide {
   /**
-   * The client's bytes with the upstream's model name, and with a wish for usage where the client has none. Returns the
-   * same buffer if nothing changes.
+   * The client's bytes with the upstream's model name, with a wish for usage where the client has none, and without the
+   * ranges that `unsent` is about. Returns the same buffer if nothing changes.
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
   /** The same bytes in pieces, without a copy: for a large body. */

@@ -1,4 +1,19 @@
+import { anthropicFamilies } from './families/anthropic.ts'
+import { deepseekFamilies } from './families/deepseek.ts'
+import { geminiFamilies } from './families/gemini.ts'
+import { mistralFamilies } from './families/mistral.ts'
+import { openModelFamilies } from './families/open-models.ts'
+import { openaiFamilies } from './families/openai.ts'
+import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
 /** The built-in table. Of several lines that fit a model all count, and the later ones win, trait by trait. */
-export const families: readonly Family[] = []
+export const families: readonly Family[] = [
+  ...openaiFamilies,
+  ...anthropicFamilies,
+  ...geminiFamilies,
+  ...mistralFamilies,
+  ...deepseekFamilies,
+  ...xaiFamilies,
+  ...openModelFamilies,
+]

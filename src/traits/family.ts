@@ -14,6 +14,8 @@ export interface Family {
   /** Absent: in all protocols. */
   protocols?: readonly ProtocolName[]
   traits: Traits
+  /** Names that it must match: a test tries each. */
+  examples: readonly string[]
   /** Addresses of pages or threads that say so. */
   sources: readonly string[]
   /** The day on which we read them: `2026-11-22`. */

@@ -326,6 +326,25 @@ test('a native channel does not get the reasoning that another channel signed', 
   )
 })
 
+test('an empty list of tools is left out of every request, also where the bytes pass, with a note', async () => {
+  const body = { model: 'via-chat', messages: hello, tools: [], tool_choice: 'auto' }
+  const response = await post('/v1/chat/completions', body, {}, strictKey)
+  expect(response.status).toBe(200)
+  expect(String(bed.upstream.requests[0]?.body)).toBe(JSON.stringify({ model: 'via-chat', messages: hello }))
+  expect(response.headers.get('x-tollgate-translation')).toBe('openai-chat; mapped=tools,tool_choice')
+  const row = await bed.row(response.headers.get('x-request-id'))
+  expect(JSON.parse(String(row.notes))).toMatchObject([{ path: 'tools' }, { path: 'tool_choice' }])
+
+  const shown = await post('/v1/translate', { from: 'openai-chat', to: 'openai-chat', request: body })
+  const { body: sent, notes } = (await shown.json()) as { body: unknown; notes: unknown }
+  expect(sent).toEqual({ model: 'via-chat', messages: hello })
+  expect(notes).toMatchObject([{ path: 'tools' }, { path: 'tool_choice' }])
+
+  const translated = await post('/v1/chat/completions', { ...body, model: 'via-responses' })
+  expect(translated.headers.get('x-tollgate-translation')).toContain('tools')
+  expect(JSON.parse(String(bed.upstream.requests[1]?.body))).not.toHaveProperty('tools')
+})
+
 test("a client of another format gets an upstream's refusal with the upstream's message, in the client's format", async () => {
   const text = 'messages.1.role: Input should be "user" or "assistant"'
   bed.upstream.script(() =>

@@ -99,8 +99,71 @@ describe('a decoded chat request', () => {
       'drop',
     ],
     [{ tools: [{ type: 'function', function: { name: 'f', extra: 1 } }] }, 'tools[0].function.extra', 'drop'],
+    [{ tools: [] }, 'tools', 'map'],
+    [
+      { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'text', x: 1 } } }] },
+      'tools[0].custom.format.x',
+      'drop',
+    ],
+    [
+      {
+        tools: [
+          {
+            type: 'custom',
+            custom: {
+              name: 'c',
+              format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x', flags: 'i' } },
+            },
+          },
+        ],
+      },
+      'tools[0].custom.format.grammar.flags',
+      'drop',
+    ],
+    [called({ id: 'c', function: { name: 'f', arguments: '', x: 1 } }), callPath('function.x'), 'drop'],
+    [called({ id: 'c', type: 'custom', custom: { name: 'f', x: 1 } }), callPath('custom.x'), 'drop'],
+    [
+      { messages: [{ role: 'assistant', function_call: { name: 'f', arguments: '', x: 1 } }] },
+      'messages[0].function_call.x',
+      'drop',
+    ],
+    [{ tool_choice: { type: 'function', function: { name: 'f', x: 1 } } }, 'tool_choice.function.x', 'drop'],
+    [{ tool_choice: { type: 'custom', custom: { name: 'f', x: 1 } } }, 'tool_choice.custom.x', 'drop'],
+    [{ tool_choice: { type: 'function', function: { name: 'f' }, x: 1 } }, 'tool_choice.x', 'drop'],
+    [{ function_call: { name: 'f', x: 1 } }, 'function_call.x', 'drop'],
+    [
+      {
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f', x: 1 } }] },
+        },
+      },
+      'tool_choice.allowed_tools.tools[0].function.x',
+      'drop',
+    ],
   ])('reports a member without a canonical one: %j', (members, path, verdict) => {
     expect(decode(members).unmapped).toEqual([{ path, verdict, reason: expect.any(String) }])
+  })
+
+  it('keeps a cache hint in the result of a tool, and on audio', () => {
+    const hint = { prompt_cache_breakpoint: {} }
+    const audio = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' }, ...hint }
+    const { turns, unmapped } = decode({
+      messages: [
+        { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'a', ...hint }] },
+        { role: 'user', content: [audio] },
+      ],
+    })
+    expect(turns).toMatchObject([
+      { blocks: [{ type: 'tool-result', cache: { ttl: '5m' } }] },
+      { blocks: [{ type: 'audio', cache: { ttl: '5m' } }] },
+    ])
+    expect(unmapped).toEqual([])
+  })
+
+  it('reads calls as the SDK of the vendor sends them back', () => {
+    const parsed = { name: 'f', arguments: '{}', parsed_arguments: {} }
+    expect(decode(called({ id: 'c', type: 'function', function: parsed })).unmapped).toEqual([])
   })
 
   it.each<[Json, string]>([
@@ -335,6 +398,14 @@ describe('reasoning that comes back', () => {
     ])
   })
 })
+
+function called(call: Json): Json {
+  return { messages: [{ role: 'assistant', tool_calls: [call] }] }
+}
+
+function callPath(member: string): string {
+  return `messages[0].tool_calls[0].${member}`
+}
 
 function decode(members: Json) {
   return decodeRequest({ model: 'm', messages: [user], ...members }, { envelope })

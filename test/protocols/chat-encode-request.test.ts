@@ -5,14 +5,14 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { decodeRequest } from '../../src/protocols/openai-chat/decode-request.ts'
 import { encodeRequest } from '../../src/protocols/openai-chat/encode-request.ts'
 
-const context = { upstreamModel: 'up', traits: {}, maxOutputTokensDefault: 4096 }
+const context = { upstreamModel: 'gpt-up', traits: {}, maxOutputTokensDefault: 4096 }
 const envelope = makeEnvelope(Buffer.alloc(32))
 const parameters = { type: 'object', properties: { a: { type: 'string' } } }
 
 describe('an encoded chat request', () => {
   it('means the same as the decoded one', () => {
     const body = {
-      model: 'up',
+      model: 'gpt-up',
       messages: [
         { role: 'system', content: 'be brief' },
         {
@@ -255,15 +255,16 @@ describe('a history', () => {
     expect(notes).toMatchObject([{ action: 'defaulted', path: 'call-a' }])
   })
 
-  it('refuses a result without its call', () => {
-    for (const turns of [
-      [user([result('a')])],
-      [assistant([call('a', 'f')]), user([result('a'), result('a')])],
-    ]) {
-      expect(() => messagesOf(turns)).toThrow(
-        expect.objectContaining({ kind: 'invalid_request', field: 'result-a' }),
-      )
-    }
+  it('has a result without its call as text of the user, with a note', () => {
+    const orphan = [user([result('a')])]
+    expect(encodeRequest(canonical(orphan), context).notes).toMatchObject([
+      { action: 'mapped', path: 'result-a' },
+    ])
+    expect(messagesOf(orphan)).toEqual([
+      { role: 'user', content: [part('Result of the tool call "a":'), part('fine')] },
+    ])
+    const twice = [assistant([call('a', 'f')]), user([result('a'), result('a')])]
+    expect(messagesOf(twice).map(({ role }) => role)).toEqual(['assistant', 'tool', 'user'])
   })
 
   it('answers each call when the same id comes in every turn', () => {
@@ -346,7 +347,10 @@ describe('a history', () => {
 
   it('joins the pieces of a cited text, and separates other texts', () => {
     const pieces = assistant([text('The '), text('sky'), call('a', 'f'), text('Done')])
-    expect(messagesOf([pieces, user([result('a')])])[0]?.content).toBe('The sky\n\nDone')
+    const turns = [pieces, user([result('a')])]
+    expect(messagesOf(turns)[0]?.content).toEqual([part('The sky'), part('Done')])
+    const elsewhere = encodeRequest(canonical(turns), { ...context, upstreamModel: 'mistral-large' }).body
+    expect(recordsOf(elsewhere.messages)[0]?.content).toBe('The sky\n\nDone')
   })
 
   it('puts text documents among the texts', () => {
@@ -365,7 +369,7 @@ describe('a history', () => {
 describe('reasoning', () => {
   const own: ReasoningSignature = {
     protocol: 'openai-chat',
-    model: 'up',
+    model: 'gpt-up',
     kind: 'signature',
     value: '{"type":"reasoning.text","signature":"S","index":0}',
   }
@@ -451,6 +455,10 @@ function assistant(blocks: Block[]): Turn {
 
 function user(blocks: Block[]): Turn {
   return { role: 'user', path: 'turn', blocks }
+}
+
+function part(words: string): Json {
+  return { type: 'text', text: words }
 }
 
 function text(words: string) {

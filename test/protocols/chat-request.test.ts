@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
+import type { Json } from '../../src/canonical/json.ts'
 import { readConfig } from '../../src/config.ts'
 import { readRequest } from '../../src/protocols/openai-chat/request.ts'
-import { patchRequest } from '../../src/protocols/patch-request.ts'
+import { BodySpans, patchedPieces, patchRequest } from '../../src/protocols/patch-request.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { escapeRandomly, joinRandomly, randomJson, randomMember, randomString } from './random-json.ts'
 
@@ -167,6 +168,47 @@ describe('patchRequest', () => {
     )
   })
 
+  it.each([
+    ['{"model":"m","tools":[],"messages":[1]}', '{"model":"m","messages":[1]}'],
+    ['{ "tools" : [ ] , "model":"m","messages":[1]}', '{  "model":"m","messages":[1]}'],
+    ['{"model":"m","messages":[1], "tools":[]\n}', '{"model":"m","messages":[1]\n}'],
+    [
+      '{"tool_choice":"auto","t\\u006fols":[],"parallel_tool_calls":true,"model":"m","messages":[1]}',
+      '{"model":"m","messages":[1]}',
+    ],
+    [
+      '{"model":"m","tools":[],"messages":[1],"tool_choice":null,"parallel_tool_calls":false}',
+      '{"model":"m","messages":[1]}',
+    ],
+    // The upstream refuses a choice that demands a call, as it would without us.
+    [
+      '{"model":"m","messages":[1],"tools":[],"tool_choice":"required"}',
+      '{"model":"m","messages":[1],"tool_choice":"required"}',
+    ],
+    [
+      '{"tools":[],"model":"m","messages":[1],"stream":true}',
+      '{"stream_options":{"include_usage":true},"model":"m","messages":[1],"stream":true}',
+    ],
+  ])('leaves out an empty list of tools and what means nothing without it: %s', (before, after) => {
+    const raw = Buffer.from(before)
+    const facts = readRequest(raw, bounds)
+    expect(patchRequest(raw, facts, { model: 'm' }).toString()).toBe(after)
+    expect(Buffer.concat(patchedPieces(raw, facts, { model: 'm' })).toString()).toBe(after)
+    expect(facts.unsent?.map(({ path, action }) => [path, action])).toContainEqual(['tools', 'mapped'])
+    // As facts that another thread has found.
+    const spans = BodySpans.from(structuredClone(facts.spans) as BodySpans)
+    expect(patchRequest(raw, { ...facts, spans }, { model: 'm' }).toString()).toBe(after)
+  })
+
+  it('sends tools that are no empty list as they are', () => {
+    for (const tools of ['[{}]', 'null', '{}', '""']) {
+      const raw = Buffer.from(`{"model":"m","messages":[1],"tools":${tools},"tool_choice":"auto"}`)
+      const facts = readRequest(raw, bounds)
+      expect(patchRequest(raw, facts, { model: 'm' })).toBe(raw)
+      expect(facts.unsent).toBeUndefined()
+    }
+  })
+
   it('writes the changed bytes to the offered memory', () => {
     const raw = Buffer.from('{"model":"m","messages":[1]}')
     const offered: Buffer[] = []
@@ -189,15 +231,29 @@ describe('patchRequest', () => {
       const facts = readRequest(raw, bounds)
       const model = random.pick([facts.model, 'other', 'ünï/"x"'])
       const before = JSON.parse(raw.toString())
-      const expected = { ...before, model }
+      const expected = withoutEmptyTools({ ...before, model })
       if (before.stream === true) expected.stream_options = { ...before.stream_options, include_usage: true }
       const result = patchRequest(raw, facts, { model })
       const asksAlready = before.stream !== true || before.stream_options?.include_usage === true
-      if (model === facts.model && asksAlready) expect(result).toBe(raw)
+      const isWhole = facts.unsent === undefined
+      expect(isWhole).toBe(!isEmptyList(before.tools))
+      if (model === facts.model && asksAlready && isWhole) expect(result).toBe(raw)
       else expect(JSON.parse(result.toString())).toEqual(expected)
     }
   })
 })
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function withoutEmptyTools({ tools, tool_choice, parallel_tool_calls, ...body }: Json): Json {
+  const given = (members: Json) =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  if (!isEmptyList(tools)) return { ...body, ...given({ tools, tool_choice, parallel_tool_calls }) }
+  const isIdle = tool_choice === 'auto' || tool_choice === 'none' || tool_choice === null
+  return isIdle ? body : { ...body, ...given({ tool_choice }) }
+}
 
 function randomBody(random: Random): string {
   const member = (name: string, value: string) => randomMember(random, escapeRandomly(random, name), value)
@@ -207,6 +263,11 @@ function randomBody(random: Random): string {
     ...Array.from({ length: random.upTo(3) }, (_, i) => member(`extra${i}`, randomJson(random))),
   ]
   if (random.next() < 0.8) members.push(member('stream', random.pick(['true', 'true', 'false', 'null'])))
+  if (random.next() < 0.5) members.push(member('tools', random.pick(['[]', '[ ]', '[{}]', 'null'])))
+  if (random.next() < 0.5) {
+    members.push(member('tool_choice', random.pick(['"auto"', '"n\\u006fne"', '"required"', 'null', '{}'])))
+  }
+  if (random.next() < 0.5) members.push(member('parallel_tool_calls', random.pick(['true', 'false'])))
   if (random.next() < 0.7) members.push(member('stream_options', randomStreamOptions(random)))
   return joinRandomly(random, '{', '}', random.shuffle(members))
 }

@@ -76,7 +76,7 @@ function documentText(): string {
       fates: columns.map((upstream) => fateOf(client, upstream, field)),
     }))
     const differing = rows.filter(({ fates }) => new Set(fates).size > 1)
-    const lists = (['mapped', 'dropped', 'refused'] as const).flatMap((fate) => {
+    const lists = (['mapped', 'emulated', 'dropped', 'refused'] as const).flatMap((fate) => {
       const names = rows.filter(({ fates }) => fates.every((own) => own === fate)).map(({ name }) => name)
       return names.length === 0 ? [] : [wrapped(`**${fate}** everywhere: ${names.join(', ')}.`)]
     })
@@ -113,8 +113,7 @@ function table(head: string[], rows: string[][]): string {
 
 const toMessagesByModel = `## To \`anthropic-messages\`, by the model
 
-The tables below hold for a model of which nothing is known. Where the [traits](configuration.md) of a model are known, a
-request is written for it, and each note names the model:
+What is known of a model changes these tables for upstreams of this format, too. Each note names the model:
 
 - **Sampling**: \`temperature\`, \`top_p\` and \`top_k\` are dropped for a model that refuses them.
 - **Reasoning**: an effort or a budget becomes \`thinking: {type: adaptive}\` with \`output_config.effort\`, or
@@ -128,6 +127,7 @@ request is written for it, and each note names the model:
 - **An assistant turn at the end**: a model that refuses to continue it is asked to continue it by an instruction. Its answer
   may begin anew.
 - **Instructions between the turns** stay instructions where the model takes them there; else they become marked text.
+- **A result of a tool** that does not come right behind its call becomes text, and its call gets \`[no result]\`.
 - **Refused by name**: tools, forced tools, pictures, documents and URLs that the model does not take.
 - **\`max_tokens\`**, where the client sets none: the bound of the model in gateway.yaml, else the model's known bound (never
   above its context length in gateway.yaml), else \`OUTPUT_TOKENS_DEFAULT\`. A higher bound of the client is lowered to the
@@ -138,8 +138,9 @@ of another format. The tool runners of the vendor's SDKs then go on without it.`
 
 const introduction = `# Translation
 
-A channel that speaks the client's format gets the client's own bytes, and this page says nothing about it. Any other
-channel gets a translation. This page says what becomes of each documented field of a request, one field at a time.
+A channel that speaks the client's format gets the client's own bytes, without an empty list of tools: see
+[below](#what-every-upstream-gets). Any other channel gets a translation. This page says what becomes of each documented
+field of a request, one field at a time.
 \`test/protocols/fields.test.ts\` makes the lists and tables from the code and fails when they differ
 (\`npm test -- test/protocols/fields.test.ts -u\` writes them anew).
 
@@ -158,4 +159,33 @@ Answers carry all that the client's format can say: text, refusals, reasoning wi
 its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
 
 Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
-thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).`
+thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).
+
+## What a model takes
+
+The lists and tables below hold for a model of which nothing is known. What is known of a model, its traits, changes them for
+upstreams of the formats \`openai-chat\`, \`openai-responses\` and \`gemini\`:
+
+- **Parameters** that the model does not take are dropped. One that says the default is left out as mapped. Temperatures,
+  output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are refused.
+- **Thinking**: the effort becomes the nearest level of the model, of two that are as near the lesser. \`none\` becomes its
+  least level. A budget of tokens and an effort become each other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384
+  \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
+  65,536 tokens. A model that never thinks is told nothing.
+- **Tools**: refused if the model takes none, or cannot be made to call one. Custom tools become functions with one text
+  where the model has none. \`strict\` is dropped where the model has no strict tools, or not with this schema.
+- **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction
+  asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3).
+- **Content**: images, documents and audio that the model does not read are refused, and URLs where the upstream fetches
+  none. Instructions between other turns become text of the user where the model takes them only in front.
+- **\`max_tokens\` or \`max_completion_tokens\`**: models that are named as OpenAI's (\`gpt-\`, \`o3\`) get the newer name, all
+  others the older one, which most servers know. The trait \`output_bound\` says otherwise.
+
+## What every upstream gets
+
+A call without a result gets the result \`[no result]\`. A result without a call becomes text of the user. A result that comes
+later than other turns is moved to its call. Notes say all three.
+
+An empty list of tools goes out as if it were absent, together with the \`tool_choice\` and \`parallel_tool_calls\` that mean
+nothing without it, because many servers of the Chat format refuse it. This is so for Chat channels of Chat clients, too; a
+note says it. A \`tool_choice\` that demands a call stays, and the upstream refuses it.`

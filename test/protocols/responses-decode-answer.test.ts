@@ -159,6 +159,27 @@ describe('a stream', () => {
     expect(blocks.map(({ text }) => text)).toEqual(['{"a":1}', '{}'])
   })
 
+  it('restores the text of a custom tool that the upstream knows as a function', () => {
+    const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
+    tools.wireName({ name: 'patch', kind: 'custom' }, 'tools[0]')
+    const wrapped = { ...call, name: 'patch' }
+    const delta = (words: string) => ({
+      type: 'response.function_call_arguments.delta',
+      output_index: 0,
+      delta: words,
+    })
+    for (const events of [
+      [added(wrapped), delta('{"input"'), delta(':"*** a"}'), completed()],
+      [done({ ...wrapped, arguments: '{"input":"*** a"}' }), completed()],
+    ]) {
+      const all = decodeEvents(events, tools)
+      expect(grammarFault(all)).toBeUndefined()
+      expect(collect(all).blocks).toMatchObject([
+        { block: { type: 'tool-call', kind: 'custom', name: 'patch' }, text: '*** a' },
+      ])
+    }
+  })
+
   it('restores the names that the client knows', () => {
     const tools = new ToolNames({ illegal: /[^a-z_]/, charactersMax: 64 })
     tools.wireName({ name: 'query', namespace: 'db', kind: 'function' }, 'tools[0]')

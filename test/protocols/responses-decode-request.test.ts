@@ -424,6 +424,27 @@ describe('items that other formats do not have', () => {
     ])
   })
 
+  it('note unknown members of formats, choices and audio', () => {
+    const request = decode({
+      tools: [
+        { type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark', definition: 'x', z: 1 } },
+      ],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c', z: 1 }] },
+      input: [
+        {
+          role: 'user',
+          content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav', z: 1 } }],
+        },
+      ],
+    })
+    expect(request.tools).toMatchObject([{ format: { type: 'grammar', syntax: 'lark', definition: 'x' } }])
+    expect(unmappedPaths(request, 'drop').sort()).toEqual([
+      'input[0].content[0].input_audio.z',
+      'tool_choice.tools[0].z',
+      'tools[0].format.z',
+    ])
+  })
+
   it('note the phase of a message', () => {
     const request = decodeInput({ role: 'assistant', content: 'a', phase: 'commentary' })
     expect(unmappedPaths(request, 'drop')).toEqual(['input[0].phase'])

@@ -88,6 +88,7 @@ describe('turns', () => {
   it('put an error into the words of the result, and note it', () => {
     const { body, notes } = encode({
       turns: [
+        assistant(call('c')),
         user({
           type: 'tool-result',
           callId: 'c',
@@ -97,7 +98,10 @@ describe('turns', () => {
         }),
       ],
     })
-    expect(body.input).toEqual([{ type: 'function_call_output', call_id: 'c', output: 'Error: r' }])
+    expect(body.input).toEqual([
+      expect.objectContaining({ type: 'function_call' }),
+      { type: 'function_call_output', call_id: 'c', output: 'Error: r' },
+    ])
     expect(notes).toContainEqual(expect.objectContaining({ action: 'mapped', path }))
   })
 
@@ -117,11 +121,45 @@ describe('turns', () => {
     expect(
       inputOf(
         user(picture, pdf, { type: 'document', source: { kind: 'text', text: 't' }, name: 'n', path }),
+        assistant(call('c')),
         user({ type: 'tool-result', callId: 'c', content: [picture, pdf], isError: false, path }),
       ),
     ).toEqual([
       { type: 'message', role: 'user', content: [image, file, { type: 'input_text', text: 'n\n\nt' }] },
+      expect.objectContaining({ type: 'function_call' }),
       { type: 'function_call_output', call_id: 'c', output: [image, file] },
+    ])
+  })
+
+  it('have a result for each call and a call for each result, with notes', () => {
+    const result = (callId: string, more: object = {}): Block => ({
+      type: 'tool-result',
+      callId,
+      content: [{ type: 'text', text: 'r', path }],
+      isError: false,
+      path: `result ${callId}`,
+      ...more,
+    })
+    const lost = { kind: 'custom', path: 'lost call' }
+    const { body, notes } = encode({
+      turns: [
+        assistant(call('c1'), call('c2', lost)),
+        user(text('u'), result('c9'), result('c1')),
+        assistant(text('a')),
+      ],
+    })
+    expect(body.input).toMatchObject([
+      { type: 'function_call', call_id: 'c1' },
+      { type: 'custom_tool_call', call_id: 'c2' },
+      { type: 'function_call_output', call_id: 'c1', output: 'r' },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: '[no result]' },
+      { role: 'user', content: [{ text: 'u' }, { text: 'Result of the tool call "c9":' }, { text: 'r' }] },
+      { role: 'assistant' },
+    ])
+    expect(notes).toMatchObject([
+      { path: 'result c9', action: 'mapped' },
+      { path: 'lost call', action: 'defaulted' },
+      { path: 'store' },
     ])
   })
 
@@ -203,7 +241,7 @@ describe('tools', () => {
     })
     expect(body.tools).toMatchObject([{ name: 'db_x__q' }])
     expect(body.tool_choice).toEqual({ type: 'function', name: 'db_x__q' })
-    expect(body.input).toMatchObject([{ name: 'db_x__q' }])
+    expect(body.input).toMatchObject([{ name: 'db_x__q' }, { type: 'function_call_output' }])
     expect(tools.clientTool('db_x__q')).toMatchObject({ name: 'q', namespace: 'db.x' })
   })
 

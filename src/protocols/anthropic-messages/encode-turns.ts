@@ -1,5 +1,6 @@
 import type { ChatRequest, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { continueInstruction } from '../continue-instruction.ts'
 import { addTurn, beginConversation, endConversation, isInstruction } from './conversation.ts'
 import { encodeInstruction } from './encode-blocks.ts'
 import type { ToolContext } from './encode-tools.ts'
@@ -71,9 +72,6 @@ function continues(messages: Message[], { traits, upstreamModel, notes }: ToolCo
   }
   return true
 }
-
-const continueInstruction =
-  'Your last message is the beginning of your answer. Continue it exactly where it ends. Do not repeat any of it, and say nothing about this request.'
 
 function isUnsignedLoop(messages: readonly Message[]): boolean {
   let hasCalls = false

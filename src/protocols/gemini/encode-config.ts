@@ -1,16 +1,10 @@
-import type { ChatRequest, ReasoningEffort, ReasoningWish } from '../../canonical/chat.ts'
+import type { ChatRequest, ReasoningWish } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { isForced } from '../fit-tools.ts'
 import { type Notes, refused } from '../notes.ts'
-import type { EncodeContext } from '../protocol.ts'
-import { isBefore3 } from './wire.ts'
-
-const stopsMax = 5
 
 /** `generationConfig`: https://ai.google.dev/api/generate-content#generationconfig, read 2026-11-21 */
-export function encodeConfig(request: ChatRequest, context: EncodeContext, notes: Notes): Json {
-  if (request.stop.length > stopsMax) {
-    throw refused(notes.pathOf('stop'), `the Gemini format takes at most ${stopsMax} stop sequences`)
-  }
+export function encodeConfig(request: ChatRequest, notes: Notes): Json {
   const config: Json = {
     temperature: request.temperature,
     topP: request.topP,
@@ -21,7 +15,7 @@ export function encodeConfig(request: ChatRequest, context: EncodeContext, notes
     maxOutputTokens: request.maxOutputTokens,
     stopSequences: request.stop.length === 0 ? undefined : [...request.stop],
     ...encodeFormat(request, notes),
-    thinkingConfig: request.reasoning && encodeThinking(request.reasoning, context.upstreamModel, notes),
+    thinkingConfig: request.reasoning && encodeThinking(request.reasoning, notes),
   }
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
 }
@@ -30,11 +24,7 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
   if (format === undefined) return {}
   // The vendor's error: "Forced function calling (ANY mode) with a response mime type: 'application/json' is
   // unsupported".
-  const isForced =
-    toolChoice?.type === 'required' ||
-    toolChoice?.type === 'tool' ||
-    (toolChoice?.type === 'allowed' && toolChoice.mode === 'required')
-  if (isForced) {
+  if (isForced(toolChoice)) {
     throw refused(
       notes.pathOf('format'),
       'the Gemini format takes no JSON format together with a forced tool call',
@@ -50,62 +40,14 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
   return { responseMimeType: 'application/json', responseJsonSchema: titled }
 }
 
-/** https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21 */
-function encodeThinking(wish: ReasoningWish, model: string, notes: Notes): Json {
-  const amount = isBefore3(model) ? encodeBudget(wish, model, notes) : encodeLevel(wish, notes)
-  const isShown = wish.summary !== 'none' && wish.effort !== 'none'
-  if (wish.summary === 'concise' || wish.summary === 'detailed') {
+/** https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request may have only one of the two amounts. */
+function encodeThinking({ effort, budgetTokens, summary }: ReasoningWish, notes: Notes): Json {
+  if (summary === 'concise' || summary === 'detailed') {
     notes.add('mapped', notes.pathOf('reasoning'), 'the Gemini format has one length of thought summaries')
   }
-  return { ...amount, includeThoughts: isShown }
-}
-
-function encodeLevel({ effort, budgetTokens }: ReasoningWish, notes: Notes): Json {
-  const path = notes.pathOf('reasoning')
-  switch (effort) {
-    case undefined:
-      return budgetTokens === undefined ? {} : { thinkingBudget: budgetTokens }
-    case 'none':
-    case 'minimal':
-      // Most Gemini 3 models refuse MINIMAL, and all of them always think.
-      notes.add('clamped', path, 'the least thinking that every Gemini 3 model takes is LOW')
-      return { thinkingLevel: 'LOW' }
-    case 'low':
-      return { thinkingLevel: 'LOW' }
-    case 'medium':
-      return { thinkingLevel: 'MEDIUM' }
-    case 'high':
-      return { thinkingLevel: 'HIGH' }
-    case 'xhigh':
-    case 'max':
-      notes.add('clamped', path, 'the most thinking that the Gemini format knows is HIGH')
-      return { thinkingLevel: 'HIGH' }
+  const level = effort === undefined || effort === 'none' ? {} : { thinkingLevel: effort.toUpperCase() }
+  return {
+    ...(budgetTokens === undefined ? level : { thinkingBudget: budgetTokens }),
+    includeThoughts: summary !== 'none' && effort !== 'none',
   }
-}
-
-/** Tokens of thinking for each effort, for models that count them. */
-const budgets: Record<ReasoningEffort, number> = {
-  none: 0,
-  minimal: 512,
-  low: 1024,
-  medium: 8192,
-  high: 24_576,
-  xhigh: 24_576,
-  max: 24_576,
-}
-
-function encodeBudget({ effort, budgetTokens }: ReasoningWish, model: string, notes: Notes): Json {
-  const wished = budgetTokens ?? (effort === undefined ? undefined : budgets[effort])
-  if (wished === undefined) return {}
-  const path = notes.pathOf('reasoning')
-  const isPro = model.includes('pro')
-  const least = isPro ? 128 : 0
-  const most = isPro ? 32_768 : 24_576
-  const thinkingBudget = Math.min(Math.max(wished, least), most)
-  if (thinkingBudget !== wished) {
-    notes.add('clamped', path, `the model thinks for ${least} to ${most} tokens`)
-  } else if (budgetTokens === undefined) {
-    notes.add('mapped', path, `the model counts thinking in tokens: ${thinkingBudget}`)
-  }
-  return { thinkingBudget }
 }

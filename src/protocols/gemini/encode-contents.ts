@@ -3,11 +3,13 @@ import { invalid } from '../../canonical/field-error.ts'
 import { type Json, parseObject } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
+import { isInstruction } from '../fit-content.ts'
 import { type Notes, refused } from '../notes.ts'
+import { pairToolResults, type Round } from '../pair-tool-results.ts'
 import { audioPart, documentPart, imagePart } from './encode-media.ts'
 import { encodeResults } from './encode-results.ts'
 import { ThoughtSignatures } from './thought-signatures.ts'
-import { type ContentsContext, callIdRules } from './wire.ts'
+import { type ContentsContext, callIdRules, noteCache } from './wire.ts'
 
 interface Content {
   role: 'user' | 'model'
@@ -54,10 +56,6 @@ export function encodeContents(
     : { systemInstruction: { parts: instructions }, contents: written }
 }
 
-function isInstruction({ role }: Turn): boolean {
-  return role === 'system' || role === 'developer'
-}
-
 function encodeInstruction(turn: Turn, notes: Notes): Json[] {
   return turn.blocks.flatMap((block) => {
     if (block.type === 'text') return encodeText(block, notes)
@@ -66,64 +64,41 @@ function encodeInstruction(turn: Turn, notes: Notes): Json[] {
   })
 }
 
-/** Consecutive turns of one side. */
-interface Group {
-  role: Content['role']
-  turns: Turn[]
-}
-
+/** The contents of a conversation that does not begin with instructions. */
 function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content[] {
   const contents: Content[] = []
-  let calls: ToolCallBlock[] = []
-  const groups = groupBySide(turns)
-  for (const group of groups) {
-    const blocks = group.turns.flatMap((turn) => turn.blocks)
-    const parts =
-      group.role === 'model' ? encodeModel(blocks, context) : encodeUser(group.turns, calls, context)
-    calls = group.role === 'model' ? blocks.filter((block) => block.type === 'tool-call') : []
-    const last = contents.at(-1)
-    if (parts.length === 0) continue
-    if (last?.role === group.role) last.parts.push(...parts)
-    else contents.push({ role: group.role, parts })
+  for (const round of pairToolResults(turns, context.notes)) {
+    for (const { role, parts } of encodeRound(round, context)) {
+      const last = contents.at(-1)
+      if (last?.role === role) last.parts.push(...parts)
+      else contents.push({ role, parts })
+    }
   }
-  // The format requires results even for calls at the very end.
-  if (calls.length > 0) contents.push({ role: 'user', parts: encodeResults([], calls, context) })
   return contents
 }
 
-function groupBySide(turns: readonly Turn[]): Group[] {
-  const groups: Group[] = []
-  for (const turn of turns) {
-    const role = turn.role === 'assistant' ? 'model' : 'user'
-    const last = groups.at(-1)
-    if (last?.role === role) last.turns.push(turn)
-    else groups.push({ role, turns: [turn] })
-  }
-  return groups
+/** The contents of one round. They depend on no other round. */
+function encodeRound({ assistant, calls, others }: Round, context: ContentsContext): Content[] {
+  const said = encodeModel(
+    assistant.flatMap((turn) => turn.blocks),
+    context,
+  )
+  const heard = [
+    ...encodeResults(calls, context),
+    ...others.flatMap((turn) => encodeOther(turn, context.notes)),
+  ]
+  const contents: Content[] = [
+    { role: 'model', parts: said },
+    { role: 'user', parts: heard },
+  ]
+  return contents.filter(({ parts }) => parts.length > 0)
 }
 
-function encodeUser(
-  turns: readonly Turn[],
-  calls: readonly ToolCallBlock[],
-  context: ContentsContext,
-): Json[] {
-  const { notes } = context
-  const results = turns.flatMap((turn) => turn.blocks.filter((block) => block.type === 'tool-result'))
-  const parts = encodeResults(results, calls, context)
-  for (const turn of turns) {
-    if (isInstruction(turn)) {
-      notes.add(
-        'mapped',
-        turn.path,
-        'sent as text of the user: the Gemini format takes instructions only in front',
-      )
-      parts.push(...encodeInstruction(turn, notes))
-    } else {
-      for (const block of turn.blocks)
-        if (block.type !== 'tool-result') parts.push(...encodeBlock(block, notes))
-    }
-  }
-  return parts
+function encodeOther(turn: Turn, notes: Notes): Json[] {
+  if (!isInstruction(turn)) return turn.blocks.flatMap((block) => encodeBlock(block, notes))
+  const reason = 'sent as text of the user: the Gemini format takes instructions only in front'
+  notes.add('mapped', turn.path, reason)
+  return encodeInstruction(turn, notes)
 }
 
 function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[] {
@@ -144,8 +119,6 @@ function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[]
         parts.push({ ...encodeCall(block, context), ...signatures.takeForCall(block, isFirst) })
         break
       }
-      case 'tool-result':
-        throw invalid(block.path, 'a tool result cannot stand in a turn of the assistant')
       default:
         parts.push(...encodeBlock(block, notes))
     }
@@ -154,7 +127,7 @@ function encodeModel(blocks: readonly Block[], context: ContentsContext): Json[]
 }
 
 function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Json {
-  if (call.cache !== undefined) noteCache(call, notes)
+  noteCache(call, notes)
   return {
     functionCall: {
       id: legalCallId(call.id, callIdRules),
@@ -180,12 +153,13 @@ function encodeBlock(block: Block, notes: Notes): Json[] {
     case 'refusal':
       return block.text === '' ? [] : [{ text: block.text }]
     case 'image':
-      if (block.cache !== undefined) noteCache(block, notes)
+      noteCache(block, notes)
       return [imagePart(block, notes)]
     case 'document':
-      if (block.cache !== undefined) noteCache(block, notes)
+      noteCache(block, notes)
       return [documentPart(block, notes)]
     case 'audio':
+      noteCache(block, notes)
       return [audioPart(block)]
     case 'foreign':
       return leaveOut(block, notes)
@@ -198,15 +172,11 @@ function encodeBlock(block: Block, notes: Notes): Json[] {
 
 /** The upstream refuses empty texts. */
 function encodeText(block: TextBlock, notes: Notes): Json[] {
-  if (block.cache !== undefined) noteCache(block, notes)
+  noteCache(block, notes)
   return block.text === '' ? [] : [{ text: block.text }]
 }
 
 function leaveOut(block: Extract<Block, { type: 'foreign' }>, notes: Notes): Json[] {
   notes.other(block)
   return []
-}
-
-function noteCache({ path }: { path: string }, notes: Notes): void {
-  notes.add('dropped', path, 'the Gemini format takes no cache hints')
 }

@@ -24,14 +24,26 @@ export function audioPart({ data, format }: AudioBlock): Json {
 function sourcePart(source: Source, mediaTypeDefault: string, path: string, notes: Notes): Json {
   switch (source.kind) {
     case 'base64':
-      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+      return { inlineData: { mimeType: realTypes[source.mediaType] ?? source.mediaType, data: source.data } }
     case 'file':
       throw refused(path, 'a file is known only to the vendor that keeps it')
     case 'url':
-      if (!source.url.startsWith('https://')) throw refused(path, 'the Gemini format takes only https URLs')
+      if (!/^(https|gs):\/\//.test(source.url)) {
+        throw refused(
+          path,
+          'the Gemini format takes only https URLs, and gs:// addresses of Google Cloud Storage',
+        )
+      }
       notes.add('mapped', path, 'the upstream fetches the URL itself')
       return { fileData: { mimeType: mediaTypeOf(source.url) ?? mediaTypeDefault, fileUri: source.url } }
   }
+}
+
+/** Clients write names that no standard has, and the vendor refuses them. */
+const realTypes: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -52,6 +64,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 /** The media type of a URL, by the extension of its path. The format requires it. */
 function mediaTypeOf(url: string): string | undefined {
-  const path = url.slice('https://'.length).split(/[?#]/, 1)[0] ?? ''
+  const path = url.replace(/^\w+:\/\//, '').split(/[?#]/, 1)[0] ?? ''
   return mediaTypes[/\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase() ?? '']
 }

@@ -1,24 +1,29 @@
 import type { ChatField, ChatRequest } from '../../canonical/chat.ts'
+import { mergeTraits } from '../../canonical/traits.ts'
+import { fitRequest } from '../fit-request.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeConfig } from './encode-config.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
+import { traitsOfFormat } from './format-traits.ts'
 import { nameRules } from './wire.ts'
 
 /**
  * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that it may not
  * drop, and `invalid_request` for tool results without a call.
  */
-export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
-  const notes = new Notes(request)
-  refuseImpossible(request, notes)
+export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
+  const traits = mergeTraits(traitsOfFormat(context.upstreamModel), context.traits)
+  const notes = new Notes(asked)
+  refuseImpossible(asked, notes)
+  const request = fitRequest(asked, traits, notes, { takesBudgets: true })
   const tools = new ToolNames(nameRules)
   // Tools come before calls: their definitions decide which name means which tool.
   const declared = encodeTools(request, tools, notes)
   const { systemInstruction, contents } = encodeContents(request.turns, { ...context, tools, notes })
-  const generationConfig = encodeConfig(request, context, notes)
+  const generationConfig = encodeConfig(request, notes)
   const serviceTier = encodeServiceTier(request, notes)
   dropUnknown(request, notes)
   return {

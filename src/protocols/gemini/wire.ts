@@ -17,6 +17,10 @@ export interface ContentsContext {
   notes: Notes
 }
 
+export function noteCache({ cache, path }: { cache?: unknown; path: string }, notes: Notes): void {
+  if (cache !== undefined) notes.add('dropped', path, 'the Gemini format takes no cache hints')
+}
+
 /** Ids that every client's format accepts unchanged, so that a call is recognised when it comes back. */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 

@@ -54,14 +54,17 @@ function decodeBlocks(
 
 function decodeResult(message: Members, callId: string): Block {
   const blocks = message.has('content') ? decodeParts(message, 'content') : []
-  const content = blocks.filter(
-    (block) => block.type === 'text' || block.type === 'image' || block.type === 'document',
-  )
+  // A hint on a part of a result counts for the whole: other formats have none inside of results.
+  const cache = blocks.findLast((block) => block.cache !== undefined)?.cache
+  const content = blocks
+    .filter((block) => block.type === 'text' || block.type === 'image' || block.type === 'document')
+    .map(({ cache: _, ...block }) => block)
   const other = blocks.find(
     (block) => block.type !== 'text' && block.type !== 'image' && block.type !== 'document',
   )
   if (other !== undefined) message.unmapped.refuse(other.path, 'the result of a tool cannot hold it')
-  return { type: 'tool-result', path: message.path, callId, content, isError: false }
+  const hint = cache === undefined ? {} : { cache }
+  return { type: 'tool-result', path: message.path, callId, content, isError: false, ...hint }
 }
 
 function decodeAssistant(
@@ -92,7 +95,7 @@ function decodeCall(call: Members): ToolCallBlock {
   call.ignore(['custom', 'function', 'index'])
   call.noteRest()
   if (!isCustom) return { ...decodeFunctionCall(body, id), path: call.path }
-  return {
+  const decoded: ToolCallBlock = {
     type: 'tool-call',
     path: call.path,
     id,
@@ -100,11 +103,13 @@ function decodeCall(call: Members): ToolCallBlock {
     kind: 'custom',
     input: body.text('input') ?? '',
   }
+  body.noteRest()
+  return decoded
 }
 
 function decodeFunctionCall(call: Members, id: string): ToolCallBlock {
   const given = call.any('arguments')
-  return {
+  const decoded: ToolCallBlock = {
     type: 'tool-call',
     path: call.path,
     id,
@@ -112,4 +117,8 @@ function decodeFunctionCall(call: Members, id: string): ToolCallBlock {
     kind: 'function',
     input: isRecord(given) ? JSON.stringify(given) : (call.text('arguments') ?? ''),
   }
+  // OpenAI's SDKs add the arguments as they have read them, and clients send them back.
+  call.ignore(['parsed_arguments'])
+  call.noteRest()
+  return decoded
 }

@@ -1,6 +1,7 @@
 import type { Tool, ToolChoice } from '../../canonical/chat.ts'
 import { wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
+import { readCustomFormat } from '../custom-tools.ts'
 import { Members } from '../members.ts'
 import { readCache } from './decode-parts.ts'
 
@@ -10,6 +11,7 @@ export function decodeTools(body: Members) {
   const before = body.objects('functions')
   const isLegacy = now === undefined && before !== undefined
   if (!isLegacy) body.drop('functions', 'tools takes its place')
+  if (now?.length === 0) body.unmapped.map('tools', 'left out: an empty list means no tools')
   const list: Tool[] = now?.map(decodeTool) ?? before?.map(decodeFunction) ?? []
   const search = body.object('web_search_options')
   if (search !== undefined) list.push({ type: 'hosted', name: 'web_search', path: 'web_search_options' })
@@ -68,13 +70,18 @@ function decodeCustom(tool: Members): Tool {
 /** Only this format puts a grammar into an object of its own. */
 function decodeGrammar(tool: Members): Json | undefined {
   const format = tool.members('format')
-  if (format === undefined || !isRecord(format.any('grammar'))) return tool.object('format')
+  if (format === undefined) return undefined
+  if (!isRecord(format.any('grammar'))) return readCustomFormat(format)
   const grammar = format.requiredMembers('grammar')
-  return {
+  const decoded = {
     type: 'grammar',
     syntax: grammar.requiredText('syntax'),
     definition: grammar.requiredText('definition'),
   }
+  grammar.noteRest()
+  format.ignore(['type'])
+  format.noteRest()
+  return decoded
 }
 
 function decodeChoice(body: Members): ToolChoice {
@@ -84,18 +91,23 @@ function decodeChoice(body: Members): ToolChoice {
   if (value === 'any') return { type: 'required' }
   if (!isRecord(value)) throw wrongType(value, 'tool_choice', '"none", "auto", "required" or an object')
   const choice = new Members(value, 'tool_choice', body.unmapped)
+  const decoded = readChoice(choice, isRecord(value.allowed_tools))
+  choice.noteRest()
+  return decoded
+}
+
+function readChoice(choice: Members, isNested: boolean): ToolChoice {
   const type = choice.requiredName('type')
   switch (type) {
     case 'function':
     case 'custom':
       return { type: 'tool', name: readNamed(choice, type), kind: type }
     case 'allowed_tools': {
-      const inner = isRecord(value.allowed_tools) ? choice.requiredMembers('allowed_tools') : choice
-      return {
-        type: 'allowed',
-        mode: inner.word('mode', ['auto', 'required']) ?? 'auto',
-        names: inner.requiredObjects('tools').map(readAllowed),
-      }
+      const inner = isNested ? choice.requiredMembers('allowed_tools') : choice
+      const mode = inner.word('mode', ['auto', 'required']) ?? 'auto'
+      const names = inner.requiredObjects('tools').map(readAllowed)
+      if (isNested) inner.noteRest()
+      return { type: 'allowed', mode, names }
     }
     case 'auto':
     case 'none':
@@ -109,17 +121,26 @@ function decodeLegacyChoice(body: Members): ToolChoice {
   const value = body.any('function_call')
   if (value === 'none' || value === 'auto') return { type: value }
   if (!isRecord(value)) throw wrongType(value, 'function_call', '"none", "auto" or an object')
-  return { type: 'tool', name: body.requiredMembers('function_call').requiredName('name'), kind: 'function' }
+  const choice = body.requiredMembers('function_call')
+  const name = choice.requiredName('name')
+  choice.noteRest()
+  return { type: 'tool', name, kind: 'function' }
 }
 
 function readAllowed(tool: Members): string {
   const type = tool.requiredName('type')
-  return type === 'function' || type === 'custom' ? readNamed(tool, type) : type
+  if (type !== 'function' && type !== 'custom') return type
+  const name = readNamed(tool, type)
+  tool.noteRest()
+  return name
 }
 
 /** Some clients write the name next to the type, as in the Responses format. */
 function readNamed(tool: Members, type: 'function' | 'custom'): string {
   const inner = tool.any(type)
   const named = isRecord(inner) ? inner : { name: tool.any('name') }
-  return new Members(named, tool.pathOf(type), tool.unmapped).requiredName('name')
+  const members = new Members(named, tool.pathOf(type), tool.unmapped)
+  const name = members.requiredName('name')
+  members.noteRest()
+  return name
 }

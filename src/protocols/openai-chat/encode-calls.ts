@@ -1,121 +1,71 @@
 import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
-import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
 import type { Notes } from '../notes.ts'
-import type { ToolNames } from '../tool-names.ts'
+import type { AnsweredCall } from '../pair-tool-results.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
+import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
 
-/** Matches calls and their results. Each assistant message has a group for its calls. */
-export class CallBook {
-  readonly #notes: Notes
-  readonly #tools: ToolNames
-  readonly #groups: Group[] = []
-  /** Calls by the client's ids. If an id comes in several messages, those of the last message. */
-  readonly #byId = new Map<string, { group: Group; entries: Entry[] }>()
-
-  constructor({ notes, tools }: { notes: Notes; tools: ToolNames }) {
-    this.#notes = notes
-    this.#tools = tools
+/**
+ * The calls of an assistant message, and the messages that must follow it. Images and files of results follow in a user
+ * message, because results hold only text.
+ */
+export function encodeCalls(
+  answered: readonly AnsweredCall[],
+  context: MessagesContext,
+): { calls: Json[]; results: Json[] } {
+  const ids = wireIds(answered)
+  const media: Json[] = []
+  const calls: Json[] = []
+  const results: Json[] = []
+  for (const [at, { call, result }] of answered.entries()) {
+    const id = ids[at] ?? ''
+    calls.push(encodeCall(call, id, context))
+    results.push({ role: 'tool', tool_call_id: id, content: encodeResult(result, media, context.notes) })
   }
+  if (media.length > 0) results.push({ role: 'user', content: media })
+  return { calls, results }
+}
 
-  startGroup(): number {
-    return this.#groups.push({ entries: [], wireIds: new Set(), hasResults: false }) - 1
-  }
-
-  hasResults(group: number): boolean {
-    return this.#groups[group]?.hasResults ?? false
-  }
-
-  /** Add a call to the last group. */
-  addCall(call: ToolCallBlock): void {
-    const group = this.#groups.at(-1)
-    if (group === undefined) throw new Error('a call needs its message first')
+/** Ids must be legal, and unique in a message. Some clients repeat them. */
+function wireIds(answered: readonly AnsweredCall[]): string[] {
+  const ids = new Set<string>()
+  for (const { call } of answered) {
     const legal = legalCallId(call.id, callIdRules)
     // The seed contains a space, which no id may have. So the id becomes a hash of it.
-    const wireId = group.wireIds.has(legal)
-      ? legalCallId(`${legal} ${group.wireIds.size}`, callIdRules)
-      : legal
-    group.wireIds.add(wireId)
-    const entry: Entry = { call, wireId, result: undefined }
-    group.entries.push(entry)
-    const known = this.#byId.get(call.id)
-    if (known?.group === group) known.entries.push(entry)
-    else this.#byId.set(call.id, { group, entries: [entry] })
+    ids.add(ids.has(legal) ? legalCallId(`${legal} ${ids.size}`, callIdRules) : legal)
   }
+  return [...ids]
+}
 
-  addResult(result: ToolResultBlock): void {
-    const known = this.#byId.get(result.callId)
-    const entry = known?.entries.shift()
-    if (known === undefined || entry === undefined) {
-      const id = result.callId.slice(0, 64)
-      throw invalid(
-        result.path,
-        `expected the result of an earlier call, got one with the id "${id}", for which no call waits`,
-      )
-    }
-    entry.result = result
-    known.group.hasResults = true
-    if (known.group !== this.#groups.at(-1)) {
-      this.#notes.add('mapped', result.path, 'it is moved behind its call, where the format requires it')
-    }
-  }
+function encodeCall(call: ToolCallBlock, id: string, { tools, customTools }: MessagesContext): Json {
+  const { kind, input } = call
+  const name = tools.wireName(call, call.path)
+  if (kind === 'custom' && customTools) return { id, type: 'custom', custom: { name, input } }
+  const text = kind === 'custom' ? JSON.stringify(wrapCustomInput(input)) : input
+  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } }
+}
 
-  /** The calls of a group, and the messages that must follow them. */
-  write(group: number): { calls: Json[]; results: Json[] } {
-    const entries = this.#groups[group]?.entries ?? []
-    const media: Json[] = []
-    const results = entries.map((entry) => this.#result(entry, media))
-    if (media.length > 0) results.push({ role: 'user', content: media })
-    return { calls: entries.map((entry) => this.#call(entry)), results }
-  }
-
-  #call({ call, wireId }: Entry): Json {
-    const { kind, input } = call
-    const wireName = this.#tools.wireName(call, call.path)
-    if (kind === 'custom') return { id: wireId, type: 'custom', custom: { name: wireName, input } }
-    return {
-      id: wireId,
-      type: 'function',
-      function: { name: wireName, arguments: input === '' ? '{}' : input },
-    }
-  }
-
-  /** Adds parts other than text to `media`. */
-  #result({ call, wireId, result }: Entry, media: Json[]): Json {
-    if (result === undefined) {
-      this.#notes.add('defaulted', call.path, 'this call has no result: "[no result]" takes its place')
-      return { role: 'tool', tool_call_id: wireId, content: '[no result]' }
-    }
-    const texts: string[] = []
-    for (const block of result.content) {
-      noteCache(block, this.#notes)
-      for (const part of encodePart(block, this.#notes)) {
-        if (typeof part.text === 'string') texts.push(part.text)
-        else {
-          if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
-          media.push(part)
-          texts.push('[The file follows in the next message.]')
-          this.#notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
-        }
+/** The text of a result. Adds parts other than text to `media`. */
+function encodeResult(result: ToolResultBlock, media: Json[], notes: Notes): string {
+  noteCache(result, notes)
+  const texts: string[] = []
+  for (const block of result.content) {
+    noteCache(block, notes)
+    for (const part of encodePart(block, notes)) {
+      if (typeof part.text === 'string') texts.push(part.text)
+      else {
+        if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
+        media.push(part)
+        texts.push('[The file follows in the next message.]')
+        notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
       }
     }
-    const text = texts.join('\n')
-    if (!result.isError) return { role: 'tool', tool_call_id: wireId, content: text }
-    this.#notes.add('emulated', result.path, 'the format has no mark for errors: the text says it')
-    return { role: 'tool', tool_call_id: wireId, content: `Error: ${text}` }
   }
-}
-
-interface Group {
-  entries: Entry[]
-  wireIds: Set<string>
-  hasResults: boolean
-}
-
-interface Entry {
-  call: ToolCallBlock
-  wireId: string
-  result: ToolResultBlock | undefined
+  const text = texts.join('\n')
+  if (!result.isError) return text
+  notes.add('emulated', result.path, 'the format has no mark for errors: the text says it')
+  return `Error: ${text}`
 }

@@ -1,144 +1,132 @@
 import type { Block, ReasoningBlock, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { CallBook } from './encode-calls.ts'
+import { pairToolResults, type Round } from '../pair-tool-results.ts'
+import { encodeCalls } from './encode-calls.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
-
-export interface MessagesContext {
-  notes: Notes
-  tools: ToolNames
-  upstreamModel: string
-}
+import type { MessagesContext } from './messages-context.ts'
 
 /**
  * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all calls in one.
- * Results follow directly after their calls, wherever the client had them. Images and files of results follow in a user
- * message. Throws GatewayError `invalid_request` for a result without a call.
+ * Results follow directly after their calls, then the images and files that they hold, in a user message.
  */
 export function encodeMessages(turns: readonly Turn[], context: MessagesContext): Json[] {
-  const items: Item[] = []
-  const calls = new CallBook(context)
-  for (const turn of turns) {
-    if (turn.role === 'assistant') addAssistant(turn, items, calls, context)
-    else addOther(turn, items, calls, context)
-  }
-  const messages = items.flatMap((item) =>
-    item.type === 'assistant' ? finishAssistant(item, calls, context) : [item.message],
-  )
+  const messages = pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))
   // The vendor refuses an empty list, but not an empty user message.
-  return messages.length === 0 ? [{ role: 'user', content: '' }] : messages
+  if (messages.length === 0) return [{ role: 'user', content: '' }]
+  return context.laterInstructions ? messages : joinLeading(messages)
 }
 
-type Item = Assistant | { type: 'other'; message: Json }
-
-/** An assistant message that is not complete yet. */
-interface Assistant {
-  type: 'assistant'
-  content: string
-  /** True if the block before was text: the next text continues it. */
-  isInText: boolean
-  refusal: string
-  reasoning: ReasoningBlock[]
-  /** The group of its calls. */
-  group: number
+/** The messages of one round. They depend on no other round. */
+function encodeRound(round: Round, context: MessagesContext): Json[] {
+  return [
+    ...encodeAssistant(round, context),
+    ...round.others.flatMap((turn) =>
+      turn.role === 'user' ? encodeUser(turn, context) : encodeInstruction(turn, context),
+    ),
+  ]
 }
 
-function addAssistant(turn: Turn, items: Item[], calls: CallBook, context: MessagesContext): void {
-  const last = items.at(-1)
-  let message: Assistant
-  if (last?.type === 'assistant' && !calls.hasResults(last.group)) {
-    message = last
-    message.isInText = false
-  } else {
-    const group = calls.startGroup()
-    message = { type: 'assistant', content: '', isInText: false, refusal: '', reasoning: [], group }
-    items.push(message)
-  }
-  for (const block of turn.blocks) {
-    addAssistantBlock(block, message, calls, context)
-    if (block.type !== 'reasoning' || block.text !== '') message.isInText = block.type === 'text'
-  }
-}
-
-function addAssistantBlock(
-  block: Block,
-  message: Assistant,
-  calls: CallBook,
-  { notes }: MessagesContext,
-): void {
-  noteCache(block, notes)
-  switch (block.type) {
-    case 'text':
-      // Adjacent text blocks are one text: some vendors split a text at its citations. Other texts of a message are
-      // paragraphs.
-      message.content += message.isInText || message.content === '' || block.text === '' ? '' : '\n\n'
-      message.content += block.text
-      return
-    case 'refusal':
-      message.refusal += block.text
-      return
-    case 'reasoning':
-      message.reasoning.push(block)
-      return
-    case 'tool-call':
-      calls.addCall(block)
-      return
-    case 'tool-result':
-      calls.addResult(block)
-      return
-    case 'foreign':
-      notes.other(block)
-      return
-    case 'image':
-    case 'document':
-    case 'audio':
-      throw refused(block.path, 'the Chat Completions format takes only text from the assistant')
-  }
-}
-
-function finishAssistant(item: Assistant, calls: CallBook, context: MessagesContext): Json[] {
-  const written = calls.write(item.group)
-  const reasoning = encodeReasoning(item.reasoning, { hasCalls: written.calls.length > 0, ...context })
-  const isEmpty = item.content === '' && item.refusal === '' && written.calls.length === 0
-  if (isEmpty && reasoning.reasoning_details === undefined) return []
+function encodeAssistant({ assistant, calls: answered }: Round, context: MessagesContext): Json[] {
+  const { calls, results } = encodeCalls(answered, context)
+  const said: Said = { texts: [], refusal: '', reasoning: [] }
+  for (const { blocks } of assistant) addBlocks(blocks, said, context.notes)
+  const reasoning = encodeReasoning(said.reasoning, { hasCalls: calls.length > 0, ...context })
+  const texts = said.texts.filter((text) => text !== '')
+  const isEmpty = texts.length === 0 && said.refusal === '' && calls.length === 0
+  if (isEmpty && reasoning.reasoning_details === undefined) return results
   const message = {
     role: 'assistant',
-    content: item.content === '' && !isEmpty ? null : item.content,
-    ...(item.refusal === '' ? {} : { refusal: item.refusal }),
+    content: contentOf(texts, isEmpty, context),
+    ...(said.refusal === '' ? {} : { refusal: said.refusal }),
     ...reasoning,
-    ...(written.calls.length === 0 ? {} : { tool_calls: written.calls }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
-  return [message, ...written.results]
+  return [message, ...results]
 }
 
-function addOther(turn: Turn, items: Item[], calls: CallBook, { notes }: MessagesContext): void {
-  const isUser = turn.role === 'user'
-  const parts: Json[] = []
+/** The words of an assistant message. */
+interface Said {
+  texts: string[]
+  refusal: string
+  reasoning: ReasoningBlock[]
+}
+
+function addBlocks(blocks: readonly Block[], said: Said, notes: Notes): void {
+  let isInText = false
+  for (const block of blocks) {
+    noteCache(block, notes)
+    switch (block.type) {
+      case 'text':
+        // Adjacent text blocks are one text: some vendors split a text at its citations.
+        if (isInText) said.texts.push((said.texts.pop() ?? '') + block.text)
+        else said.texts.push(block.text)
+        break
+      case 'refusal':
+        said.refusal += block.text
+        break
+      case 'reasoning':
+        said.reasoning.push(block)
+        break
+      case 'foreign':
+        notes.other(block)
+        break
+      case 'tool-call':
+      case 'tool-result':
+        break
+      case 'image':
+      case 'document':
+      case 'audio':
+        throw refused(block.path, 'the Chat Completions format takes only text from the assistant')
+    }
+    if (block.type !== 'reasoning' || block.text !== '') isInText = block.type === 'text'
+  }
+}
+
+/** Texts apart are parts. Many servers take only one text: there they are paragraphs. */
+function contentOf(texts: readonly string[], isEmpty: boolean, { assistantParts }: MessagesContext): unknown {
+  if (texts.length === 0) return isEmpty ? '' : null
+  if (texts.length > 1 && assistantParts) return texts.map((text) => ({ type: 'text', text }))
+  return texts.join('\n\n')
+}
+
+function encodeUser({ blocks }: Turn, { notes }: MessagesContext): Json[] {
+  const parts = blocks.flatMap((block) => {
+    noteCache(block, notes)
+    return encodePart(block, notes)
+  })
+  if (parts.length === 0) return []
+  const full = parts.filter(({ text }) => text !== '')
+  const [only] = full
+  const content = only === undefined ? '' : full.length === 1 && only.type === 'text' ? only.text : full
+  return [{ role: 'user', content }]
+}
+
+function encodeInstruction(turn: Turn, { notes, developerRole }: MessagesContext): Json[] {
+  const texts: string[] = []
   for (const block of turn.blocks) {
     noteCache(block, notes)
-    if (block.type === 'tool-result') calls.addResult(block)
-    else if (!isUser && block.type !== 'text') refuseInInstructions(block, notes)
-    else parts.push(...encodePart(block, notes))
+    if (block.type === 'foreign') notes.other(block)
+    else if (block.type !== 'text') {
+      throw refused(block.path, 'the Chat Completions format takes only text as instructions')
+    } else if (block.text !== '') texts.push(block.text)
   }
-  const full = parts.filter(({ text }) => text !== '')
-  if (isUser && parts.length > 0) {
-    const [only] = full
-    const content = only === undefined ? '' : full.length === 1 && only.type === 'text' ? only.text : full
-    items.push({ type: 'other', message: { role: 'user', content } })
-  }
-  if (isUser || full.length === 0) return
+  if (texts.length === 0) return []
+  const isDeveloper = turn.role === 'developer'
   // The vendor treats both roles alike; most others know only `system`.
-  if (turn.role === 'developer')
+  if (isDeveloper && !developerRole) {
     notes.add('mapped', turn.path, 'the role is "system": few upstreams know another')
-  items.push({
-    type: 'other',
-    message: { role: 'system', content: full.map(({ text }) => text).join('\n\n') },
-  })
+  }
+  return [{ role: isDeveloper && developerRole ? 'developer' : 'system', content: texts.join('\n\n') }]
 }
 
-function refuseInInstructions(block: Block, notes: Notes): void {
-  if (block.type === 'foreign') notes.other(block)
-  else throw refused(block.path, 'the Chat Completions format takes only text as instructions')
+/** One instruction in front, for upstreams that take only one. */
+function joinLeading(messages: Json[]): Json[] {
+  const firstOther = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  const leading = firstOther === -1 ? messages : messages.slice(0, firstOther)
+  const [first] = leading
+  if (first === undefined || leading.length === 1) return messages
+  const content = leading.map((message) => message.content).join('\n\n')
+  return [{ ...first, content }, ...messages.slice(leading.length)]
 }

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { ChatRequest, ReasoningEffort } from '../../canonical/chat.ts'
+import type { ChatRequest } from '../../canonical/chat.ts'
 import { type Json, parseObject } from '../../canonical/json.ts'
+import { mergeTraits, type Traits } from '../../canonical/traits.ts'
+import { fitRequest } from '../fit-request.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeTools } from './encode-tools.ts'
+import { fitMessages } from './fit-messages.ts'
+import { isOpenAiModel, traitsOfFormat } from './format-traits.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
@@ -13,27 +17,45 @@ import { toolNameRules } from './wire.ts'
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
-export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
-  const notes = new Notes(request)
+export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
+  const { upstreamModel } = context
+  const traits = mergeTraits(traitsOfFormat(upstreamModel), context.traits)
+  const notes = new Notes(asked)
   const tools = new ToolNames(toolNameRules)
-  refuseOtherChoices(request, notes)
-  if (request.topK !== undefined) notes.dropField('topK', 'the Chat Completions format has no top_k')
-  const toolMembers = encodeTools(request, tools, notes)
+  refuseOtherChoices(asked, notes)
+  noteSummary(asked, notes)
+  const request = fitRequest(asked, traits, notes)
+  const takesTopK = traits.takes?.topK === true
+  if (request.topK !== undefined && !takesTopK) {
+    notes.dropField('topK', 'the Chat Completions format has no top_k')
+  }
+  const customTools = traits.customTools !== false
+  const toolMembers = encodeTools(request, { tools, notes, customTools })
+  const encoded = encodeMessages(request.turns, {
+    notes,
+    tools,
+    upstreamModel,
+    customTools,
+    developerRole: traits.developerRole === true,
+    laterInstructions: traits.laterInstructions !== false,
+    assistantParts: isOpenAiModel(upstreamModel),
+  })
+  const messages = fitMessages(encoded, request.turns, traits, notes)
   // JSON omits members without a value.
   const body: Json = {
-    model: context.upstreamModel,
-    messages: encodeMessages(request.turns, { notes, tools, upstreamModel: context.upstreamModel }),
+    model: upstreamModel,
+    messages,
     ...toolMembers,
-    // Reasoning models refuse `max_tokens`.
-    max_completion_tokens: request.maxOutputTokens,
+    [traits.outputBound ?? 'max_tokens']: request.maxOutputTokens,
     temperature: request.temperature,
     top_p: request.topP,
+    ...(takesTopK ? { top_k: request.topK } : {}),
     seed: request.seed,
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
     logit_bias: request.logitBias,
-    stop: encodeStop(request, notes),
-    reasoning_effort: encodeEffort(request, notes),
+    stop: request.stop.length === 0 ? undefined : request.stop,
+    ...encodeThinking(request, traits),
     response_format: encodeFormat(request, notes),
     verbosity: request.verbosity,
     user: encodeUser(request, notes),
@@ -41,7 +63,10 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
     service_tier: encodeTier(request, notes),
     store: request.store || undefined,
     prompt_cache_key: request.cacheKey,
-    ...(request.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    ...(request.stream ? { stream: true } : {}),
+    ...(request.stream && traits.takes?.streamOptions !== false
+      ? { stream_options: { include_usage: true } }
+      : {}),
   }
   return { body, notes: notes.list, tools }
 }
@@ -56,46 +81,28 @@ function refuseOtherChoices(request: ChatRequest, notes: Notes): void {
   }
 }
 
-const stopMax = 4
-
-function encodeStop({ stop }: ChatRequest, notes: Notes): readonly string[] | undefined {
-  if (stop.length > stopMax) {
-    throw refused(
-      notes.pathOf('stop'),
-      `the Chat Completions format takes at most ${stopMax}, got ${stop.length}`,
-    )
-  }
-  return stop.length === 0 ? undefined : stop
-}
-
-function encodeEffort({ reasoning }: ChatRequest, notes: Notes): ReasoningEffort | undefined {
-  if (reasoning === undefined) return undefined
+function noteSummary({ reasoning }: ChatRequest, notes: Notes): void {
+  if (reasoning === undefined) return
   const { effort, budgetTokens, summary } = reasoning
-  if (summary !== undefined && summary !== 'auto') {
-    notes.dropField('reasoning', 'the upstream decides how much reasoning it shows')
+  const isOpen = summary === undefined || summary === 'auto'
+  if (!isOpen) notes.dropField('reasoning', 'the upstream decides how much reasoning it shows')
+  else if (effort === undefined && budgetTokens === undefined) {
+    notes.add('mapped', notes.pathOf('reasoning'), 'the upstream decides how much it thinks')
   }
-  if (budgetTokens === undefined) {
-    const isOpen = effort === undefined && (summary === undefined || summary === 'auto')
-    if (isOpen) notes.add('mapped', notes.pathOf('reasoning'), 'the upstream decides how much it thinks')
-    return effort
-  }
-  if (effort !== undefined) {
-    notes.dropField(
-      'reasoning',
-      'the Chat Completions format has no budget of tokens: the effort takes its place',
-    )
-    return effort
-  }
-  const word = effortOf(budgetTokens)
-  notes.add('mapped', notes.pathOf('reasoning'), `a budget of ${budgetTokens} tokens is the effort "${word}"`)
-  return word
 }
 
-/** About the budgets that vendors give to these words. */
-function effortOf(budgetTokens: number): ReasoningEffort {
-  if (budgetTokens === 0) return 'none'
-  if (budgetTokens <= 4096) return 'low'
-  return budgetTokens <= 16_384 ? 'medium' : 'high'
+/**
+ * `reasoning_effort`, or Qwen's members for a model that counts thinking in tokens.
+ * https://www.alibabacloud.com/help/en/model-studio/deep-thinking, read 2026-11-22
+ */
+function encodeThinking({ reasoning }: ChatRequest, { thinking }: Traits): Json {
+  if (reasoning === undefined) return {}
+  const { effort, budgetTokens } = reasoning
+  if (thinking !== 'budget') return { reasoning_effort: effort }
+  if (budgetTokens === undefined) return {}
+  return budgetTokens === 0
+    ? { enable_thinking: false }
+    : { enable_thinking: true, thinking_budget: budgetTokens }
 }
 
 function encodeFormat({ format }: ChatRequest, notes: Notes): Json | undefined {

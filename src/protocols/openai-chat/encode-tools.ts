@@ -1,15 +1,27 @@
 import type { ChatRequest, CustomTool, FunctionTool, HostedTool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { customAsFunction } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { noteCache } from './encode-parts.ts'
 
+export interface ToolsContext {
+  tools: ToolNames
+  notes: Notes
+  /** The upstream takes custom tools; otherwise they become functions. */
+  customTools: boolean
+}
+
 /** `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with `tools`. */
-export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
-  const tools = ownTools(request, notes).map((tool) => encodeTool(tool, names))
+export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
+  const { notes } = context
+  const tools = ownTools(request, notes).map((tool) => encodeTool(tool, context))
   for (const tool of request.tools) noteCache(tool, notes)
   const choice = encodeChoice(request, tools, notes)
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    noteWithoutTools(request, notes)
+    return {}
+  }
   return {
     tools: tools.map(({ wire }) => wire),
     ...(choice === undefined ? {} : { tool_choice: choice }),
@@ -17,12 +29,19 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
   }
 }
 
+function noteWithoutTools({ toolChoice, parallelToolCalls }: ChatRequest, notes: Notes): void {
+  const reason = 'left out: it has no meaning without tools'
+  if (toolChoice !== undefined) notes.add('mapped', notes.pathOf('toolChoice'), reason)
+  if (parallelToolCalls !== undefined) notes.add('mapped', notes.pathOf('parallelToolCalls'), reason)
+}
+
 type OwnTool = FunctionTool | CustomTool
 
 interface EncodedTool {
   tool: OwnTool
-  wireName: string
   wire: Json
+  /** Names the tool in a choice. */
+  reference: Json
 }
 
 /** The tools that the client runs itself. Throws if there is no other tool than those that a vendor runs. */
@@ -41,11 +60,21 @@ function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
   return own
 }
 
-function encodeTool(tool: OwnTool, names: ToolNames): EncodedTool {
+function encodeTool(tool: OwnTool, { tools, notes, customTools }: ToolsContext): EncodedTool {
   const { description } = tool
-  const wireName = names.wireName(tool, tool.path)
-  const head = { name: wireName, ...(description === undefined ? {} : { description }) }
-  return { tool, wireName, wire: { type: tool.type, [tool.type]: { ...head, ...inputOf(tool) } } }
+  const name = tools.wireName(tool, tool.path)
+  if (tool.type === 'custom' && !customTools) {
+    const reason = 'the upstream has no custom tools: a function with one text takes its place'
+    notes.add('emulated', tool.path, reason)
+    const wire = { type: 'function', function: { name, ...customAsFunction(tool) } }
+    return { tool, reference: { type: 'function', function: { name } }, wire }
+  }
+  const head = { name, ...(description === undefined ? {} : { description }) }
+  return {
+    tool,
+    reference: { type: tool.type, [tool.type]: { name } },
+    wire: { type: tool.type, [tool.type]: { ...head, ...inputOf(tool) } },
+  }
 }
 
 /** The input that the model has to write. */
@@ -84,21 +113,20 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
       if (found === undefined || choice.kind === 'hosted') {
         throw refused(path, `"${choice.name.slice(0, 64)}" is not a tool that the upstream can get`)
       }
-      return reference(found)
+      return found.reference
     }
     case 'allowed': {
       const names = new Set(choice.names)
       const found = tools.filter(({ tool }) => isNamed(tool, names))
       if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can get')
-      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: found.map(reference) } }
+      return {
+        type: 'allowed_tools',
+        allowed_tools: { mode: choice.mode, tools: found.map(({ reference }) => reference) },
+      }
     }
   }
 }
 
 function isNamed({ name, namespace }: OwnTool, names: ReadonlySet<string>): boolean {
   return names.has(name) || (namespace !== undefined && names.has(`${namespace}.${name}`))
-}
-
-function reference({ tool, wireName }: EncodedTool): Json {
-  return { type: tool.type, [tool.type]: { name: wireName } }
 }

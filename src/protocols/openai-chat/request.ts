@@ -1,3 +1,4 @@
+import { emptyTools } from '../empty-tools.ts'
 import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import { BodySpans, type UsageSpans } from '../patch-request.ts'
@@ -27,6 +28,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const usage = stream ? readStreamOptions(raw, members.stream_options, bounds.jsonDepthMax) : undefined
   const completionMax = readInteger(raw, members.max_completion_tokens, 'max_completion_tokens', 0)
   const tokensMax = readInteger(raw, members.max_tokens, 'max_tokens', 0)
+  const unsent = emptyTools(raw, members)
   return {
     model,
     stream,
@@ -41,7 +43,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
     conversation: members.messages,
-    spans: new BodySpans(members.model, usage),
+    unsent: unsent?.notes,
+    spans: new BodySpans(members.model, usage, unsent?.spans),
   }
 }
 
@@ -53,6 +56,9 @@ const memberNames = [
   'max_completion_tokens',
   'max_tokens',
   'n',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
   'web_search_options',
   'prompt_cache_key',
   'user',

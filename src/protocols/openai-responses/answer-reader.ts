@@ -1,5 +1,6 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
 import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
@@ -13,6 +14,8 @@ interface OpenBlock {
   part: number | undefined
   citations: number
   ended: boolean
+  /** The input so far of a custom tool that the upstream knows as a function `{ input }`. */
+  wrapped?: string[]
 }
 
 /** An output item of the upstream. */
@@ -199,13 +202,15 @@ export class AnswerReader {
     const wireName = textOf(call.name) ?? ''
     const tool: ClientTool = this.#context.tools?.clientTool(wireName) ?? { name: wireName, kind: 'function' }
     const namespace = textOf(call.namespace) ?? tool.namespace
-    return this.#open(item, 'call', {
+    const block = this.#open(item, 'call', {
       type: 'tool-call',
       id: textOf(call.call_id) ?? textOf(call.id) ?? `call_${this.events.blocks}`,
       name: tool.name,
       ...(namespace === undefined ? {} : { namespace }),
-      kind: isCustom ? 'custom' : 'function',
+      kind: isCustom ? 'custom' : tool.kind,
     })
+    if (!isCustom && tool.kind === 'custom') block.wrapped = []
+    return block
   }
 
   #open(item: OpenItem, key: string, block: AnswerBlock): OpenBlock {
@@ -226,7 +231,8 @@ export class AnswerReader {
     if (block.part !== undefined && block.part !== part) this.#delta(block, { type: 'text', text: '\n\n' })
     block.part = part
     block.lengths.set(part, (block.lengths.get(part) ?? 0) + text.length)
-    this.#delta(block, { type: 'text', text })
+    if (block.wrapped !== undefined) block.wrapped.push(text)
+    else this.#delta(block, { type: 'text', text })
   }
 
   #addRest(block: OpenBlock | undefined, part: number, whole: unknown): void {
@@ -254,6 +260,10 @@ export class AnswerReader {
 
   #end(block: OpenBlock | undefined): void {
     if (block === undefined || block.ended) return
+    if (block.wrapped !== undefined) {
+      const input = unwrapCustomInput(block.wrapped.join(''))
+      if (input !== '') this.#delta(block, { type: 'text', text: input })
+    }
     block.ended = true
     this.events.end(block.index)
   }

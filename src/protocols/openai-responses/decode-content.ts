@@ -42,14 +42,17 @@ function decodePart(part: Members): ContentBlock | undefined {
     case 'text':
       return { type: 'text', text: part.requiredText('text'), path, ...cacheHint(part) }
     case 'refusal':
-      return { type: 'refusal', text: part.requiredText('refusal'), path }
+      return { type: 'refusal', text: part.requiredText('refusal'), path, ...cacheHint(part) }
     case 'input_image':
       return decodeImage(part)
     case 'input_file':
       return decodeFile(part)
     case 'input_audio': {
       const audio = part.requiredMembers('input_audio')
-      return { type: 'audio', data: audio.requiredText('data'), format: audio.requiredText('format'), path }
+      const data = audio.requiredText('data')
+      const format = audio.requiredText('format')
+      audio.noteRest()
+      return { type: 'audio', data, format, path, ...cacheHint(part) }
     }
   }
   part.unmapped.refuse(path, `"${type.slice(0, 40)}" is not a content part that other formats have`)

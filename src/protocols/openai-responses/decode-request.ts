@@ -24,7 +24,9 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   noteWhatIsHeldElsewhere(members)
 
   const tools = new ToolList()
-  tools.add(members.objects('tools') ?? [])
+  const given = members.objects('tools')
+  if (given?.length === 0) unmapped.map('tools', 'left out: an empty list means no tools')
+  tools.add(given ?? [])
   const items = new ItemDecoder(tools, envelope)
   const instructions = members.text('instructions')
   if (instructions !== undefined) {

@@ -1,5 +1,6 @@
 import type { Tool, ToolChoice } from '../../canonical/chat.ts'
 import { textOf } from '../../canonical/json.ts'
+import { readCustomFormat } from '../custom-tools.ts'
 import type { Members } from '../members.ts'
 import { searchToolName } from './wire.ts'
 
@@ -75,12 +76,12 @@ function decodeFunction(tool: Members): Tool {
 }
 
 function decodeCustom(tool: Members): Tool {
-  const format = tool.object('format')
+  const format = tool.members('format')
   return {
     type: 'custom',
     name: tool.requiredText('name'),
     description: tool.text('description'),
-    format: format?.type === 'text' ? undefined : format,
+    format: format && readCustomFormat(format),
     path: tool.path,
   }
 }
@@ -101,9 +102,12 @@ export function decodeToolChoice(body: Members): ToolChoice | undefined {
   }
   if (type !== 'allowed_tools') return { type: 'tool', name: type, kind: 'hosted' }
   const mode = choice.requiredWord('mode', ['auto', 'required'])
-  const names = choice
-    .requiredObjects('tools')
-    .map((tool) => textOf(tool.any('name')) ?? textOf(tool.any('type')) ?? tool.requiredName('name'))
+  const names = choice.requiredObjects('tools').map((tool) => {
+    const type = textOf(tool.any('type'))
+    const name = textOf(tool.any('name')) ?? type ?? tool.requiredName('name')
+    tool.noteRest()
+    return name
+  })
   choice.noteRest()
   return { type: 'allowed', mode, names }
 }

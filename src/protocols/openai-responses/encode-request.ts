@@ -1,9 +1,11 @@
-import type { AnswerFormat, ChatRequest, ReasoningEffort } from '../../canonical/chat.ts'
+import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import type { Traits } from '../../canonical/traits.ts'
+import { fitRequest } from '../fit-request.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
-import { ItemEncoder } from './encode-items.ts'
+import { encodeItems } from './encode-items.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encryptedReasoning, given, nameRules } from './wire.ts'
 
@@ -12,24 +14,28 @@ import { encryptedReasoning, given, nameRules } from './wire.ts'
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
-export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
-  const notes = new Notes(request)
+export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
+  // The format has no stop sequences, whatever the model takes elsewhere.
+  const { stopMax: _, ...traits } = context.traits
+  const { upstreamModel } = context
+  const notes = new Notes(asked)
   const names = new ToolNames(nameRules)
-  refuseImpossible(request, notes)
+  refuseImpossible(asked, notes)
+  const request = fitRequest(asked, traits, notes)
+  const customTools = traits.customTools !== false
   // Tools come before calls: of two colliding names, the error names the tool's definition.
-  const tools = encodeTools(request, notes, names)
-  const items = new ItemEncoder(notes, names, context.upstreamModel)
-  for (const turn of request.turns) items.add(turn)
+  const tools = encodeTools(request, { notes, names, customTools })
+  const items = encodeItems(request.turns, { notes, names, upstreamModel, customTools })
   // The vendor refuses an empty list, but not an empty user message.
-  if (request.turns.length > 0 && items.items.length === 0)
-    items.items.push({ type: 'message', role: 'user', content: '' })
+  if (request.turns.length > 0 && items.length === 0) {
+    items.push({ type: 'message', role: 'user', content: '' })
+  }
   dropUnknown(request, notes)
-  const reasoning = encodeReasoning(request, notes)
-  const wantsReasoning = items.hasReasoning || (reasoning !== undefined && reasoning.effort !== 'none')
+  const reasoning = encodeReasoning(request)
 
   const body: Json = {
-    model: context.upstreamModel,
-    input: items.items,
+    model: upstreamModel,
+    input: items,
     ...tools,
     ...given('max_output_tokens', encodeMaxOutputTokens(request, notes)),
     ...given('temperature', request.temperature),
@@ -40,12 +46,18 @@ export function encodeRequest(request: ChatRequest, context: EncodeContext): Enc
     ...given('prompt_cache_key', short(request, 'cacheKey', notes)),
     ...given('service_tier', encodeServiceTier(request, notes)),
     ...given('metadata', encodeMetadata(request, notes)),
-    store: encodeStore(request, notes),
-    // Models without reasoning refuse this wish.
-    ...(wantsReasoning ? { include: [encryptedReasoning] } : {}),
+    ...(traits.takes?.store === false ? {} : { store: encodeStore(request, notes) }),
+    ...(wantsReasoning(items, reasoning, traits) ? { include: [encryptedReasoning] } : {}),
     ...(request.stream ? { stream: true } : {}),
   }
   return { body, notes: notes.list, tools: names }
+}
+
+/** Models without reasoning refuse this wish. The upstream reads reasoning of earlier answers only if it is there. */
+function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { thinking }: Traits): boolean {
+  if (thinking === 'none') return false
+  const isAsked = reasoning !== undefined && reasoning.effort !== 'none'
+  return isAsked || items.some(({ type }) => type === 'reasoning')
 }
 
 const outputTokensMin = 16
@@ -53,12 +65,6 @@ const identifierCharactersMax = 64
 const metadataPairsMax = 16
 const metadataCharactersMax = 512
 const serviceTiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
-/** Smallest budget for each effort, the largest first. */
-const effortOfBudget: readonly (readonly [number, ReasoningEffort])[] = [
-  [16_384, 'high'],
-  [4096, 'medium'],
-  [1, 'low'],
-]
 
 function refuseImpossible(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
@@ -88,7 +94,11 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
 function firstCacheHint(request: ChatRequest): string | undefined {
   for (const tool of request.tools) if (tool.cache !== undefined) return tool.path
   for (const turn of request.turns) {
-    for (const block of turn.blocks) if (block.cache !== undefined) return block.path
+    for (const block of turn.blocks) {
+      if (block.cache !== undefined) return block.path
+      const hinted = block.type === 'tool-result' && block.content.find((part) => part.cache !== undefined)
+      if (hinted) return hinted.path
+    }
   }
   return undefined
 }
@@ -104,20 +114,11 @@ function encodeMaxOutputTokens(request: ChatRequest, notes: Notes): number | und
   return outputTokensMin
 }
 
-function encodeReasoning(request: ChatRequest, notes: Notes): Json | undefined {
-  const wish = request.reasoning
-  if (wish === undefined) return undefined
-  let { effort } = wish
-  const { budgetTokens } = wish
-  if (effort === undefined && budgetTokens !== undefined) {
-    effort = effortOfBudget.find(([least]) => budgetTokens >= least)?.[1] ?? 'none'
-    notes.add(
-      'mapped',
-      notes.pathOf('reasoning'),
-      `the Responses format has no budget of tokens: the effort is ${effort}`,
-    )
-  }
-  const summary = wish.summary === 'none' || effort === 'none' ? undefined : (wish.summary ?? 'auto')
+function encodeReasoning({ reasoning }: ChatRequest): Json | undefined {
+  if (reasoning === undefined) return undefined
+  const { effort } = reasoning
+  const summary =
+    reasoning.summary === 'none' || effort === 'none' ? undefined : (reasoning.summary ?? 'auto')
   return { ...given('effort', effort), ...given('summary', summary) }
 }
 

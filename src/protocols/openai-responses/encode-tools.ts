@@ -1,15 +1,24 @@
 import type { ChatRequest, HostedTool, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { customAsFunction } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
+
+export interface ToolsContext {
+  notes: Notes
+  names: ToolNames
+  /** The upstream takes custom tools; otherwise they become functions. */
+  customTools: boolean
+}
 
 /**
  * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every server of
  * this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
  */
-export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames): Json {
+export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
+  const { notes } = context
   const tools = request.tools.flatMap((tool) => {
-    if (tool.type !== 'hosted') return [encodeTool(tool, names)]
+    if (tool.type !== 'hosted') return [encodeTool(tool, context)]
     dropHosted(tool, request, notes)
     return []
   })
@@ -19,15 +28,20 @@ export function encodeTools(request: ChatRequest, notes: Notes, names: ToolNames
   }
   return {
     tools,
-    ...(request.toolChoice === undefined ? {} : { tool_choice: encodeChoice(request, notes, names) }),
+    ...(request.toolChoice === undefined ? {} : { tool_choice: encodeChoice(request, context) }),
     ...(request.parallelToolCalls === undefined ? {} : { parallel_tool_calls: request.parallelToolCalls }),
   }
 }
 
-function encodeTool(tool: Exclude<Tool, HostedTool>, names: ToolNames): Json {
+function encodeTool(tool: Exclude<Tool, HostedTool>, { names, notes, customTools }: ToolsContext): Json {
   const { description } = tool
   const name = names.wireName(tool, `${tool.path}.name`)
   const described = description === undefined ? {} : { description }
+  if (tool.type === 'custom' && !customTools) {
+    const reason = 'the upstream has no custom tools: a function with one text takes its place'
+    notes.add('emulated', tool.path, reason)
+    return { type: 'function', name, ...customAsFunction(tool), strict: false }
+  }
   if (tool.type === 'custom') {
     return {
       type: 'custom',
@@ -54,15 +68,18 @@ function dropHosted(tool: HostedTool, request: ChatRequest, notes: Notes): void 
   notes.add('dropped', tool.path, reason)
 }
 
-function noteWithoutTools(request: ChatRequest, notes: Notes): void {
-  const { toolChoice } = request
+function noteWithoutTools({ toolChoice, parallelToolCalls }: ChatRequest, notes: Notes): void {
   if (toolChoice !== undefined && toolChoice.type !== 'none' && toolChoice.type !== 'auto') {
     throw refused(notes.pathOf('toolChoice'), 'there are no tools to choose from')
   }
+  const reason = 'left out: it has no meaning without tools'
+  if (toolChoice !== undefined) notes.add('mapped', notes.pathOf('toolChoice'), reason)
+  if (parallelToolCalls !== undefined) notes.add('mapped', notes.pathOf('parallelToolCalls'), reason)
 }
 
-function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unknown {
+function encodeChoice(request: ChatRequest, { notes, names, customTools }: ToolsContext): unknown {
   const { toolChoice } = request
+  const typeOf = (kind: 'function' | 'custom') => (customTools ? kind : 'function')
   const path = notes.pathOf('toolChoice')
   switch (toolChoice?.type) {
     case undefined:
@@ -74,13 +91,16 @@ function encodeChoice(request: ChatRequest, notes: Notes, names: ToolNames): unk
       if (toolChoice.kind === 'hosted') {
         throw refused(path, `the tool "${toolChoice.name}" is run by another vendor`)
       }
-      return { type: toolChoice.kind, name: names.wireName({ ...toolChoice, kind: toolChoice.kind }, path) }
+      return {
+        type: typeOf(toolChoice.kind),
+        name: names.wireName({ ...toolChoice, kind: toolChoice.kind }, path),
+      }
     }
     case 'allowed': {
       const allowed = request.tools.flatMap((tool) =>
         tool.type === 'hosted' || !toolChoice.names.includes(tool.name)
           ? []
-          : [{ type: tool.type, name: names.wireName(tool, path) }],
+          : [{ type: typeOf(tool.type), name: names.wireName(tool, path) }],
       )
       if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }

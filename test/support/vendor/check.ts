@@ -6,12 +6,15 @@ export class Refusal extends Error {
   /** Path of the wrong member; undefined: the whole body. */
   readonly field: string | undefined
   readonly code: string | undefined
+  /** The vendor's own envelope of this refusal; undefined: that of its format. */
+  readonly body: Json | undefined
 
-  constructor(status: number, message: string, more: { field?: string; code?: string } = {}) {
+  constructor(status: number, message: string, more: { field?: string; code?: string; body?: Json } = {}) {
     super(message)
     this.status = status
     this.field = more.field
     this.code = more.code
+    this.body = more.body
   }
 }
 

@@ -153,7 +153,7 @@ function refuse(response: ServerResponse, { dialect }: Route, error: unknown): v
     return
   }
   const refusal = error instanceof Refusal ? error : new Refusal(500, 'The strict vendor failed')
-  sendJson(response, refusal.status, dialect.writeError(refusal, 'req_vendor'))
+  sendJson(response, refusal.status, refusal.body ?? dialect.writeError(refusal, 'req_vendor'))
 }
 
 function sendJson(response: ServerResponse, status: number, body: Json): void {

@@ -13,7 +13,10 @@ import {
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
+import { checkGpt } from '../gpt.ts'
 import { mediaOfUrl, mediaWords, type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
+import { checkDeepSeek, isDeepSeek } from './deepseek.ts'
+import { checkMistral } from './mistral.ts'
 
 /**
  * Reads a `/chat/completions` body by the vendor's rules. Throws Refusal.
@@ -21,9 +24,12 @@ import { mediaOfUrl, mediaWords, type Question, type Tool, type ToolChoice, toke
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
 export function readChat({ body }: Call): Question {
+  checkMistral(body)
   refuseUnknown(body, members, (name) => `Unrecognized request argument supplied: ${name}`)
   const messages = expectFilled(body.messages, 'messages')
   checkSettings(body)
+  checkGpt(body, typeof body.model === 'string' ? body.model : '', 'chat')
+  checkDeepSeek(body)
   checkMessages(messages)
   const tools = readTools(body.tools)
   if (isAbsent(body.tools)) {
@@ -45,7 +51,9 @@ export function readChat({ body }: Call): Question {
     isParallel: body.parallel_tool_calls !== false,
     format: readFormat(body.response_format),
     tokensMax:
-      expectInteger(body.max_completion_tokens, 'max_completion_tokens', 1) ??
+      (isDeepSeek(body)
+        ? undefined
+        : expectInteger(body.max_completion_tokens, 'max_completion_tokens', 1)) ??
       expectInteger(body.max_tokens, 'max_tokens', 1) ??
       Number.POSITIVE_INFINITY,
     stop: readStop(body.stop),

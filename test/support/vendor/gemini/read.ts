@@ -14,6 +14,7 @@ import {
 import type { Call } from '../dialect.ts'
 import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import { checkContents, resultsOf, wordsOf } from './contents.ts'
+import { checkGemini } from './model.ts'
 
 /**
  * Reads a `generateContent` body by the vendor's rules. Throws Refusal.
@@ -30,6 +31,7 @@ export function readGemini({ body, model, stream }: Call): Question {
     ? {}
     : expectObject(body.generationConfig, 'generationConfig')
   checkConfig(config)
+  checkGemini(body, model ?? '')
   const tools = readTools(body.tools)
   const choice = readChoice(body.toolConfig, tools)
   if (choice.mode === 'required' && config.responseMimeType === 'application/json') {
@@ -113,9 +115,6 @@ function checkConfig(config: Json): void {
   expectInteger(thinking.thinkingBudget, 'generationConfig.thinkingConfig.thinkingBudget', -1, 32_768)
   const levels = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
   const level = expectOneOf(thinking.thinkingLevel, 'generationConfig.thinkingConfig.thinkingLevel', levels)
-  if (level === 'MINIMAL') {
-    refuse('Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.')
-  }
   if (level !== undefined && !isAbsent(thinking.thinkingBudget)) {
     refuse('You can only set only one of thinking budget and thinking level.')
   }

@@ -13,6 +13,7 @@ import {
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
 import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
+import { checkClaude } from './claude.ts'
 import { checkTurns, wordsOf } from './turns.ts'
 
 /**
@@ -41,6 +42,7 @@ export function readMessages({ body, headers, isCount }: Call): Question {
   const thoughtsKnown = checkTurns(turns, { model, wantsThoughtFirst: thinking === 'enabled' })
   checkSettings(body)
   checkCacheHints(body)
+  checkClaude(body, model)
 
   const user = turns.findLast(({ role }) => role === 'user')
   const last = recordsOf(turns.findLast(({ role }) => role !== 'system')?.content)

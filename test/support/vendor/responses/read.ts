@@ -13,6 +13,7 @@ import {
   refuseUnknown,
 } from '../check.ts'
 import type { Call } from '../dialect.ts'
+import { checkGpt } from '../gpt.ts'
 import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import type { HeldResponses } from './held.ts'
 import { checkItems, wordsOf } from './items.ts'
@@ -25,6 +26,7 @@ import { checkItems, wordsOf } from './items.ts'
 export function readResponses({ body }: Call, held: HeldResponses): Question {
   refuseUnknown(body, members, (name) => `Unknown parameter: '${name}'.`, 'unknown_parameter')
   checkSettings(body)
+  checkGpt(body, textOf(body.model) ?? '', 'responses')
   if (typeof body.input !== 'string' && isAbsent(body.previous_response_id)) expectFilled(body.input, 'input')
   const items = held.conversation(body)
   const model = textOf(body.model) ?? 'vendor'

@@ -1,0 +1,69 @@
+import type { TranslationNote } from '../canonical/chat.ts'
+import type { Json } from '../canonical/json.ts'
+import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import { removeMembers } from './remove-members.ts'
+
+/** The members of a body that only a list of tools gives a meaning. */
+export interface ToolSpans {
+  tools?: Span | undefined
+  tool_choice?: Span | undefined
+  parallel_tool_calls?: Span | undefined
+}
+
+/**
+ * What a pass-through leaves out of a body with an empty list of tools. Agents without tools send one, and OpenAI, vLLM,
+ * DeepSeek and Qwen refuse it with 400. A choice that demands a call stays: the upstream refuses it, and it should.
+ *
+ * https://github.com/vllm-project/vllm/pull/39780, https://github.com/earendil-works/pi/issues/3649,
+ * https://github.com/runebookai/tome/pull/87, read 2026-11-22. The Messages format takes an empty list
+ * (https://github.com/run-llama/llama_index/pull/17928), and nobody reports that the Responses format refuses it.
+ */
+export function emptyTools(
+  raw: Buffer,
+  { tools, tool_choice: choice, parallel_tool_calls: parallel }: ToolSpans,
+): { spans: Span[]; notes: TranslationNote[] } | undefined {
+  if (tools === undefined || !isEmptyList(raw, tools)) return undefined
+  const idleChoice = choice !== undefined && isIdle(raw, choice) ? choice : undefined
+  const values = [tools, idleChoice, parallel].filter((span) => span !== undefined)
+  return {
+    spans: removeMembers(raw, values),
+    notes: notesOn(idleChoice !== undefined, parallel !== undefined),
+  }
+}
+
+/** The same of a body that is parsed. */
+export function withoutEmptyTools(body: Json): { body: Json; notes: TranslationNote[] } {
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel, ...others } = body
+  if (!Array.isArray(tools) || tools.length > 0) return { body, notes: [] }
+  const isIdleChoice = choice === null || choice === 'auto' || choice === 'none'
+  return {
+    body: isIdleChoice || choice === undefined ? others : { ...others, tool_choice: choice },
+    notes: notesOn(isIdleChoice, parallel !== undefined),
+  }
+}
+
+function notesOn(hasChoice: boolean, hasParallel: boolean): TranslationNote[] {
+  const notes = [note('tools', 'left out: upstreams refuse an empty list')]
+  if (hasChoice) notes.push(note('tool_choice', withoutTools))
+  if (hasParallel) notes.push(note('parallel_tool_calls', withoutTools))
+  return notes
+}
+
+const withoutTools = 'left out: it has no meaning without tools'
+
+function note(path: string, reason: string): TranslationNote {
+  return { path, action: 'mapped', reason }
+}
+
+function isEmptyList(raw: Buffer, { start, end }: Span): boolean {
+  return kindAt(raw, start) === 'array' && skipSpace(raw, start + 1, end) === end - 1
+}
+
+/** Whether a choice demands no call. */
+function isIdle(raw: Buffer, choice: Span): boolean {
+  const kind = kindAt(raw, choice.start)
+  if (kind === 'null') return true
+  if (kind !== 'string') return false
+  const word = parseSpan(raw, choice, 'tool_choice')
+  return word === 'auto' || word === 'none'
+}

@@ -1,0 +1,69 @@
+import type { Block, ChatRequest, Turn } from '../canonical/chat.ts'
+import type { Modality, Traits } from '../canonical/traits.ts'
+import { type Notes, refused } from './notes.ts'
+
+/** Refuse parts that the model cannot read, and put later instructions where it reads them. */
+export function fitContent({ turns }: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  if (traits.input !== undefined || traits.fetchesUrls === false) {
+    for (const { blocks } of turns) for (const block of blocks) refuseUnread(block, traits)
+  }
+  return traits.laterInstructions === false ? moveInstructions(turns, notes) : {}
+}
+
+function refuseUnread(block: Block, traits: Traits): void {
+  if (block.type === 'tool-result') {
+    for (const part of block.content) refuseUnread(part, traits)
+    return
+  }
+  const kind = modalityOf(block)
+  if (kind === undefined) return
+  if (traits.input?.includes(kind) === false)
+    throw refused(block.path, `the model does not read ${names[kind]}`)
+  const url = 'source' in block && block.source.kind === 'url' ? block.source.url : ''
+  // Addresses of a vendor's own storage, such as gs://, are not fetched from the web.
+  if (traits.fetchesUrls === false && /^https?:/i.test(url)) {
+    throw refused(block.path, 'the upstream fetches no URLs: send the bytes')
+  }
+}
+
+const names: Readonly<Record<Modality, string>> = {
+  text: 'text',
+  image: 'images',
+  document: 'documents',
+  audio: 'audio',
+  video: 'video',
+}
+
+/** The kind of a part that is not text. A document of text is text. */
+function modalityOf(block: Block): Modality | undefined {
+  switch (block.type) {
+    case 'image':
+    case 'audio':
+      return block.type
+    case 'document':
+      return block.source.kind === 'text' ? undefined : 'document'
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+    case 'tool-call':
+    case 'tool-result':
+    case 'foreign':
+      return undefined
+  }
+}
+
+function moveInstructions(turns: readonly Turn[], notes: Notes): Partial<ChatRequest> {
+  const firstSpoken = turns.findIndex((turn) => !isInstruction(turn))
+  if (firstSpoken === -1 || !turns.slice(firstSpoken).some(isInstruction)) return {}
+  return {
+    turns: turns.map((turn, at) => {
+      if (at < firstSpoken || !isInstruction(turn)) return turn
+      notes.add('mapped', turn.path, 'sent as text of the user: the model takes instructions only in front')
+      return { ...turn, role: 'user' }
+    }),
+  }
+}
+
+export function isInstruction({ role }: Turn): boolean {
+  return role === 'system' || role === 'developer'
+}

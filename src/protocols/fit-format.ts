@@ -1,0 +1,97 @@
+import type { AnswerFormat, ChatRequest, Turn } from '../canonical/chat.ts'
+import type { Traits } from '../canonical/traits.ts'
+import { isInstruction } from './fit-content.ts'
+import { isForced } from './fit-tools.ts'
+import type { Notes } from './notes.ts'
+import { removedText, rewriteSchema } from './schema-subset.ts'
+
+/** Ask for the answer's format in a way that the model takes: a schema that it knows, or an instruction. */
+export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const { format, tools, toolChoice } = request
+  if (format === undefined) return {}
+  const hasTools = tools.some((tool) => tool.type !== 'hosted')
+  if (hasTools && traits.toolsWithFormat === false) {
+    // A refusal would stop each agent that wants JSON in the end. With the instruction it can go on.
+    noteInstruction(notes, 'the model takes no tools together with a JSON format')
+    return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
+  }
+  if (hasTools && traits.forcedToolsWithFormat === false && isForced(toolChoice)) {
+    noteInstruction(notes, 'the model takes no forced call together with a JSON format')
+    return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
+  }
+  if (format.type === 'json_object') {
+    if (traits.jsonMode !== false) return {}
+    noteInstruction(notes, 'the model has no JSON mode')
+    return { format: undefined, turns: instructed(request, format, 'Answer') }
+  }
+  if (traits.schema === 'none') {
+    return asInstruction(request, format, traits, notes, 'the model takes no schema for its answer')
+  }
+  return fitSchema(request, format, traits, notes)
+}
+
+type SchemaFormat = Extract<AnswerFormat, { type: 'json_schema' }>
+
+/** With JSON mode where the model is known to have it. */
+function asInstruction(
+  request: ChatRequest,
+  format: SchemaFormat,
+  { jsonMode }: Traits,
+  notes: Notes,
+  reason: string,
+): Partial<ChatRequest> {
+  noteInstruction(notes, reason)
+  return {
+    format: jsonMode === true ? { type: 'json_object' } : undefined,
+    turns: instructed(request, format, 'Answer'),
+  }
+}
+
+function noteInstruction(notes: Notes, reason: string): void {
+  notes.add('emulated', notes.pathOf('format'), `${reason}: an instruction asks for it`)
+}
+
+/** The conversation with an instruction behind those that it begins with. */
+function instructed({ turns }: ChatRequest, format: AnswerFormat, beginning: string): Turn[] {
+  const path = turns[0]?.path ?? ''
+  const text = instructionFor(format, beginning)
+  const turn: Turn = { role: 'system', blocks: [{ type: 'text', text, path }], path }
+  const firstSpoken = turns.findIndex((turn) => !isInstruction(turn))
+  const at = firstSpoken === -1 ? turns.length : firstSpoken
+  return [...turns.slice(0, at), turn, ...turns.slice(at)]
+}
+
+function instructionFor(format: AnswerFormat, beginning: string): string {
+  const instruction = `${beginning} with one JSON object and nothing else: no words before or behind it, no code fence.`
+  if (format.type === 'json_object') return instruction
+  const lines = [instruction, 'The object must obey this JSON Schema:', JSON.stringify(format.schema)]
+  if (format.description !== undefined) lines.push(`What the object is: ${format.description}`)
+  return lines.join('\n')
+}
+
+function fitSchema(
+  request: ChatRequest,
+  format: SchemaFormat,
+  traits: Traits,
+  notes: Notes,
+): Partial<ChatRequest> {
+  const subset = traits.schema
+  if (subset === undefined || subset === 'any' || subset === 'none') return {}
+  // OpenAI looks at the schema only of strict formats.
+  if (subset === 'openai-strict' && format.strict !== true) return {}
+  const { schema, removed, fits } = rewriteSchema(format.schema, subset)
+  const path = notes.pathOf('format')
+  if (fits) {
+    if (removed.length > 0) notes.add('emulated', path, removedText(removed))
+    return { format: { ...format, schema } }
+  }
+  if (subset === 'openai-strict') {
+    notes.add(
+      'emulated',
+      path,
+      'the model sees the schema, but is not held to it: the vendor cannot enforce it',
+    )
+    return { format: { ...format, strict: undefined } }
+  }
+  return asInstruction(request, format, traits, notes, 'the vendor cannot enforce this schema')
+}

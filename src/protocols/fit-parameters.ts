@@ -1,0 +1,111 @@
+import type { ChatRequest } from '../canonical/chat.ts'
+import { type OptionalParameter, optionalParameters, type Traits } from '../canonical/traits.ts'
+import { type Notes, refused } from './notes.ts'
+
+/** Leave out parameters that the model does not take, and bring the others within its bounds. */
+export function fitParameters(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const changes = leaveOut(request, traits, notes)
+  return { ...changes, ...fitBounds({ ...request, ...changes }, traits, notes) }
+}
+
+function leaveOut(
+  request: ChatRequest,
+  { takes, parallelTools }: Traits,
+  notes: Notes,
+): Partial<ChatRequest> {
+  const changes: Partial<ChatRequest> = {}
+  if (takes === undefined) return changes
+  for (const field of optionalParameters) {
+    // Log probabilities are refused or translated as a whole, and the wish for usage is our own.
+    if (takes[field] !== false || field === 'logprobs' || field === 'streamOptions') continue
+    const value = request[field]
+    if (value === undefined) continue
+    changes[field] = undefined
+    const isOneByOne = field === 'parallelToolCalls' && value === false && parallelTools === false
+    if (isOneByOne) notes.add('mapped', notes.pathOf(field), 'the model makes one call at a time anyway')
+    else if (isDefault(field, value)) {
+      notes.add(
+        'mapped',
+        notes.pathOf(field),
+        'left out: the model does not take it, and it says the default',
+      )
+    } else notes.dropField(field, 'the model does not take it')
+  }
+  return changes
+}
+
+/** Whether a parameter says what the model does without it. */
+function isDefault(field: OptionalParameter, value: unknown): boolean {
+  switch (field) {
+    case 'temperature':
+    case 'topP':
+      return value === 1
+    case 'frequencyPenalty':
+    case 'presencePenalty':
+      return value === 0
+    case 'logitBias':
+    case 'metadata':
+      return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    case 'store':
+      return value === false
+    case 'parallelToolCalls':
+      return value === true
+    case 'serviceTier':
+      return value === 'auto' || value === 'default'
+    case 'topK':
+    case 'seed':
+    case 'logprobs':
+    case 'verbosity':
+    case 'userId':
+    case 'cacheKey':
+    case 'streamOptions':
+      return false
+  }
+}
+
+function fitBounds(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  return {
+    ...fitTemperature(request, traits, notes),
+    ...fitStop(request, traits, notes),
+    ...fitOutputTokens(request, traits, notes),
+  }
+}
+
+function fitTemperature(
+  { temperature, topP }: ChatRequest,
+  { temperatureMax, temperatureWithTopP }: Traits,
+  notes: Notes,
+): Partial<ChatRequest> {
+  if (temperature === undefined) return {}
+  const changes: Partial<ChatRequest> = {}
+  if (temperatureMax !== undefined && temperature > temperatureMax) {
+    notes.add('clamped', notes.pathOf('temperature'), `the model goes up to ${temperatureMax}`)
+    changes.temperature = temperatureMax
+  }
+  if (topP !== undefined && temperatureWithTopP === false) {
+    if (topP === 1) notes.add('mapped', notes.pathOf('topP'), 'left out: it says the default')
+    else notes.dropField('topP', 'the model takes temperature or top_p, not both')
+    changes.topP = undefined
+  }
+  return changes
+}
+
+function fitStop({ stop }: ChatRequest, { stopMax }: Traits, notes: Notes): Partial<ChatRequest> {
+  if (stopMax === undefined || stop.length <= stopMax) return {}
+  if (stopMax > 0) {
+    throw refused(
+      notes.pathOf('stop'),
+      `the model takes at most ${stopMax} stop sequences, got ${stop.length}`,
+    )
+  }
+  notes.dropField('stop', 'the model takes no stop sequences')
+  return { stop: [] }
+}
+
+function fitOutputTokens(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const { maxOutputTokens: most } = traits
+  const asked = request.maxOutputTokens
+  if (most === undefined || asked === undefined || asked <= most) return {}
+  notes.add('clamped', notes.pathOf('maxOutputTokens'), `the model writes at most ${most} tokens`)
+  return { maxOutputTokens: most }
+}

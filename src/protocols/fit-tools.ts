@@ -1,0 +1,52 @@
+import type { ChatRequest, Tool, ToolChoice } from '../canonical/chat.ts'
+import type { Traits } from '../canonical/traits.ts'
+import { type Notes, refused } from './notes.ts'
+import { rewriteSchema } from './schema-subset.ts'
+
+/** Refuse tools that the model cannot call, and leave out what it does not take of the others. */
+export function fitTools(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const { tools, toolChoice } = request
+  const own = tools.find((tool) => tool.type !== 'hosted')
+  if (own === undefined) return {}
+  if (traits.tools === false) {
+    if (toolChoice?.type !== 'none') throw refused(own.path, 'the model takes no tools')
+    notes.add('mapped', notes.pathOf('tools'), 'left out: the model takes no tools, and may call none')
+    return { tools: [], toolChoice: undefined, parallelToolCalls: undefined }
+  }
+  if (traits.forcedTools === false && isForced(toolChoice)) {
+    throw refused(notes.pathOf('toolChoice'), 'the model cannot be made to call a tool')
+  }
+  const fitted = tools.map((tool) => fitStrict(tool, traits, notes))
+  return fitted.some((tool, at) => tool !== tools[at]) ? { tools: fitted } : {}
+}
+
+/** Whether the model must call a tool. */
+export function isForced(choice: ToolChoice | undefined): boolean {
+  if (choice === undefined) return false
+  return (
+    choice.type === 'required' ||
+    choice.type === 'tool' ||
+    (choice.type === 'allowed' && choice.mode === 'required')
+  )
+}
+
+function fitStrict(tool: Tool, traits: Traits, notes: Notes): Tool {
+  if (tool.type !== 'function' || tool.strict === undefined) return tool
+  const obstacle = obstacleOf(tool.strict, tool.parameters, traits)
+  if (obstacle === undefined) return tool
+  if (tool.strict) notes.add('dropped', `${tool.path}.strict`, obstacle)
+  return { ...tool, strict: undefined }
+}
+
+/** The reason why the model would refuse a strict tool, if there is one. */
+function obstacleOf(
+  strict: boolean,
+  parameters: Extract<Tool, { type: 'function' }>['parameters'],
+  { strictTools, schema }: Traits,
+): string | undefined {
+  if (strictTools === false) return 'the model has no strict tools: its calls may not fit the schema'
+  if (!strict || parameters === undefined || schema !== 'openai-strict') return undefined
+  // A rewritten schema would change what the tool gets: null for members that it may leave out.
+  const isTaken = rewriteSchema(parameters, schema).removed.length === 0
+  return isTaken ? undefined : 'the model takes no such schema for strict tools: its calls may not fit it'
+}

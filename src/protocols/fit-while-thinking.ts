@@ -1,0 +1,48 @@
+import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
+import type { Traits } from '../canonical/traits.ts'
+import type { Notes } from './notes.ts'
+
+/** What a model takes only in a request in which it does not think. `reasoning` is what it will be told. */
+export function fitWhileThinking(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const reasoning = withoutThinkingBesideTools(request, traits, notes)
+  return { reasoning, ...withoutSampling({ ...request, reasoning }, traits, notes) }
+}
+
+/** Tools are worth more than thoughts. */
+function withoutThinkingBesideTools(
+  { tools, reasoning }: ChatRequest,
+  traits: Traits,
+  notes: Notes,
+): ReasoningWish | undefined {
+  const hasTools = tools.some(({ type }) => type !== 'hosted')
+  if (traits.toolsWhileThinking !== false || !hasTools || !thinks(reasoning, traits)) return reasoning
+  if (traits.effortLevels?.includes('none') !== true) return reasoning
+  const path = notes.pathOf('reasoning')
+  if (reasoning === undefined)
+    notes.add('mapped', path, 'the effort is "none": the model takes no tools while it thinks')
+  else notes.dropField('reasoning', 'the model takes no tools while it thinks')
+  return { effort: 'none', budgetTokens: undefined, summary: undefined }
+}
+
+function withoutSampling(
+  { reasoning, temperature, topP }: ChatRequest,
+  traits: Traits,
+  notes: Notes,
+): Partial<ChatRequest> {
+  if (traits.samplingWhileThinking !== false || !thinks(reasoning, traits)) return {}
+  for (const [field, value] of [
+    ['temperature', temperature],
+    ['topP', topP],
+  ] as const) {
+    if (value === undefined) continue
+    if (value === 1) notes.add('mapped', notes.pathOf(field), 'left out: it says the default')
+    else notes.dropField(field, 'the model takes it only in a request in which it does not think')
+  }
+  return { temperature: undefined, topP: undefined }
+}
+
+/** Without a word about it, a model whose default nobody knows may think. */
+function thinks(reasoning: ReasoningWish | undefined, { effortDefault }: Traits): boolean {
+  if (reasoning?.budgetTokens === 0) return false
+  return (reasoning?.effort ?? effortDefault) !== 'none'
+}

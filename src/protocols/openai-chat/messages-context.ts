@@ -1,0 +1,17 @@
+import type { Notes } from '../notes.ts'
+import type { ToolNames } from '../tool-names.ts'
+
+/** What the encoders of a conversation share: where notes go, and what the upstream takes. */
+export interface MessagesContext {
+  notes: Notes
+  tools: ToolNames
+  upstreamModel: string
+  /** The upstream takes calls of custom tools; otherwise they are calls of functions. */
+  customTools: boolean
+  /** The upstream takes the role `developer`. */
+  developerRole: boolean
+  /** The upstream takes several instructions, anywhere; otherwise one, in front. */
+  laterInstructions: boolean
+  /** The upstream takes the assistant's text in several parts. */
+  assistantParts: boolean
+}

@@ -1,0 +1,39 @@
+import { type Span, skipSpace } from './json-scan.ts'
+
+/**
+ * The ranges that take members out of a JSON object, each with its key and one comma. `values`: the spans of their values,
+ * of one object that a scan has checked. The object must keep at least one member.
+ */
+export function removeMembers(raw: Buffer, values: readonly Span[]): Span[] {
+  const removed: Span[] = []
+  /** The end of the last range that took the comma after it. */
+  let leadingEnd = -1
+  for (const value of [...values].sort((a, b) => a.start - b.start)) {
+    const key = keyBefore(raw, value.start)
+    const before = lastBefore(raw, key)
+    // The comma before the member goes with it. The first members have none, so the comma after them goes.
+    const isLeading = raw[before] === openBrace || before === leadingEnd - 1
+    if (isLeading) {
+      leadingEnd = skipSpace(raw, value.end, raw.length) + 1
+      removed.push({ start: key, end: leadingEnd })
+    } else removed.push({ start: before, end: value.end })
+  }
+  return removed
+}
+
+/** The offset of the key's first quote. A key that a scan has found by its name holds no other quote. */
+function keyBefore(raw: Buffer, value: number): number {
+  const colon = lastBefore(raw, value)
+  const closing = lastBefore(raw, colon)
+  return raw.lastIndexOf(quote, closing - 1)
+}
+
+/** The last byte before `at` that is not JSON white space. */
+function lastBefore(raw: Buffer, at: number): number {
+  let i = at - 1
+  while (raw[i] === 0x20 || raw[i] === 0x0a || raw[i] === 0x0d || raw[i] === 0x09) i--
+  return i
+}
+
+const quote = 0x22
+const openBrace = 0x7b

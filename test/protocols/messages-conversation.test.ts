@@ -98,3 +98,10 @@ test('an instruction waits for the next turn, which decides on its form', () => 
   expect(add(turn('user', 'On'))).toEqual([])
   expect(end()).toEqual(['user: other other other'])
 })
+
+test('a turn may have more blocks than the stack has room for', () => {
+  const { add, end } = start()
+  add(turn('user', ...Array.from({ length: 200_000 }, () => 'x')))
+  add(turn('assistant', ...Array.from({ length: 200_000 }, () => 'y')))
+  expect(end()).toHaveLength(1)
+})

@@ -101,7 +101,8 @@ test('an instruction waits for the next turn, which decides on its form', () => 
 
 test('a turn may have more blocks than the stack has room for', () => {
   const { add, end } = start()
-  add(turn('user', ...Array.from({ length: 200_000 }, () => 'x')))
-  add(turn('assistant', ...Array.from({ length: 200_000 }, () => 'y')))
+  const blocks = Array.from({ length: 200_000 }, () => ({ type: 'text', text: 'x', path: '' }) as const)
+  add({ role: 'user', blocks, path: '' })
+  add({ role: 'assistant', blocks, path: '' })
   expect(end()).toHaveLength(1)
 })

@@ -161,10 +161,10 @@ its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and 
 Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
 thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).
 
-## What a model takes
+## To \`openai-chat\`, \`openai-responses\` and \`gemini\`, by the model
 
-The lists and tables below hold for a model of which nothing is known. What is known of a model, its traits, changes them for
-upstreams of the formats \`openai-chat\`, \`openai-responses\` and \`gemini\`:
+The lists and tables below hold for a model of which nothing is known. Where the [traits](configuration.md) of a model are
+known, a request is written for it:
 
 - **Parameters** that the model does not take are dropped. One that says the default is left out as mapped. Temperatures,
   output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are refused.

@@ -106,7 +106,7 @@ export async function openContext(
   const path = config.gatewayConfig
   // Before the file is read, so that no change is missed.
   const fileState = path === undefined ? '' : await stateOf(path)
-  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper)
+  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper, bounds)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   // A wrong file makes no database.
   if (config.databaseUrl === undefined && kept === undefined) file?.parse()
@@ -129,7 +129,7 @@ export async function openContext(
   const gatewayFile =
     path === undefined
       ? undefined
-      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey }, fileState, log)
+      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey, bounds }, fileState, log)
   const database = openDatabase(url, bounds)
   const instanceId = randomUUIDv7()
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {

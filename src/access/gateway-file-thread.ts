@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { TimeoutBounds } from '../catalog/connection-entry.ts'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
+import type { TimeoutBounds } from '../catalog/read-connection.ts'
 import { openConnections } from '../db/connections.ts'
 import { isPassing, reasonOf } from '../db/failures.ts'
 import { SecretKeeper } from '../secret-key.ts'

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import type { SecretKeeper } from '../secret-key.ts'
-import type { TimeoutBounds } from './connection-entry.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
+import type { TimeoutBounds } from './read-connection.ts'
 
 /** A gateway.yaml as it stands on the disk, read but not yet checked. */
 export interface GatewaySource {

@@ -1,7 +1,7 @@
-import { type ConnectionSurroundings, readConnection } from './connection-entry.ts'
 import { EntryReader } from './entry-reader.ts'
 import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
+import { type ConnectionSurroundings, readConnection } from './read-connection.ts'
 import { checkAliases, checkNames, checkReferences, checkSecrets } from './references.ts'
 import { type Problem, readYaml, renderPath } from './yaml-source.ts'
 

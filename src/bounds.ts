@@ -57,6 +57,12 @@ export const boundSettings = {
   upstreamFirstByteMs: milliseconds(600 * second),
   upstreamIdleMs: milliseconds(120 * second),
   upstreamTotalMs: milliseconds(1800 * second),
+  /** How often a process reads the upstreams' own lists of models. 0: never. */
+  modelListRefreshMs: milliseconds(600 * second, 0),
+  /** One list: its time, its bytes and its names, with all its pages. */
+  modelListMs: milliseconds(10 * second),
+  modelListBytesMax: count(4 * MiB, 1024),
+  modelListNamesMax: count(1000, 1, 100_000),
   /** After this silence of the upstream, a translated stream gets an empty event. */
   keepAliveMs: milliseconds(15 * second, 10),
   attemptsMax: count(3, 1, 20),

@@ -38,6 +38,7 @@ import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
+import { FollowedLists } from './model-lists/follow-lists.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -174,6 +175,7 @@ export async function openContext(
     load,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
+  const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
   const routing = startRouting({ database, bounds, load, log })
 
   const answers = {
@@ -216,6 +218,7 @@ export async function openContext(
     log,
     database,
     catalog,
+    modelLists,
     keys,
     limits,
     ledger,
@@ -265,6 +268,7 @@ export async function openContext(
       await limits.close()
       await idempotency.end(lastShipmentMs)
       await follower.stop()
+      modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
       await routing.end()
@@ -281,6 +285,11 @@ export async function openContext(
 async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
   await check(connections).finally(() => connections.end())
+}
+
+/** Workers answer no clients, so they list no models. */
+function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
+  return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
 }
 
 interface BodyThreadsNeeds {

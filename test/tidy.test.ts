@@ -25,6 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   queue: ['telemetry', 'in-time.ts'],
   routing: ['canonical', 'catalog', 'db', 'protocols', 'redaction', 'telemetry', 'running-counts.ts'],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
+  'model-lists': ['canonical', 'catalog', 'protocols', 'routing', 'telemetry', 'upstream'],
   bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'fair-queue.ts'],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
@@ -109,6 +110,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'images',
     'ledger',
     'limits',
+    'model-lists',
     'protocols',
     'queue',
     'routing',

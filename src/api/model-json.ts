@@ -5,6 +5,7 @@ import { parseMultiplier } from '../ledger/price.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { imageProtocols, translatable } from '../routing/candidates.ts'
 import { type ModelEndpoint, modelEndpoints } from '../stages/endpoints.ts'
+import { capabilitiesOf, sizesOf, traitMembers, traitsFor } from './model-capabilities.ts'
 
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
@@ -49,6 +50,7 @@ export const model = z
     capabilities: z.object({
       streaming: z.boolean(),
       images: imageTraits.nullable().describe('What it takes of image requests; null in each: any.'),
+      ...traitMembers,
     }),
     context_length: count,
     max_output_tokens: count,
@@ -66,6 +68,8 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
   const endpoints = modelEndpoints.filter((endpoint) => isServedOn(endpoint, of, id, channels))
+  const traits = traitsFor(of, id, group)
+  const { contextLength, maxOutputTokens } = sizesOf(of, traits)
   const makesImages = endpoints.some(({ kind }) => kind === 'image')
   return {
     id,
@@ -77,9 +81,10 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     capabilities: {
       streaming: endpoints.some(({ kind }) => kind === 'text'),
       images: makesImages && of.images !== undefined ? traitsOf(of.images) : null,
+      ...capabilitiesOf(traits),
     },
-    context_length: of.contextLength ?? null,
-    max_output_tokens: of.maxOutputTokens ?? null,
+    context_length: contextLength,
+    max_output_tokens: maxOutputTokens,
     pricing: of.price === undefined ? null : pricingOf(of.price, group.priceMultiplier),
   }
 }

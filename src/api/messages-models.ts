@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { invalid } from '../canonical/field-error.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
+import { inTurns } from './in-turns.ts'
 import { sizesOf, traitsFor } from './model-capabilities.ts'
 import { text, wholeNumber } from './parameter.ts'
 
@@ -32,18 +33,18 @@ export const messagesModelList = z
   .meta({ id: 'MessagesModelList' })
 
 /** A page of the models, as clients of the Messages format read it. */
-export function messagesListJson(
+export async function messagesListJson(
   models: readonly Model[],
   { limit, after_id: after, before_id: before }: z.output<typeof messagesQuery>,
   group: Group,
-): z.output<typeof messagesModelList> {
+): Promise<z.output<typeof messagesModelList>> {
   const from = after === undefined ? 0 : placeOf(models, after, 'after_id') + 1
   const to = before === undefined ? models.length : placeOf(models, before, 'before_id')
   // Before an id: the page that ends there.
   const page =
     before === undefined ? models.slice(from, from + limit) : models.slice(Math.max(from, to - limit), to)
   return {
-    data: page.map((model) => messagesJson(model, model.id, group)),
+    data: await inTurns(page, (model) => messagesJson(model, model.id, group)),
     has_more: before === undefined ? from + limit < to : to - limit > from,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

@@ -5,6 +5,7 @@ import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Identified } from '../stages/identify.ts'
+import { inTurns } from './in-turns.ts'
 import {
   messagesJson,
   messagesListJson,
@@ -32,8 +33,9 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
     answer: anyModelList,
     async handle({ stage, query }) {
       const models = modelsFor(stage.snapshot, stage.identity, lists())
-      if (speaksMessages(stage)) return { body: messagesListJson(models, query, stage.group), headers: vary }
-      const data = models.map((each) => modelJson(each, each.id, stage.group))
+      const { group } = stage
+      if (speaksMessages(stage)) return { body: await messagesListJson(models, query, group), headers: vary }
+      const data = await inTurns(models, (each) => modelJson(each, each.id, group))
       return { body: { object: 'list' as const, data }, headers: vary }
     },
   }),

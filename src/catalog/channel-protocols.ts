@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type ProtocolName, protocolNames } from '../protocols/protocol.ts'
 import { type VendorName, vendorNames, vendors } from '../traits/vendors.ts'
 
@@ -49,8 +50,10 @@ function vendorOfUrl(url: string): VendorName | undefined {
   )
 }
 
+/** Not of servers that anybody runs on `localhost`. */
 function hostsOf(name: VendorName): string[] {
-  return Object.values(vendors[name].baseUrls).map((url) => new URL(url).hostname)
+  const hosts = Object.values(vendors[name].baseUrls).map((url) => new URL(url).hostname)
+  return hosts.filter((host) => host.includes('.') && isIP(host) === 0)
 }
 
 function protocolsIn(baseUrls: BaseUrls): ProtocolName[] {

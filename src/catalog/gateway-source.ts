@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import type { SecretKeeper } from '../secret-key.ts'
+import { vendors } from '../traits/vendors.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
 import type { TimeoutBounds } from './read-connection.ts'
@@ -76,10 +77,15 @@ function hashOf(
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])
   return createHmac('sha256', keeper.fileKey)
-    .update(JSON.stringify([readerVersion, variables, ...filesIn(text, env, readFile)]))
+    .update(JSON.stringify([readerVersion, variables, ...filesIn(text, env, readFile), ...vendorsIn(text)]))
     .update('\0')
     .update(text)
     .digest()
+}
+
+/** Base URLs that the text may mean by a vendor's name: another release may know others. */
+function vendorsIn(text: string): unknown[] {
+  return /\bvendor\b/.test(text) ? [Object.values(vendors).map(({ baseUrls }) => baseUrls)] : []
 }
 
 /**

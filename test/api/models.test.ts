@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
+import { inTurns } from '../../src/api/in-turns.ts'
 import { modelsEndpoints } from '../../src/api/models.ts'
 import type { Traits } from '../../src/canonical/traits.ts'
 import { type ListedModel, type ModelLists, noLists } from '../../src/catalog/listed-models.ts'
@@ -457,4 +458,18 @@ describe("upstreams' own lists", () => {
     passing()
     expect((await api.get('/v1/models/brand/new')).body).toMatchObject({ id: 'brand/new' })
   })
+})
+
+test('a long list is made with other work between its models', async () => {
+  const seen: string[] = []
+  setImmediate(() => seen.push('other work'))
+  await inTurns(
+    Array.from({ length: 120 }, (_, at) => at),
+    (at) => void seen.push(String(at)),
+  )
+  expect(seen.indexOf('other work')).toBeGreaterThan(0)
+  expect(seen.indexOf('other work')).toBeLessThan(120)
+  expect(seen.filter((one) => one !== 'other work')).toEqual(
+    Array.from({ length: 120 }, (_, at) => String(at)),
+  )
 })

@@ -1,4 +1,5 @@
-import { createServer, request as forward, type IncomingMessage } from 'node:http'
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
 /** A proxy as companies have one: it demands credentials, opens tunnels, and passes plain requests on. */
@@ -13,13 +14,19 @@ export interface EgressProxy {
   close(): Promise<void>
 }
 
-/** `silent`: it takes connections and never answers. */
-export async function startEgressProxy({ silent = false } = {}): Promise<EgressProxy> {
+/** `silent`: it takes connections and never answers. `tls`: it is reached by TLS itself. */
+export async function startEgressProxy({
+  silent = false,
+  tls,
+}: {
+  silent?: boolean
+  tls?: TlsOptions
+} = {}): Promise<EgressProxy> {
   const asked: string[] = []
   const sockets = new Set<Socket>()
   const wanted = `Basic ${Buffer.from('user:proxy-pass-word').toString('base64')}`
   const isAllowed = ({ headers }: IncomingMessage) => headers['proxy-authorization'] === wanted
-  const server = createServer((incoming, response) => {
+  const answerOne = (incoming: IncomingMessage, response: ServerResponse) => {
     const { method, url = '', headers } = incoming
     if (!isAllowed(incoming)) {
       asked.push(`${method} ${url} 407`)
@@ -34,7 +41,8 @@ export async function startEgressProxy({ silent = false } = {}): Promise<EgressP
     })
     onward.on('error', () => response.writeHead(502).end())
     incoming.pipe(onward)
-  })
+  }
+  const server = tls === undefined ? createServer(answerOne) : createTlsServer(tls, answerOne)
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
@@ -59,7 +67,10 @@ export async function startEgressProxy({ silent = false } = {}): Promise<EgressP
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://user:proxy-pass-word@127.0.0.1:${port}`,
+    url:
+      tls === undefined
+        ? `http://user:proxy-pass-word@127.0.0.1:${port}`
+        : `https://user:proxy-pass-word@localhost:${port}`,
     port,
     asked,
     sockets,

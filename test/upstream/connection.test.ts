@@ -127,6 +127,22 @@ describe('a proxy', () => {
     expect(plain.requests[0]?.headers.host).toBe(`127.0.0.1:${plain.port}`)
   })
 
+  test('may be reached by TLS, with the CA of the channel', async () => {
+    const own = makeCertificate('proxy')
+    const hidden = await startEgressProxy({ tls: own })
+    const both = channel({ proxy: hidden.url, ca: `${own.cert}${ours.cert}` })
+    expect(await ask(both, secure.url)).toMatchObject({ status: 200 })
+    expect(await ask(both, plain.url)).toMatchObject({ status: 200 })
+    expect(hidden.asked).toEqual([
+      `CONNECT localhost:${secure.port} 200`,
+      `POST ${plain.url}/chat/completions 200`,
+    ])
+    const unknown = channel({ proxy: hidden.url, ca: ours.cert })
+    expect(await ask(unknown, secure.url)).toMatchObject({ kind: 'upstream_error', sent: false })
+    await upstreams.destroy()
+    await hidden.close()
+  })
+
   test.each(['https', 'http'])('that refuses our credentials is named in no error (%s)', async (scheme) => {
     const on = channel({ proxy: `http://user:wrong-pass-word@127.0.0.1:${proxy.port}`, ca: ours.cert })
     const outcome = await ask(on, scheme === 'https' ? secure.url : plain.url)

@@ -59,6 +59,12 @@ export const boundSettings = {
   upstreamTotalMs: milliseconds(1800 * second),
   /** After the end of a streamed answer: longest wait for what the upstream sends behind it. */
   streamTailMs: milliseconds(500, 0),
+  /** How often a process reads the upstreams' own lists of models. 0: never. */
+  modelListRefreshMs: milliseconds(600 * second, 0),
+  /** One list: its time, its bytes and its names, with all its pages. */
+  modelListMs: milliseconds(10 * second),
+  modelListBytesMax: count(4 * MiB, 1024),
+  modelListNamesMax: count(1000, 1, 100_000),
   /** After this silence of the upstream, a translated stream gets an empty event. */
   keepAliveMs: milliseconds(15 * second, 10),
   attemptsMax: count(3, 1, 20),

@@ -39,6 +39,7 @@ import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
+import { FollowedLists } from './model-lists/follow-lists.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -109,7 +110,7 @@ export async function openContext(
   const path = config.gatewayConfig
   // Before the file is read, so that no change is missed.
   const fileState = path === undefined ? '' : await stateOf(path)
-  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper)
+  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper, bounds)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   // A wrong file makes no database.
   if (config.databaseUrl === undefined && kept === undefined) file?.parse()
@@ -132,7 +133,7 @@ export async function openContext(
   const gatewayFile =
     path === undefined
       ? undefined
-      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey }, fileState, log)
+      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey, bounds }, fileState, log)
   const database = openDatabase(url, bounds)
   const instanceId = randomUUIDv7()
   const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
@@ -177,6 +178,7 @@ export async function openContext(
     load,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
+  const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
   const routing = startRouting({ database, bounds, load, log })
 
   const answers = {
@@ -219,6 +221,7 @@ export async function openContext(
     log,
     database,
     catalog,
+    modelLists,
     keys,
     limits,
     ledger,
@@ -269,6 +272,7 @@ export async function openContext(
       await limits.close()
       await idempotency.end(lastShipmentMs)
       await follower.stop()
+      modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
       await routing.end()
@@ -285,6 +289,11 @@ export async function openContext(
 async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
   await check(connections).finally(() => connections.end())
+}
+
+/** Workers answer no clients, so they list no models. */
+function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
+  return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
 }
 
 interface BodyThreadsNeeds {

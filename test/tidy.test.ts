@@ -34,6 +34,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'running-counts.ts',
   ],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
+  'model-lists': ['canonical', 'catalog', 'protocols', 'routing', 'telemetry', 'upstream'],
   bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'traits', 'fair-queue.ts'],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
@@ -138,6 +139,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'images',
     'ledger',
     'limits',
+    'model-lists',
     'protocols',
     'queue',
     'routing',

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
+import type { TimeoutBounds } from '../catalog/read-connection.ts'
 import { openConnections } from '../db/connections.ts'
 import { isPassing, reasonOf } from '../db/failures.ts'
 import { SecretKeeper } from '../secret-key.ts'
@@ -13,6 +14,8 @@ export interface GatewayFileTask {
   environment: Record<string, string | undefined>
   databaseUrl: string
   secretKey: string
+  /** Those of the process; absent: channels' timeouts are not compared with them. */
+  bounds?: TimeoutBounds
 }
 
 /** Messages of the thread. The last one is `done`, or `failed`. `passing`: the same file may be applied later. */
@@ -30,7 +33,10 @@ if (parentPort !== null) void run(parentPort, workerData as GatewayFileTask)
  * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read, and because
  * a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
  */
-async function run(port: MessagePort, { path, environment, databaseUrl, secretKey }: GatewayFileTask) {
+async function run(
+  port: MessagePort,
+  { path, environment, databaseUrl, secretKey, bounds }: GatewayFileTask,
+) {
   const send = (message: FromGatewayFileThread) => port.postMessage(message)
   const log = relayLog((level, fields, message) => send({ type: 'log', level, fields, message }))
   const connections = openConnections(databaseUrl, {
@@ -40,7 +46,7 @@ async function run(port: MessagePort, { path, environment, databaseUrl, secretKe
   })
   try {
     const keeper = new SecretKeeper(secretKey)
-    const source = readGatewaySource(path, environment, keeper)
+    const source = readGatewaySource(path, environment, keeper, bounds)
     const outcome = await applyGatewayFile(connections, source, keeper)
     logFileOutcome(log, source, outcome)
     send({ type: 'done', generated: outcome.kind === 'applied' ? outcome.generated : [] })

@@ -1,4 +1,5 @@
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
+import { listedModels, type ModelLists, noLists } from '../catalog/listed-models.ts'
 import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
 
@@ -13,12 +14,12 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
   return isNamed(group, identity, modelIdOf(model, modelName)) && isOffered(model, group)
 }
 
-/** The named models that the key may use and some channel serves, in the order of their ids. */
-export function modelsFor(snapshot: Snapshot, identity: Identity): Model[] {
+/** The models by name that the key may use and some channel serves, in the order of their ids: of the catalog, and of lists. */
+export function modelsFor(snapshot: Snapshot, identity: Identity, lists: ModelLists = noLists): Model[] {
   const group = snapshot.groups.get(identity.groupId)
   if (group === undefined) return []
   // Each model once, however many names it has.
-  return [...new Set(snapshot.models.values())]
+  return [...new Set([...snapshot.models.values(), ...listedModels(snapshot, lists).values()])]
     .filter(
       (model) => model.offers.length > 0 && isNamed(group, identity, model.id) && isOffered(model, group),
     )
@@ -30,7 +31,7 @@ function isNamed(group: Group, identity: Identity, id: string): boolean {
   return group.models.includes('*') || group.models.includes(id)
 }
 
-function isOffered(model: Model, group: Group): boolean {
+export function isOffered(model: Model, group: Group): boolean {
   return (
     group.channels.includes('*') || model.offers.some((offer) => group.channels.includes(offer.channel.name))
   )

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { invalid } from '../canonical/field-error.ts'
-import type { Model } from '../catalog/snapshot.ts'
+import type { Group, Model } from '../catalog/snapshot.ts'
+import { inTurns } from './in-turns.ts'
+import { sizesOf, traitsFor } from './model-capabilities.ts'
 import { text, wholeNumber } from './parameter.ts'
 
 /** https://docs.anthropic.com/en/api/models-list, read 2026-11-21 */
@@ -31,31 +33,33 @@ export const messagesModelList = z
   .meta({ id: 'MessagesModelList' })
 
 /** A page of the models, as clients of the Messages format read it. */
-export function messagesListJson(
+export async function messagesListJson(
   models: readonly Model[],
   { limit, after_id: after, before_id: before }: z.output<typeof messagesQuery>,
-): z.output<typeof messagesModelList> {
+  group: Group,
+): Promise<z.output<typeof messagesModelList>> {
   const from = after === undefined ? 0 : placeOf(models, after, 'after_id') + 1
   const to = before === undefined ? models.length : placeOf(models, before, 'before_id')
   // Before an id: the page that ends there.
   const page =
     before === undefined ? models.slice(from, from + limit) : models.slice(Math.max(from, to - limit), to)
   return {
-    data: page.map((model) => messagesJson(model, model.id)),
+    data: await inTurns(page, (model) => messagesJson(model, model.id, group)),
     has_more: before === undefined ? from + limit < to : to - limit > from,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
   }
 }
 
-export function messagesJson(model: Model, id: string): z.output<typeof messagesModel> {
+export function messagesJson(model: Model, id: string, group: Group): z.output<typeof messagesModel> {
+  const { contextLength, maxOutputTokens } = sizesOf(model, traitsFor(model, id, group))
   return {
     type: 'model',
     id,
     display_name: id,
     created_at: model.createdAt.toISOString(),
-    max_input_tokens: model.contextLength ?? null,
-    max_tokens: model.maxOutputTokens ?? null,
+    max_input_tokens: contextLength,
+    max_tokens: maxOutputTokens,
   }
 }
 

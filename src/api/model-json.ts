@@ -3,6 +3,7 @@ import type { ImageTraits } from '../canonical/image.ts'
 import type { Group, Model, Price } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import { endpointsOf } from '../stages/served-on.ts'
+import { capabilitiesOf, sizesOf, traitMembers, traitsFor } from './model-capabilities.ts'
 
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
@@ -47,6 +48,7 @@ export const model = z
     capabilities: z.object({
       streaming: z.boolean(),
       images: imageTraits.nullable().describe('What it takes of image requests; null in each: any.'),
+      ...traitMembers,
     }),
     context_length: count,
     max_output_tokens: count,
@@ -64,6 +66,8 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     .map((offer) => offer.channel)
     .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
   const endpoints = endpointsOf(of, id, channels)
+  const traits = traitsFor(of, id, group)
+  const { contextLength, maxOutputTokens } = sizesOf(of, traits)
   const makesImages = endpoints.some(({ kind }) => kind === 'image')
   return {
     id,
@@ -75,9 +79,10 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     capabilities: {
       streaming: endpoints.some(({ kind }) => kind === 'text'),
       images: makesImages && of.images !== undefined ? traitsOf(of.images) : null,
+      ...capabilitiesOf(traits),
     },
-    context_length: of.contextLength ?? null,
-    max_output_tokens: of.maxOutputTokens ?? null,
+    context_length: contextLength,
+    max_output_tokens: maxOutputTokens,
     pricing: of.price === undefined ? null : pricingOf(of.price, group.priceMultiplier),
   }
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import { mayUse, modelsFor } from '../access/permitted.ts'
+import { isOffered, mayUse, modelsFor } from '../access/permitted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
+import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Identified } from '../stages/identify.ts'
+import { inTurns } from './in-turns.ts'
 import {
   messagesJson,
   messagesListJson,
@@ -17,8 +19,8 @@ import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 const anyModelList = z.union([modelList, messagesModelList]).meta({ id: 'AnyModelList' })
 const anyModel = z.union([model, messagesModel]).meta({ id: 'AnyModel' })
 
-/** The models that the caller's key may use. */
-export const modelsEndpoints: readonly OwnEndpoint[] = [
+/** The models that the caller's key may use. `lists` answers the upstreams' own lists as they are now. */
+export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[] => [
   keyEndpoint({
     method: 'GET',
     path: '/v1/models',
@@ -30,9 +32,10 @@ export const modelsEndpoints: readonly OwnEndpoint[] = [
     readsQuery: speaksMessages,
     answer: anyModelList,
     async handle({ stage, query }) {
-      const models = modelsFor(stage.snapshot, stage.identity)
-      if (speaksMessages(stage)) return { body: messagesListJson(models, query), headers: vary }
-      const data = models.map((each) => modelJson(each, each.id, stage.group))
+      const models = modelsFor(stage.snapshot, stage.identity, lists())
+      const { group } = stage
+      if (speaksMessages(stage)) return { body: await messagesListJson(models, query, group), headers: vary }
+      const data = await inTurns(models, (each) => modelJson(each, each.id, group))
       return { body: { object: 'list' as const, data }, headers: vary }
     },
   }),
@@ -47,7 +50,9 @@ export const modelsEndpoints: readonly OwnEndpoint[] = [
     answer: anyModel,
     async handle({ stage, params: { id: name } }) {
       const { snapshot, identity, group } = stage
-      const found = findModel(snapshot, name)
+      const listed = listedModels(snapshot, lists()).get(name)
+      // A list may be of a channel that this group has not; others pass the name through.
+      const found = listed !== undefined && isOffered(listed, group) ? listed : findModel(snapshot, name)
       if (found === undefined || !mayUse(snapshot, identity, name)) {
         throw new GatewayError(
           'model_not_found',
@@ -57,7 +62,7 @@ export const modelsEndpoints: readonly OwnEndpoint[] = [
       }
       const id = modelIdOf(found, name)
       return {
-        body: speaksMessages(stage) ? messagesJson(found, id) : modelJson(found, id, group),
+        body: speaksMessages(stage) ? messagesJson(found, id, group) : modelJson(found, id, group),
         headers: vary,
       }
     },

@@ -18,7 +18,7 @@ export function ownEndpoints(gateway: ImageGateway & { database: Database }): Ow
     ...heldAnswerEndpoints(gateway),
     ...imageEndpoints(gateway),
     translateEndpoint(gateway),
-    ...modelsEndpoints,
+    ...modelsEndpoints(() => gateway.modelLists.lists),
     ...usageEndpoints(usage),
     budgetEndpoint(usage),
   ]

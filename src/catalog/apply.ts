@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
+import { connectionColumns } from './connection.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
@@ -118,6 +119,7 @@ async function applyChannels(
       imagesPerMinute: channel.imagesPerMinute ?? null,
       vendor: channel.vendor ?? null,
       traits: channel.traits ?? null,
+      ...connectionColumns(channel.connection, id, existing, keeper),
       disabledAt: null,
       managedBy: 'file' as const,
     } satisfies Partial<ChannelRow>

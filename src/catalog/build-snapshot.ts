@@ -2,8 +2,10 @@ import { protocolNames } from '../protocols/protocol.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
+import { vendorByHost } from './channel-protocols.ts'
+import { openConnection } from './connection.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
-import type { CatalogRows, ImageRateRow } from './queries.ts'
+import type { CatalogRows, ChannelRow, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
 
 /** Put the rows together. Pure, except that it logs each channel whose credentials cannot be decrypted. */
@@ -22,7 +24,7 @@ export function buildSnapshot(
   const traitsOf = (id: string, offer: OfferRow): OfferTraits => {
     const channel = channelRows.get(offer.channelId)
     return new OfferTraits({
-      vendor: vendorOf(channel?.vendor ?? null),
+      vendor: vendorOf(channel),
       stated: [stated.get(id), channel?.traits, offer.traits].flatMap((traits) => traits ?? []),
       verdicts: (verdicts.get(offer.channelId) ?? []).flatMap(verdictOf),
     })
@@ -99,7 +101,8 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
-        vendor: vendorOf(row.vendor),
+        vendor: vendorOf(row),
+        connection: openConnection(row, keeper),
       }
       return [channel]
     } catch (error) {
@@ -111,8 +114,9 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
 
 type OfferRow = CatalogRows['offers'][number]
 
-function vendorOf(name: string | null): VendorName | undefined {
-  return vendorNames.find((known) => known === name)
+function vendorOf(row: Pick<ChannelRow, 'vendor' | 'protocols'> | undefined): VendorName | undefined {
+  if (row === undefined) return undefined
+  return row.vendor === null ? vendorByHost(row.protocols) : vendorNames.find((known) => known === row.vendor)
 }
 
 function verdictOf(row: CatalogRows['verdicts'][number]): TraitVerdict[] {

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { protocolNames } from '../protocols/protocol.ts'
 import { vendorNames } from '../traits/vendors.ts'
+import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
+import type { ConnectionEntry } from './connection.ts'
+import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
 import type { modelEntry } from './model-entry.ts'
 import {
   budget,
@@ -28,7 +31,10 @@ export interface GatewayFile {
 }
 
 export type ModelEntry = z.output<typeof modelEntry>
-export type ChannelEntry = z.output<typeof channelEntry>
+/** The files of its connection have been read. */
+export type ChannelEntry = Omit<z.output<typeof channelEntry>, 'connection'> & {
+  connection?: ConnectionEntry
+}
 export type GroupEntry = z.output<typeof groupEntry>
 export type TenantEntry = z.output<typeof tenantEntry>
 export type KeyEntry = TenantEntry['keys'][number]
@@ -79,7 +85,9 @@ export const channelEntry = z
     name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" stands for all channels') }),
     protocols: z
       .partialRecord(z.enum(protocolNames), baseUrl)
-      .refine((urls) => Object.keys(urls).length > 0, { error: mustBe('a map with one protocol or more') }),
+      .refine((urls) => Object.keys(urls).length > 0, { error: mustBe('a map with one protocol or more') })
+      .optional(),
+    base_url: baseUrl.optional(),
     api_keys: z
       .array(z.string().regex(/^[\x20-\x7e]{0,8192}$/, mustBe('at most 8192 visible ASCII characters')))
       .min(1),
@@ -91,10 +99,20 @@ export const channelEntry = z
     allow_private_address: privateAddress.default(false),
     concurrency: wholeNumber(1, 1_000_000).optional(),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
+    ...connectionSettings,
+  })
+  .refine((c) => typeof protocolsOf(c) !== 'string', {
+    path: ['protocols'],
+    error: ({ input }) => String(protocolsOf(input as ChannelPlace)),
+    when: isMap,
+  })
+  .refine((c) => c.protocols === undefined || c.base_url === undefined, {
+    path: ['base_url'],
+    error: 'is not for a channel with "protocols"',
   })
   .transform((c) => ({
     name: c.name,
-    protocols: c.protocols,
+    protocols: placed(c),
     credentials: c.api_keys,
     offers: c.models,
     vendor: c.vendor,
@@ -105,7 +123,23 @@ export const channelEntry = z
     concurrency: c.concurrency,
     imageConcurrency: c.images.concurrency,
     imagesPerMinute: c.images.per_minute,
+    ...connected(c),
   }))
+
+/** The other settings may have faults, which are told together with this one. */
+function isMap({ value }: { value: unknown }): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function placed(channel: ChannelPlace): Exclude<ReturnType<typeof protocolsOf>, string> {
+  const protocols = protocolsOf(channel)
+  return typeof protocols === 'string' ? {} : protocols
+}
+
+function connected(settings: Parameters<typeof connectionDraft>[0]): { connection?: ConnectionDraft } {
+  const connection = connectionDraft(settings)
+  return connection === undefined ? {} : { connection }
+}
 
 const names = z.array(name(256)).min(1)
 export const groupEntry = z

@@ -1,16 +1,23 @@
 import { EntryReader } from './entry-reader.ts'
 import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
+import { type ConnectionSurroundings, readConnection } from './read-connection.ts'
 import { checkAliases, checkNames, checkReferences, checkSecrets } from './references.ts'
 import { type Problem, readYaml, renderPath } from './yaml-source.ts'
 
 /**
- * Read gateway.yaml. Pure: `path` only names the file in messages, and `${NAME}` is looked up in `env`.
+ * Read gateway.yaml. `path` only names the file in messages, `${NAME}` is looked up in `env`, and the files that it names are
+ * read by `readFile`.
  * Throws one Error with a line for each problem: `gateway.yaml:12: channels[0].weight: must be …`.
  */
 export function readGatewayYaml(
   text: string,
-  { path, env }: { path: string; env: Record<string, string | undefined> },
+  {
+    path,
+    env,
+    readFile = notHere,
+    bounds,
+  }: { path: string; env: Record<string, string | undefined> } & Partial<ConnectionSurroundings>,
 ): GatewayFile {
   const reader = new EntryReader(readYaml(text, env))
   const sections = reader.sections()
@@ -24,10 +31,14 @@ export function readGatewayYaml(
   checkAliases(reader, sections)
   checkReferences(reader, sections, file)
   checkSecrets(reader, file)
+  const channels = file.channels.map(({ entry, path }) => {
+    const { connection: _, ...channel } = entry
+    const connection = readConnection(reader, { entry, path }, { readFile, bounds })
+    return { ...channel, ...(connection !== undefined && { connection }) }
+  })
   if (reader.problems.length > 0) throw new Error(render(path, reader.problems))
 
   const models = file.models.map(({ entry }) => entry)
-  const channels = file.channels.map(({ entry }) => entry)
   // A channel that passes any name through needs no entry `*` in `models`; without one there is no price.
   const passesAny = channels.some((channel) => channel.offers.some((offer) => offer.model === '*'))
   if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
@@ -38,6 +49,10 @@ export function readGatewayYaml(
     groups: file.groups.map(({ entry }) => entry),
     tenants: file.tenants.map(({ entry }) => entry),
   }
+}
+
+function notHere(): never {
+  throw new Error('no files are read here')
 }
 
 function render(file: string, problems: Problem[]): string {

@@ -158,7 +158,10 @@ export async function disableModels(tx: Transaction, ids: Id[]) {
 
 /** Deletes their offers and credentials: nothing uses them now, and a secret should not outlive its use. */
 export async function disableChannels(tx: Transaction, ids: Id[]) {
-  await tx.update(channels).set({ disabledAt: new Date() }).where(inArray(channels.id, ids))
+  await tx
+    .update(channels)
+    .set({ disabledAt: new Date(), connection: null, connectionKeyId: null, connectionSealed: null })
+    .where(inArray(channels.id, ids))
   await tx.delete(offers).where(inArray(offers.channelId, ids))
   await tx.delete(channelCredentials).where(inArray(channelCredentials.channelId, ids))
 }

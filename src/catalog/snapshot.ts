@@ -2,6 +2,7 @@ import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { OfferTraits } from '../traits/offer-traits.ts'
 import type { VendorName } from '../traits/vendors.ts'
+import type { Connection } from './connection.ts'
 
 /** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new snapshot. */
 export interface Snapshot {
@@ -72,8 +73,10 @@ export interface Channel {
   /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
-  /** As stated; undefined: not known. */
+  /** As stated, or the one whose hosts its base URLs have; undefined: not known. */
   vendor: VendorName | undefined
+  /** Absent: it is reached directly, within the bounds of the process. */
+  connection?: Connection | undefined
 }
 
 export interface Group {

@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
-import { type Credential, credentialsOf } from '../routing/credentials.ts'
+import { type Credential, credentialsOf, secretsOf } from '../routing/credentials.ts'
 import { newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -36,7 +36,7 @@ export async function askUpstream<T>(
   row.attempts.push(attempt)
   row.asked = target
   row.sentAt ??= sentAt
-  if (target.credential.secret !== '') row.credentials.push(target.credential.secret)
+  row.credentials.push(...secretsOf(target))
   const side = upstreamSide(target.protocol)
   try {
     const { status, headers, body } = await readWhole(

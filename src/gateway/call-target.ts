@@ -4,6 +4,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
+import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
 import type { Chosen } from '../routing/targets.ts'
 import type { Verdict } from '../routing/verdict.ts'
@@ -13,6 +14,7 @@ import { end } from '../stages/end.ts'
 import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { meter } from '../stages/meter.ts'
+import { timeoutsOf } from '../upstream/timeouts.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import { noteLosses } from './note-translation.ts'
@@ -41,8 +43,7 @@ export function callTarget(
   const { row } = admitted
   const record = newAttempt(target)
   row.attempts.push(record)
-  const { secret } = target.credential
-  if (secret !== '' && !row.credentials.includes(secret)) row.credentials.push(secret)
+  for (const secret of secretsOf(target)) if (!row.credentials.includes(secret)) row.credentials.push(secret)
   const untranslatable = (cause: unknown): CallResult => {
     const error = asGatewayError(cause)
     record.passedOver = true
@@ -123,7 +124,7 @@ function recordAnswer(
 ): void {
   const error = answer.error ?? answer.observation.error
   if (error === undefined) breakerCall.end(outcomeOf(answer), '')
-  else if (isSlowlyRead(gateway, admitted, error, record)) breakerCall.end('nothing', '')
+  else if (isSlowlyRead(gateway, admitted, error, { target, record })) breakerCall.end('nothing', '')
   else recordFailure(gateway, admitted.id, target, error, breakerCall)
 }
 
@@ -135,10 +136,10 @@ function isSlowlyRead(
   { bounds }: Gateway,
   { row }: Admitted,
   { kind }: GatewayError,
-  record: AttemptRecord,
+  { target, record }: { target: Target; record: AttemptRecord },
 ): boolean {
   if (kind !== 'upstream_timeout' || row.firstTokenAt === null || record.totalMs === null) return false
-  return record.totalMs >= bounds.upstreamTotalMs - clockMs
+  return record.totalMs >= timeoutsOf(target.channel, bounds).upstreamTotalMs - clockMs
 }
 
 /** Timers and the time of day may differ by this much. */

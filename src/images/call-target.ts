@@ -5,6 +5,7 @@ import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
+import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
 import { newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
@@ -30,8 +31,7 @@ export async function callTarget(
   made: Generated,
 ): Promise<void> {
   const { request } = generation
-  const { secret } = target.credential
-  if (secret !== '') generation.credentials.add(secret)
+  for (const secret of secretsOf(target)) generation.credentials.add(secret)
   const perCall = side.imagesPerCall ?? request.count
   while (made.images.length < request.count && made.error === undefined) {
     const missing = request.count - made.images.length

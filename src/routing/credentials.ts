@@ -31,6 +31,19 @@ export function everyCredentialOf(channel: Channel): readonly Credential[] {
   return rotationOf(channel).credentials
 }
 
+/** What no row, log or error of a call may show: the credential, and the secrets of the channel's connection. */
+export function secretsOf({
+  channel,
+  credential,
+}: {
+  channel: Channel
+  credential: Credential
+}): readonly string[] {
+  const { secret } = credential
+  const own = secret === '' ? [] : [secret]
+  return channel.connection === undefined ? own : [...own, ...channel.connection.secrets]
+}
+
 /** A channel's credentials, and the number of requests that took a turn. */
 interface Rotation {
   credentials: readonly Credential[]

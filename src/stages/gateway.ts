@@ -2,6 +2,7 @@ import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Refusals } from '../catalog/refusals.ts'
 import type { Bounds } from '../config.ts'
 import type { BodyMemory } from '../http/body-memory.ts'
@@ -23,6 +24,8 @@ export interface Gateway {
   bounds: Bounds
   log: Log
   catalog: Pick<Catalog, 'snapshot'>
+  /** The upstreams' own lists of models. */
+  modelLists: { readonly lists: ModelLists }
   keys: Pick<Keys, 'lookup'>
   limits: Limits
   ledger: Ledger

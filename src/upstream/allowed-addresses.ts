@@ -41,6 +41,14 @@ export function checkHost(hostname: string, allowed: AllowedAddresses): void {
 }
 
 /**
+ * The same for a host behind a proxy. The proxy resolves names, so its own rules hold for them; but `localhost` is always
+ * the proxy's machine. https://www.rfc-editor.org/rfc/rfc6761#section-6.3
+ */
+export function checkProxiedHost(hostname: string, allowed: AllowedAddresses): void {
+  checkHost(/(^|\.)localhost\.?$/.test(hostname) ? '127.0.0.1' : hostname, allowed)
+}
+
+/**
  * A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change in between.
  */
 export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {

@@ -1,15 +1,20 @@
 import type { LookupFunction, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
+import type { EgressProxy } from '../catalog/connection.ts'
+import { openTunnel } from './tunnel.ts'
+
+/** `secureContext`: what TLS trusts, and our own certificate; undefined: as Node decides. */
+export interface ConnectorOptions {
+  timeout: number
+  lookup: LookupFunction
+  secureContext?: SecureContext | undefined
+}
 
 /** Makes connections to upstreams. TCP keep-alive finds connections whose other side is gone without closing them. */
-export function connector(options: { timeout: number; lookup: LookupFunction }) {
-  const connect = buildConnector({
-    ...options,
-    allowH2: false,
-    keepAlive: true,
-    keepAliveInitialDelay: probeAfterMs,
-  })
+export function connector(options: ConnectorOptions) {
+  const connect = plainConnector(options)
   return (to: buildConnector.Options, done: buildConnector.Callback): void => {
     connect(to, (...made) => {
       // undici gives no socket when the connection fails.
@@ -17,6 +22,53 @@ export function connector(options: { timeout: number; lookup: LookupFunction }) 
       done(...made)
     })
   }
+}
+
+/** Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each request. */
+export function proxiedConnector(proxy: EgressProxy, options: ConnectorOptions) {
+  const connect = plainConnector(options)
+  const { protocol, hostname } = proxy
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  const toProxy = { protocol, hostname, host, port: String(proxy.port) }
+  return (to: buildConnector.Options, done: buildConnector.Callback): void => {
+    let reached: Socket | undefined
+    let isLate = false
+    // For all steps together: each of them has a timer too, which does not end before this one.
+    const timer = setTimeout(() => {
+      isLate = true
+      reached?.destroy(tooSlow())
+    }, options.timeout)
+    const over = (...made: Parameters<buildConnector.Callback>) => {
+      clearTimeout(timer)
+      if (made[0] === null) skipInterimAnswers(made[1])
+      if (made[0] !== null && isLate) done(tooSlow(), null)
+      else done(...made)
+    }
+    connect(toProxy, (...made) => {
+      const [error, socket] = made
+      if (error !== null) return over(error, null)
+      reached = socket
+      if (to.protocol !== 'https:') return over(null, socket)
+      openTunnel(socket, proxy, to, (refusal) => {
+        if (refusal !== null) return over(refusal, null)
+        connect({ ...to, httpSocket: socket }, over)
+      })
+    })
+  }
+}
+
+function plainConnector({ secureContext, ...options }: ConnectorOptions): buildConnector.connector {
+  return buildConnector({
+    ...options,
+    ...(secureContext !== undefined && { secureContext }),
+    allowH2: false,
+    keepAlive: true,
+    keepAliveInitialDelay: probeAfterMs,
+  })
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.')
 }
 
 /** Learns on which connection its request goes out. */

@@ -5,6 +5,7 @@ import { encodingOf } from '../http/encoding.ts'
 import { type Sender, sendsNext, sendsNow } from './connection.ts'
 import { AnswerDecoder } from './decode-answer.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
+import { refused } from './tunnel.ts'
 
 /** Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and `fail`. */
 export interface Listener {
@@ -43,6 +44,9 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   /** Parts of the body have not been written yet. */
   #hasParts = false
   #done = false
+
+  /** A proxy reads the request, and may answer it itself. */
+  isProxied = false
 
   /** `onFinish`: called once, before the listener hears of the end. */
   constructor(listener: Listener, totalMs: number, onFinish: () => void) {
@@ -113,6 +117,10 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200) return
+    if (status === 407 && this.isProxied) {
+      this.abort(refused('answered with status 407'))
+      return
+    }
     const encoding = encodingOf(headers['content-encoding'])
     if (encoding === 'unknown') {
       this.abort(

@@ -1,19 +1,14 @@
 import { LRUCache } from 'lru-cache'
-import { Pool } from 'undici'
+import type { Connection } from '../catalog/connection.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
-import { checkHost, guardedLookup, type Lookup, policyOf } from './allowed-addresses.ts'
-import { connector } from './connection.ts'
-import { type BodyParts, sizeOf } from './paced-body.ts'
+import { type Lookup, policyOf } from './allowed-addresses.ts'
+import type { BodyParts } from './paced-body.ts'
+import { openOwnPlace, openPlace, type Place } from './place.ts'
+import { headersOf, isParts } from './request-headers.ts'
+import { timeoutsOf, type UpstreamBounds } from './timeouts.ts'
 import { CallHandler, type Listener, type UpstreamCall } from './upstream-call.ts'
-
-export interface UpstreamBounds {
-  upstreamConnectMs: number
-  upstreamFirstByteMs: number
-  upstreamIdleMs: number
-  upstreamTotalMs: number
-}
 
 export type { Listener, ResponseHeaders, UpstreamCall } from './upstream-call.ts'
 
@@ -30,13 +25,13 @@ export interface UpstreamRequest {
   authHeaders(secret: string): Record<string, string>
 }
 
-const keepAliveMs = 30_000
-/** We refuse an answer with larger headers. */
-const answerHeadBytesMax = 64 * 1024
 /** More pools than any catalog needs. Links to images lead to ever new hosts, so old pools must go. */
 const placesMax = 1000
 
-/** All connections of this process to upstreams: one pool for each origin and address policy. */
+/**
+ * All connections of this process to upstreams: one pool for each origin and address policy, and one of its own for each
+ * channel that says how it is reached.
+ */
 export class Upstreams {
   readonly #bounds: UpstreamBounds
   readonly #load: ChannelLoad
@@ -67,7 +62,9 @@ export class Upstreams {
     request: UpstreamRequest,
     listener: Listener,
   ): UpstreamCall {
-    const handler = new CallHandler(listener, this.#bounds.upstreamTotalMs, this.#load.begin(target.channel))
+    const { channel, credential } = target
+    const bounds = timeoutsOf(channel, this.#bounds)
+    const handler = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
     let place: Place
     try {
       place = this.#placeOf(target)
@@ -76,14 +73,19 @@ export class Upstreams {
       queueMicrotask(() => handler.onResponseError(undefined, error))
       return handler
     }
+    const headers = headersOf(credential, request, channel.connection)
+    if (place.isProxied) {
+      handler.isProxied = true
+      headers.push(...place.headers)
+    }
     place.pool.dispatch(
       {
         method: request.method,
         path: place.path + request.path,
-        headers: headersOf(target.credential, request),
+        headers,
         body: isParts(request.body) ? handler.paced(request.body) : request.body,
-        headersTimeout: this.#bounds.upstreamFirstByteMs,
-        bodyTimeout: this.#bounds.upstreamIdleMs,
+        headersTimeout: bounds.upstreamFirstByteMs,
+        bodyTimeout: bounds.upstreamIdleMs,
       },
       handler,
     )
@@ -99,58 +101,38 @@ export class Upstreams {
     await Promise.all([...this.#places.values()].map((place) => place.pool.destroy()))
   }
 
-  #placeOf(target: Pick<Target, 'channel' | 'baseUrl'>): Place {
-    const key = policyOf(target.channel.allowPrivateAddress) + target.baseUrl
+  #placeOf({
+    channel,
+    baseUrl,
+    credential,
+  }: Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined }): Place {
+    const { connection, allowPrivateAddress: allowed } = channel
+    const way = connection === undefined ? '' : ` ${channel.id} `
+    // A link may lead anywhere: nobody there sees our certificate.
+    const isLink = credential === undefined && connection?.cert !== undefined
+    const key = policyOf(allowed) + way + (connection?.poolName ?? '') + (isLink ? ' link ' : '') + baseUrl
     const known = this.#places.get(key)
     if (known !== undefined) return known
-    const url = new URL(target.baseUrl)
-    const own = this.#ownOrigins.get(url.origin)
-    const allowed = own !== undefined || target.channel.allowPrivateAddress
-    if (own === undefined) checkHost(url.hostname, allowed)
-    const pool = new Pool(own ?? url.origin, {
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      allowH2: false,
-      maxHeaderSize: answerHeadBytesMax,
-      connect: connector({
-        timeout: this.#bounds.upstreamConnectMs,
-        lookup: guardedLookup(allowed, this.#lookup),
-      }),
-    })
-    const place = { pool, path: url.pathname.replace(/\/$/, '') }
+    const own = this.#ownOrigins.get(new URL(baseUrl).origin)
+    const connectMs = timeoutsOf(channel, this.#bounds).upstreamConnectMs
+    const place =
+      own === undefined
+        ? openPlace(baseUrl, {
+            allowed,
+            connection: isLink ? withoutCertificate(connection) : connection,
+            connectMs,
+            lookup: this.#lookup,
+          })
+        : openOwnPlace(baseUrl, own, { connectMs })
+    // Settings that the channel had before: their calls may end, and their connections close.
+    for (const former of way === '' ? [] : [...this.#places.keys()]) {
+      if (former.includes(way) && !former.includes(connection?.poolName ?? '')) this.#places.delete(former)
+    }
     this.#places.set(key, place)
     return place
   }
 }
 
-/** No credential: we fetch a link, which needs none. */
-function headersOf(
-  credential: Credential | undefined,
-  { stream, body, headers: own, authHeaders }: UpstreamRequest,
-): string[] {
-  const headers = [
-    'content-type',
-    'application/json',
-    'accept',
-    stream ? 'text/event-stream' : 'application/json',
-    'accept-encoding',
-    'identity',
-    'user-agent',
-    'tollgate/0.1',
-    ...own,
-  ]
-  if (isParts(body)) headers.push('content-length', String(sizeOf(body)))
-  if (credential === undefined || credential.secret === '') return headers
-  for (const [name, value] of Object.entries(authHeaders(credential.secret))) headers.push(name, value)
-  return headers
-}
-
-function isParts(body: UpstreamRequest['body']): body is BodyParts {
-  return body !== null && !Buffer.isBuffer(body)
-}
-
-interface Place {
-  pool: Pool
-  /** Path of the base URL, without a trailing slash. */
-  path: string
+function withoutCertificate({ cert: _, key: __, ...connection }: Connection): Connection {
+  return connection
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { putProbeVerdict, rememberRefusal } from '../../src/catalog/verdict-queries.ts'
+import { putProbeVerdicts, rememberRefusal } from '../../src/catalog/verdict-queries.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const adminToken = 'an-admin-token-for-tests'
@@ -36,11 +36,13 @@ test('an operator lists verdicts by page, by channel and by model, and drops one
       },
     })
   }
-  await putProbeVerdict(bed.database.db, {
-    ...offer,
-    ...{ subject: 'tools', verdict: 'unknown', traits: undefined, evidence: 'no answer', requestIds: [] },
-    ...{ costNano: 1_500_000n, decidedAt: new Date(1_800_000_000_000), expiresAt: undefined },
-  })
+  await putProbeVerdicts(bed.database.db, [
+    {
+      ...offer,
+      ...{ subject: 'tools', verdict: 'unknown', traits: undefined, evidence: 'no answer', requestIds: [] },
+      ...{ costNano: 1_500_000n, decidedAt: new Date(1_800_000_000_000), expiresAt: undefined },
+    },
+  ])
   const all = await admin('GET', '')
   expect(all.status).toBe(200)
   expect(all.body).toEqual({

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
+import { inTurns } from '../../src/api/in-turns.ts'
 import { modelsEndpoints } from '../../src/api/models.ts'
+import type { Traits } from '../../src/canonical/traits.ts'
+import { type ListedModel, type ModelLists, noLists } from '../../src/catalog/listed-models.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
 import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { anyGroup, emptySnapshot, identity, serve } from './serve.ts'
@@ -23,6 +26,21 @@ const other = channel('other', { 'anthropic-messages': 'https://b.example' })
 const pictures = channel('pictures', { 'openai-images': 'https://c.example/v1' })
 const imageEndpoint = '/v1/images/generations'
 const nothingKnown = new OfferTraits({ vendor: undefined, stated: [], verdicts: [] })
+/** Capabilities of a model without traits. */
+const nobodyKnows = {
+  input: null,
+  output: null,
+  tools: null,
+  parallel_tools: null,
+  strict_tools: null,
+  structured_output: null,
+  json_mode: null,
+  reasoning: null,
+  reasoning_efforts: null,
+  web_search: null,
+  caching: null,
+  prefill: null,
+}
 const chatEndpoints = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
 const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => ({
@@ -79,6 +97,7 @@ const models = [
 let group: Group
 let anyModel: Model | undefined
 let caller: Identity
+let lists: ModelLists
 let api: Awaited<ReturnType<typeof serve>>
 
 function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: Model): void {
@@ -87,6 +106,7 @@ function reset(changes: Partial<Group> = {}, by: Partial<Identity> = {}, any?: M
     ...changes,
   }
   caller = identity(by)
+  lists = noLists
   anyModel = any
 }
 
@@ -99,7 +119,10 @@ beforeAll(async () => {
     anyModel,
     groups: new Map([[group.id, group]]),
   })
-  api = await serve(modelsEndpoints, () => ({ identity: caller, group, snapshot: snapshotOf() }))
+  api = await serve(
+    modelsEndpoints(() => lists),
+    () => ({ identity: caller, group, snapshot: snapshotOf() }),
+  )
 })
 
 afterAll(() => api.close())
@@ -114,7 +137,7 @@ test("a model has OpenAI's members, its endpoints, its bounds and its prices", a
     owned_by: 'tollgate',
     aliases: ['big', 'vendor/latest'],
     endpoints: chatEndpoints,
-    capabilities: { streaming: true, images: null },
+    capabilities: { streaming: true, images: null, ...nobodyKnows },
     context_length: 128_000,
     max_output_tokens: 16_384,
     pricing: {
@@ -307,4 +330,146 @@ test('if a channel passes any name through, any name is a model', async () => {
     endpoints: chatEndpoints,
   })
   expect(await listed()).not.toContain('*')
+})
+
+describe('capabilities', () => {
+  const offers = (...all: Traits[]) =>
+    all.map((stated, at) => ({
+      channel: { ...everything, name: `channel-${at}` },
+      upstreamModel: 'any',
+      traits: new OfferTraits({ vendor: undefined, stated: [stated], verdicts: [] }),
+    }))
+  const shown = async (all: Model['offers'], changes: Partial<Group> = {}, more: Partial<Model> = {}) => {
+    reset(changes, {}, model('*', [], { offers: all, ...more }))
+    return (await api.get('/v1/models/any-name')).body
+  }
+
+  test('say what any offer can, and null where nobody knows', async () => {
+    const two = offers(
+      {
+        input: ['text'],
+        tools: false,
+        schema: 'none',
+        thinking: 'none',
+        effortLevels: ['low'],
+        caching: 'none',
+      },
+      {
+        input: ['image', 'text'],
+        tools: true,
+        parallelTools: false,
+        effortLevels: ['low', 'high'],
+        webSearch: false,
+      },
+    )
+    expect((await shown(two)).capabilities).toEqual({
+      streaming: true,
+      images: null,
+      ...nobodyKnows,
+      input: ['text', 'image'],
+      tools: true,
+      reasoning_efforts: ['low', 'high'],
+    })
+    expect((await shown(two, { channels: ['channel-0'] })).capabilities).toMatchObject({
+      input: ['text'],
+      tools: false,
+      parallel_tools: null,
+      structured_output: false,
+      reasoning: false,
+      reasoning_efforts: ['low'],
+      caching: false,
+    })
+    expect((await shown(offers({ schema: 'gemini', thinking: 'budget' }))).capabilities).toMatchObject({
+      structured_output: true,
+      reasoning: true,
+    })
+  })
+
+  test("have the sizes of traits where gateway.yaml states none, in both shapes, of the group's channels", async () => {
+    const two = offers({ contextLength: 1000, maxOutputTokens: 50 }, { contextLength: 2000 })
+    expect(await shown(two)).toMatchObject({ context_length: 2000, max_output_tokens: 50 })
+    expect(await shown(two, { channels: ['channel-0'] })).toMatchObject({ context_length: 1000 })
+    const messages = await api.get('/v1/models/any-name', { 'anthropic-version': '2023-06-01' })
+    expect(messages.body).toMatchObject({ max_input_tokens: 1000, max_tokens: 50 })
+    expect(await shown(two, {}, { contextLength: 7 })).toMatchObject({ context_length: 7 })
+  })
+})
+
+describe("upstreams' own lists", () => {
+  const listOf = (...all: (string | ListedModel)[]) =>
+    new Map(
+      all.map((one) => {
+        const entry =
+          typeof one === 'string' ? { name: one, contextLength: undefined, maxOutputTokens: undefined } : one
+        return [entry.name, entry]
+      }),
+    )
+  /** Channels that pass any name through, with their lists. */
+  const passing = (changes: Partial<Group> = {}, by: Partial<Identity> = {}) => {
+    const any = model('*', [main, other], { price })
+    reset(changes, by, { ...any, offers: any.offers.map((offer) => ({ ...offer, upstreamModel: '*' })) })
+    lists = new Map([
+      [
+        'main',
+        listOf('zeta', 'alpha', 'big', 'shared', { name: 'sized', contextLength: 9, maxOutputTokens: 3 }),
+      ],
+      ['other', listOf('shared', 'claude-x')],
+      ['gone', listOf('never')],
+    ])
+  }
+
+  test('are shown beside the models of the catalog, each name once, in both shapes', async () => {
+    passing()
+    const all = ['alpha', 'claude-x', 'elsewhere', 'painter', 'shared', 'sized', 'vendor/big', 'zeta']
+    expect(await listed()).toEqual(all)
+    const messages = await api.get('/v1/models', { 'anthropic-version': '2023-06-01' })
+    expect(messages.body.data.map(({ id }: { id: string }) => id)).toEqual(all)
+    // It is an alias of the catalog's.
+    expect((await api.get('/v1/models/big')).body).toMatchObject({ id: 'vendor/big' })
+  })
+
+  test('give sizes that nobody else states, and the price of any name', async () => {
+    passing()
+    const { body } = await api.get('/v1/models/sized')
+    expect(body).toMatchObject({ id: 'sized', context_length: 9, max_output_tokens: 3, aliases: [] })
+    expect(body.pricing).toMatchObject({ input: '2.50' })
+  })
+
+  test('show only what the key may use', async () => {
+    passing({}, { allowedModels: new Set(['zeta', 'alpha']) })
+    expect(await listed()).toEqual(['alpha', 'zeta'])
+    passing({ models: ['alpha'] })
+    expect(await listed()).toEqual(['alpha'])
+    passing({ channels: ['other'] })
+    expect(await listed()).toEqual(['claude-x', 'elsewhere', 'shared', 'vendor/big'])
+    expect((await api.get('/v1/models/zeta')).body).toMatchObject({ id: 'zeta', endpoints: chatEndpoints })
+  })
+
+  test('of channels that serve every name by one model of their own are not shown', async () => {
+    passing()
+    anyModel = anyModel && {
+      ...anyModel,
+      offers: anyModel.offers.map((o) => ({ ...o, upstreamModel: 'one' })),
+    }
+    expect(await listed()).toEqual(['alpha', 'elsewhere', 'painter', 'vendor/big'])
+  })
+
+  test('do not keep a name that they lack from being asked for', async () => {
+    passing()
+    expect((await api.get('/v1/models/brand/new')).body).toMatchObject({ id: 'brand/new' })
+  })
+})
+
+test('a long list is made with other work between its models', async () => {
+  const seen: string[] = []
+  setImmediate(() => seen.push('other work'))
+  await inTurns(
+    Array.from({ length: 120 }, (_, at) => at),
+    (at) => void seen.push(String(at)),
+  )
+  expect(seen.indexOf('other work')).toBeGreaterThan(0)
+  expect(seen.indexOf('other work')).toBeLessThan(120)
+  expect(seen.filter((one) => one !== 'other work')).toEqual(
+    Array.from({ length: 120 }, (_, at) => String(at)),
+  )
 })

@@ -11,6 +11,7 @@ import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
+import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import {
   freeKey,
@@ -295,7 +296,11 @@ describe('the end of making images', () => {
     const model = {
       id: 'two',
       images: {},
-      offers: channels.map((channel) => ({ channel, upstreamModel: '*' })),
+      offers: channels.map((channel) => ({
+        channel,
+        upstreamModel: '*',
+        traits: new OfferTraits({ vendor: undefined, stated: [], verdicts: [] }),
+      })),
     }
     const gateway = {
       bounds: { attemptsMax: 3, imageBytesMax: 100_000, imageAnswerBytesMax: 1_000_000 },

@@ -12,6 +12,7 @@ import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
@@ -59,6 +60,7 @@ function begin(
       credentials: [''],
     },
     upstreamModel: '*',
+    traits: new OfferTraits({ vendor: undefined, stated: [], verdicts: [] }),
   }))
   const gateway = {
     bounds: { attemptsMax: 3, imageBytesMax: 100_000, imageAnswerBytesMax: 1_000_000 },

@@ -45,6 +45,7 @@ export async function startInProcess(
     SECRET_KEY: secretKey,
     SHIP_INTERVAL_MS: '20',
     DRAIN_ON_SHUTDOWN_MS: '500',
+    MODEL_LIST_REFRESH_MS: '0',
     ...env,
   })
   const context = await openContext(config, {}, makeLog('silent'))

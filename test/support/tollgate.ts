@@ -131,6 +131,8 @@ function environment(
     GATEWAY_CONFIG: options.gatewayConfig,
     ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),
     SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
+    // Upstreams of tests count what they are asked.
+    MODEL_LIST_REFRESH_MS: '0',
     ...options.env,
   }
 }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from './until.ts'
@@ -66,12 +67,12 @@ export interface ChunkedPlan extends AnyPlan {
 export type Step = Buffer | string | { waitMs: number } | { waitFor: Promise<unknown> }
 
 export async function startUpstream(
-  options: { keepBodies?: boolean; onPlainGet?: (path: string) => unknown } = {},
+  options: { keepBodies?: boolean; onPlainGet?: (path: string) => unknown; tls?: TlsOptions } = {},
 ): Promise<ScriptedUpstream> {
   const keepBodies = options.keepBodies ?? true
   const requests: SeenRequest[] = []
   let script: Script = planByModel
-  const server = createServer(async (incoming, response) => {
+  const answerOne = async (incoming: IncomingMessage, response: ServerResponse) => {
     const path = incoming.url ?? '/'
     const page = incoming.method === 'GET' ? options.onPlainGet?.(path) : undefined
     if (page !== undefined) return void response.end(JSON.stringify(page))
@@ -80,11 +81,13 @@ export async function startUpstream(
     const answer = watchClose(request, response)
     if (!(await readBody(incoming, request, keepBodies))) return
     await play(await script(request), request, answer)
-  })
+  }
+  const { tls } = options
+  const server = tls === undefined ? createServer(answerOne) : createTlsServer(tls, answerOne)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: tls === undefined ? `http://127.0.0.1:${port}/v1` : `https://localhost:${port}/v1`,
     port,
     requests,
     script(rule) {

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { type Modality, modalities, type Traits } from '../canonical/traits.ts'
+import type { ListedModel } from '../catalog/listed-models.ts'
+import type { Group, Model, Offer } from '../catalog/snapshot.ts'
+import { translatable } from '../routing/candidates.ts'
+
+const yesOrNo = z.boolean().nullable()
+const words = z.array(z.string()).nullable()
+
+/** Members of `capabilities` that follow from traits. */
+export const traitMembers = {
+  input: words.describe('Kinds of parts that it reads: text, image, document, audio, video.'),
+  output: words.describe('Kinds of parts that it writes.'),
+  tools: yesOrNo,
+  parallel_tools: yesOrNo,
+  strict_tools: yesOrNo,
+  structured_output: yesOrNo.describe('It answers by a JSON Schema.'),
+  json_mode: yesOrNo.describe('It answers with any JSON object.'),
+  reasoning: yesOrNo,
+  reasoning_efforts: words.describe('The efforts that it takes, the least first.'),
+  web_search: yesOrNo,
+  caching: yesOrNo.describe('It caches prompts.'),
+  prefill: yesOrNo.describe('It goes on with an assistant turn.'),
+}
+
+const traitCapabilities = z.object(traitMembers)
+
+/** What a model can do on the channels of a group: each is true if any offer can, null where nobody knows. */
+export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof traitCapabilities> {
+  const any = (can: (one: Traits) => boolean | undefined) => anyOf(traits.map(can))
+  return {
+    input: kindsIn(traits.flatMap(({ input }) => input ?? [])),
+    output: kindsIn(traits.flatMap(({ output }) => output ?? [])),
+    tools: any(({ tools }) => tools),
+    parallel_tools: any(({ parallelTools }) => parallelTools),
+    strict_tools: any(({ strictTools }) => strictTools),
+    structured_output: any(({ schema }) => (schema === undefined ? undefined : schema !== 'none')),
+    json_mode: any(({ jsonMode }) => jsonMode),
+    reasoning: any(({ thinking }) => (thinking === undefined ? undefined : thinking !== 'none')),
+    reasoning_efforts: longest(traits.map(({ effortLevels }) => effortLevels)),
+    web_search: any(({ webSearch }) => webSearch),
+    caching: any(({ caching }) => (caching === undefined ? undefined : caching !== 'none')),
+    prefill: any(({ prefill }) => prefill),
+  }
+}
+
+/** The traits of the offers that a group may use, in each chat protocol of their channels. */
+export function traitsFor(model: Model, id: string, group: Group): Traits[] {
+  const usable = ({ channel }: Offer) => group.channels.includes('*') || group.channels.includes(channel.name)
+  return model.offers
+    .filter(usable)
+    .flatMap(({ channel, upstreamModel, traits }) =>
+      translatable
+        .filter((protocol) => channel.protocols[protocol] !== undefined)
+        .map((protocol) => traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)),
+    )
+}
+
+/** In tokens: as gateway.yaml states them, else the most of any offer by its traits, else as the upstream's list has them. */
+export function sizesOf(
+  model: Model & { listed?: ListedModel },
+  traits: readonly Traits[],
+): { contextLength: number | null; maxOutputTokens: number | null } {
+  const { listed } = model
+  return {
+    contextLength:
+      model.contextLength ?? most(traits.map((one) => one.contextLength)) ?? listed?.contextLength ?? null,
+    maxOutputTokens:
+      model.maxOutputTokens ??
+      most(traits.map((one) => one.maxOutputTokens)) ??
+      listed?.maxOutputTokens ??
+      null,
+  }
+}
+
+function anyOf(all: readonly (boolean | undefined)[]): boolean | null {
+  if (all.includes(true)) return true
+  return all.length === 0 || all.includes(undefined) ? null : false
+}
+
+function kindsIn(kinds: readonly Modality[]): Modality[] | null {
+  return kinds.length === 0 ? null : modalities.filter((kind) => kinds.includes(kind))
+}
+
+function longest(lists: readonly (readonly string[] | undefined)[]): string[] | null {
+  const known = lists.filter((list) => list !== undefined)
+  const [best] = known.toSorted((a, b) => b.length - a.length)
+  return best === undefined ? null : [...best]
+}
+
+function most(sizes: readonly (number | undefined)[]): number | undefined {
+  const known = sizes.filter((size) => size !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
+}

@@ -1,0 +1,48 @@
+import type { Connection } from '../catalog/connection.ts'
+import type { Credential } from '../routing/credentials.ts'
+import { type BodyParts, sizeOf } from './paced-body.ts'
+
+interface HeadedRequest {
+  body: Buffer | BodyParts | null
+  stream: boolean
+  /** Names and values in turn, without credentials. */
+  headers: readonly string[]
+  authHeaders(secret: string): Record<string, string>
+}
+
+/**
+ * Names and values in turn. Headers of the channel replace those of the client and of Tollgate. Without a credential we
+ * fetch a link, which may lead anywhere: it gets neither credential nor headers of the channel.
+ */
+export function headersOf(
+  credential: Credential | undefined,
+  { stream, body, headers: own, authHeaders }: HeadedRequest,
+  connection: Connection | undefined,
+): string[] {
+  const plain = [
+    'content-type',
+    'application/json',
+    'accept',
+    stream ? 'text/event-stream' : 'application/json',
+    'accept-encoding',
+    'identity',
+    'user-agent',
+    'tollgate/0.1',
+    ...own,
+  ]
+  const extra = credential === undefined ? undefined : connection?.headers
+  const headers = extra === undefined ? plain : replaced(plain, extra)
+  if (isParts(body)) headers.push('content-length', String(sizeOf(body)))
+  if (credential === undefined || credential.secret === '') return headers
+  for (const [name, value] of Object.entries(authHeaders(credential.secret))) headers.push(name, value)
+  return headers
+}
+
+export function isParts(body: HeadedRequest['body']): body is BodyParts {
+  return body !== null && !Buffer.isBuffer(body)
+}
+
+function replaced(headers: readonly string[], extra: Readonly<Record<string, string>>): string[] {
+  const kept = headers.filter((_, at) => !Object.hasOwn(extra, (headers[at - (at % 2)] ?? '').toLowerCase()))
+  return [...kept, ...Object.entries(extra).flat()]
+}

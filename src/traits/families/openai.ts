@@ -38,7 +38,6 @@ export const openaiFamilies: readonly Family[] = [
     models: /(?:^|\.)(?:gpt-3|gpt-4(?:-|o|$|\.)|chatgpt-4o)/,
     traits: {
       thinking: 'none',
-      takes: { verbosity: false },
       stopMax: 4,
     },
     examples: [
@@ -49,7 +48,7 @@ export const openaiFamilies: readonly Family[] = [
       'gpt-4.1',
       'chatgpt-4o-latest',
     ],
-    sources: [catalog, create, 'https://github.com/openai/codex/issues/1949'],
+    sources: [catalog, create],
     read,
   },
   {
@@ -103,14 +102,14 @@ export const openaiFamilies: readonly Family[] = [
       protocols: ['openai-chat'],
     },
     examples: ['gpt-4o-audio-preview', 'gpt-4o-mini-audio-preview-2024-12-17', 'gpt-audio-mini'],
-    sources: ['https://developers.openai.com/api/docs/models/gpt-audio', catalog],
+    sources: [catalog],
     read,
   },
   {
     models: /(?:^|\.)gpt-4o(?:-mini)?-search/,
     traits: { takes: { temperature: false }, tools: false, webSearch: true, protocols: ['openai-chat'] },
     examples: ['gpt-4o-search-preview', 'gpt-4o-mini-search-preview-2025-03-11'],
-    sources: [catalog, 'https://developers.openai.com/api/docs/models/gpt-4o-search-preview'],
+    sources: [catalog],
     read,
   },
   {
@@ -140,7 +139,7 @@ export const openaiFamilies: readonly Family[] = [
   {
     models: /(?:^|\.)(?:o[134](?:-|$)|codex-mini)/,
     traits: {
-      takes: { temperature: false, topP: false, logprobs: false, verbosity: false, parallelToolCalls: false },
+      takes: { temperature: false, topP: false, logprobs: false, parallelToolCalls: false },
       effortLevels: ['low', 'medium', 'high'],
       effortDefault: 'medium',
       thinkingOff: false,
@@ -285,19 +284,17 @@ export const openaiFamilies: readonly Family[] = [
     models: /(?:^|\.)gpt-5-pro/,
     traits: { effortLevels: ['high'], effortDefault: 'high', maxOutputTokens: 272_000 },
     examples: ['gpt-5-pro-2025-10-06'],
-    sources: [efforts, 'https://developers.openai.com/api/docs/models/gpt-5-pro'],
+    sources: [
+      efforts,
+      'https://github.com/anomalyco/models.dev/blob/dev/providers/openai/models/gpt-5-pro.toml',
+    ],
     read,
   },
   {
     models: /(?:^|\.)gpt-5\.[2-5]-pro/,
-    traits: {
-      takes: { temperature: false, topP: false, logprobs: false },
-      effortLevels: ['medium', 'high', 'xhigh'],
-      effortDefault: 'medium',
-      thinkingOff: false,
-    },
+    traits: { takes: { temperature: false, topP: false, logprobs: false } },
     examples: ['gpt-5.2-pro', 'gpt-5.4-pro-2026-03-05', 'gpt-5.5-pro'],
-    sources: ['https://developers.openai.com/api/docs/models/gpt-5.2-pro', efforts],
+    sources: ['https://github.com/anomalyco/models.dev/blob/dev/providers/openai/models/gpt-5.2-pro.toml'],
     read,
   },
   {
@@ -320,20 +317,14 @@ export const openaiFamilies: readonly Family[] = [
       contextLength: 128_000,
     },
     examples: ['gpt-5-chat-latest'],
-    sources: [catalog, 'https://developers.openai.com/api/docs/models/gpt-5-chat-latest'],
+    sources: [catalog],
     read,
   },
   {
     models: /(?:^|\.)gpt-5\.[1-3]-chat/,
-    traits: {
-      takes: { temperature: false, topP: false, logprobs: false },
-      effortLevels: ['medium'],
-      effortDefault: 'medium',
-      contextLength: 128_000,
-      maxOutputTokens: 16_384,
-    },
+    traits: { contextLength: 128_000, maxOutputTokens: 8192 },
     examples: ['gpt-5.1-chat-latest', 'gpt-5.2-chat-latest', 'gpt-5.3-chat-latest'],
-    sources: [catalog, 'https://github.com/anomalyco/models.dev/blob/dev/models/openai/gpt-5.1-chat.toml'],
+    sources: ['https://github.com/anomalyco/models.dev/blob/dev/models/openai/gpt-5.1-chat.toml'],
     read,
   },
 ]

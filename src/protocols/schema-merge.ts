@@ -9,7 +9,7 @@ export function resolveReference(root: Json, reference: string): Json | boolean 
   for (const step of reference.slice(2).split('/')) {
     const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
-    found = Object.entries(found).find(([key]) => key === name)?.[1]
+    found = Reflect.get(found, name)
   }
   return isRecord(found) || typeof found === 'boolean' ? found : undefined
 }
@@ -28,7 +28,8 @@ function decoded(step: string): string {
  */
 export class SchemaMerger {
   readonly #root: Json
-  #charactersLeft = copiedCharactersMax
+  /** In characters that are copied, and members that are compared. */
+  #workLeft = workMax
   #stepsLeft = stepsMax
   readonly #sizes = new Map<Json, number>()
 
@@ -48,7 +49,7 @@ export class SchemaMerger {
     for (const branch of allOf) {
       if (branch === true) continue
       const whole = isRecord(branch) ? this.resolved(branch, seen) : undefined
-      if (whole === undefined) conflicts.push(branch)
+      if (whole === undefined || !this.#take(partsOf(merged) + partsOf(whole))) conflicts.push(branch)
       else merged = mergeSchemas(merged, whole, conflicts)
     }
     return conflicts.length === 0 ? merged : { ...merged, allOf: conflicts }
@@ -71,15 +72,30 @@ export class SchemaMerger {
   canCopy(schema: Json, copies = 1): boolean {
     const size = this.#sizes.get(schema) ?? JSON.stringify(schema).length
     this.#sizes.set(schema, size)
-    if (size * copies > this.#charactersLeft) return false
-    this.#charactersLeft -= size * copies
+    return this.#take(size * copies)
+  }
+
+  #take(work: number): boolean {
+    if (work > this.#workLeft) return false
+    this.#workLeft -= work
     return true
   }
 }
 
-const copiedCharactersMax = 1_000_000
+const workMax = 1_000_000
 const stepsMax = 10_000
 const referencesMax = 50
+
+/** Members of a schema and of its lists: about the work of a merge. */
+function partsOf(schema: Json): number {
+  let parts = 0
+  for (const value of Object.values(schema)) {
+    parts += 1
+    if (Array.isArray(value)) parts += value.length
+    else if (isRecord(value)) parts += Object.keys(value).length
+  }
+  return parts
+}
 
 /** Both schemas as one, as far as one schema can say it. Adds what it cannot say to `conflicts`. */
 export function mergeSchemas(one: Json, other: Json, conflicts: unknown[]): Json {

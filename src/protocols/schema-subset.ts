@@ -60,6 +60,7 @@ class SchemaRewriter {
   readonly #merger: SchemaMerger
   readonly #removed: RemovedPart[] = []
   readonly #definitions = new Map<string, { name: string; schema: Json; isDone: boolean }>()
+  readonly #names = new Set<string>()
   #fits = true
   #places = 0
   /** References to a definition that is not finished yet, within the present one. */
@@ -166,11 +167,10 @@ class SchemaRewriter {
   #nameFor(reference: string): string {
     const last = reference.slice(reference.lastIndexOf('/') + 1)
     const legal = last.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60) || 'definition'
-    const taken = new Set([...this.#definitions.values()].map(({ name }) => name))
-    for (let number = 1; ; number += 1) {
-      const name = number === 1 ? legal : `${legal}_${number}`
-      if (!taken.has(name)) return name
-    }
+    let name = legal
+    for (let number = this.#names.size; this.#names.has(name); number += 1) name = `${legal}_${number}`
+    this.#names.add(name)
+    return name
   }
 
   #literals(place: SchemaPlace): Json | undefined {

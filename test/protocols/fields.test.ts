@@ -113,8 +113,7 @@ function table(head: string[], rows: string[][]): string {
 
 const toMessagesByModel = `## To \`anthropic-messages\`, by the model
 
-The tables below hold for a model of which nothing is known. Where the [traits](configuration.md) of a model are known, a
-request is written for it, and each note names the model:
+What is known of a model changes these tables for upstreams of this format, too. Each note names the model:
 
 - **Sampling**: \`temperature\`, \`top_p\` and \`top_k\` are dropped for a model that refuses them.
 - **Reasoning**: an effort or a budget becomes \`thinking: {type: adaptive}\` with \`output_config.effort\`, or
@@ -128,6 +127,7 @@ request is written for it, and each note names the model:
 - **An assistant turn at the end**: a model that refuses to continue it is asked to continue it by an instruction. Its answer
   may begin anew.
 - **Instructions between the turns** stay instructions where the model takes them there; else they become marked text.
+- **A result of a tool** that does not come right behind its call becomes text, and its call gets \`[no result]\`.
 - **Refused by name**: tools, forced tools, pictures, documents and URLs that the model does not take.
 - **\`max_tokens\`**, where the client sets none: the bound of the model in gateway.yaml, else the model's known bound (never
   above its context length in gateway.yaml), else \`OUTPUT_TOKENS_DEFAULT\`. A higher bound of the client is lowered to the

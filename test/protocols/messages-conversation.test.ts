@@ -98,3 +98,11 @@ test('an instruction waits for the next turn, which decides on its form', () => 
   expect(add(turn('user', 'On'))).toEqual([])
   expect(end()).toEqual(['user: other other other'])
 })
+
+test('a turn may have more blocks than the stack has room for', () => {
+  const { add, end } = start()
+  const blocks = Array.from({ length: 200_000 }, () => ({ type: 'text', text: 'x', path: '' }) as const)
+  add({ role: 'user', blocks, path: '' })
+  add({ role: 'assistant', blocks, path: '' })
+  expect(end()).toHaveLength(1)
+})

@@ -347,3 +347,14 @@ function withNulls(root: Json, schema: unknown, value: unknown, depth = 0): unkn
     ]),
   ])
 }
+
+test('the work for one schema is bounded', () => {
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
+  const allOf = Array.from({ length: 3_000 }, (_, at) => object({ [`q${at}`]: { type: 'string' } }))
+  const { schema, removed } = rewriteSchema(object(many, { allOf }), 'anthropic')
+  expect(brokenRules(schema, 'anthropic')).toEqual([])
+  const merged = Object.keys(schema.properties as Json).filter((name) => name.startsWith('q')).length
+  expect(merged).toBeGreaterThan(10)
+  expect(merged).toBeLessThan(3_000)
+  expect(removed.at(-1)?.what).toContain('allOf: ')
+})

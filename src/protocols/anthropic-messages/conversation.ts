@@ -18,9 +18,9 @@ export interface Conversation {
   /** The message to which the next turn may add. */
   readonly open: Message | undefined
   /** Thinking at the end of an assistant's turn. The vendor refuses a message that ends with it. */
-  readonly thoughts: readonly Piece[]
+  readonly thoughts: Piece[]
   /** Instructions right behind the open message, which is a user's. */
-  readonly instructions: readonly Piece[]
+  readonly instructions: Piece[]
   readonly pairing: Pairing
 }
 
@@ -65,23 +65,25 @@ function addInstruction(state: Conversation, turn: Turn, context: ToolContext): 
   if (pieces.length === 0) return { state, out: [] }
   const hasPlace = state.open?.role === 'user' && state.thoughts.length === 0
   if (context.traits.laterInstructions === true && hasPlace) {
-    return { state: { ...state, instructions: [...state.instructions, ...pieces] }, out: [] }
+    return { state: { ...state, instructions: appended(state.instructions, pieces) }, out: [] }
   }
   return addQuestion(state, marked(pieces, context), context)
 }
 
 function addAnswer(state: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
   const end = pieces.findLastIndex(({ kind }) => kind !== 'thought') + 1
-  if (end === 0) return { state: { ...state, thoughts: [...state.thoughts, ...pieces] }, out: [] }
+  if (end === 0) return { state: { ...state, thoughts: appended(state.thoughts, pieces) }, out: [] }
   const { open, step } = openFor('assistant', state, context)
-  open.pieces.push(...state.thoughts, ...pieces.slice(0, end))
+  append(open.pieces, state.thoughts)
+  append(open.pieces, pieces.slice(0, end))
   return { ...step, state: { ...step.state, thoughts: pieces.slice(end) } }
 }
 
 function addQuestion(before: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
   const state = withoutThoughts(before, context)
   const { open, step } = openFor('user', state, context)
-  open.pieces.push(...marked(state.instructions, context), ...pieces)
+  append(open.pieces, marked(state.instructions, context))
+  append(open.pieces, pieces)
   return { ...step, state: { ...step.state, instructions: [] } }
 }
 
@@ -113,6 +115,18 @@ function withoutThoughts(state: Conversation, { notes }: ToolContext): Conversat
     notes.add('dropped', path, 'the Messages format has no assistant turn that ends with thinking')
   }
   return { ...state, thoughts: [] }
+}
+
+/** In place: a copy for each turn would cost the square of a long conversation. */
+function appended(list: Piece[], pieces: readonly Piece[]): Piece[] {
+  if (list.length === 0) return [...pieces]
+  append(list, pieces)
+  return list
+}
+
+/** Not `push(...pieces)`: the stack has no room for the blocks of a long turn. */
+function append(list: Piece[], pieces: readonly Piece[]): void {
+  for (const piece of pieces) list.push(piece)
 }
 
 /** Instructions as text of a user's message. */

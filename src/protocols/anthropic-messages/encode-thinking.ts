@@ -1,14 +1,10 @@
-import {
-  type ChatRequest,
-  type ReasoningEffort,
-  type ReasoningWish,
-  reasoningEfforts,
-} from '../../canonical/chat.ts'
+import type { ChatRequest, ReasoningEffort, ReasoningWish } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { isForced } from '../fit-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 import type { EncodedTurns } from './encode-turns.ts'
-import { forcesTool } from './forces-tool.ts'
 
 export interface EncodedThinking {
   /** The member `thinking`. */
@@ -91,7 +87,7 @@ function encodeEffort(
   { traits, upstreamModel }: EncodeContext,
   notes: Notes,
 ): Partial<EncodedThinking> {
-  const wished = effort ?? (budgetTokens === undefined ? undefined : effortFor(budgetTokens))
+  const wished = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens))
   if (wished === undefined) return {}
   const path = notes.pathOf('reasoning')
   const nearest = nearestEffort(wished, traits.effortLevels ?? commonEfforts)
@@ -109,24 +105,6 @@ function encodeEffort(
 
 /** Every model with efforts takes these: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11-22 */
 const commonEfforts: readonly ReasoningEffort[] = ['low', 'medium', 'high']
-
-/** The nearest level; of two that are as near, the lower one. */
-function nearestEffort(
-  wished: ReasoningEffort,
-  levels: readonly ReasoningEffort[],
-): ReasoningEffort | undefined {
-  const distance = (level: ReasoningEffort) =>
-    Math.abs(reasoningEfforts.indexOf(level) - reasoningEfforts.indexOf(wished))
-  const [nearest] = levels
-    .filter((level) => level !== 'none')
-    .sort((a, b) => distance(a) - distance(b) || reasoningEfforts.indexOf(a) - reasoningEfforts.indexOf(b))
-  return nearest
-}
-
-function effortFor(budgetTokens: number): ReasoningEffort {
-  const efforts = reasoningEfforts.filter((effort) => effort !== 'none')
-  return efforts.find((effort) => budgets[effort] >= budgetTokens) ?? 'max'
-}
 
 function encodeBudget(
   request: ChatRequest,
@@ -186,7 +164,7 @@ function obstacleOf(
   turns: Turns,
   { traits }: EncodeContext,
 ): string | undefined {
-  if (traits.forcedToolsWhileThinking !== true && forcesTool(toolChoice)) {
+  if (traits.forcedToolsWhileThinking !== true && isForced(toolChoice)) {
     return 'the Messages format cannot think if a tool is forced'
   }
   if (turns.endsWithAssistant) return 'the Messages format cannot think if the request begins the answer'

@@ -1,11 +1,11 @@
 import type { ChatRequest, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
+import { isForced } from '../fit-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { CacheMarks } from './cache-marks.ts'
-import { forcesTool } from './forces-tool.ts'
 import { ToolSchemas } from './tool-schemas.ts'
 
 export interface ToolContext extends Pick<EncodeContext, 'upstreamModel' | 'traits'> {
@@ -48,7 +48,7 @@ function checkTraits(request: ChatRequest, { traits, upstreamModel, notes }: Too
     if (first !== undefined) throw refused(first.path, `the model ${upstreamModel} takes no tools`)
   }
   const { toolChoice, tools } = request
-  if (tools.length === 0 || !forcesTool(toolChoice)) return
+  if (tools.length === 0 || !isForced(toolChoice)) return
   const alwaysThinks = traits.thinkingOff === false && traits.forcedToolsWhileThinking === false
   if (traits.forcedTools === false || alwaysThinks) {
     const reason = `the model ${upstreamModel} takes no tool choice that demands a call`

@@ -45,7 +45,9 @@ function thinkingBesideForcedCall(
 }
 
 function leaveOut({ effort, budgetTokens }: ReasoningWish, notes: Notes): undefined {
-  if (effort === 'none' || budgetTokens === 0) {
+  const asksForNone = effort === 'none' || budgetTokens === 0
+  const leavesItOpen = effort === undefined && budgetTokens === undefined
+  if (asksForNone || leavesItOpen) {
     notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model never thinks')
   } else notes.dropField('reasoning', 'the model does not think')
   return undefined

@@ -154,6 +154,11 @@ describe('thinking', () => {
     expect(thinkingOf(effort(word), traits)).toEqual([sent, actions])
   })
 
+  it('is no loss where the model never thinks and the client leaves it open', () => {
+    const open = { reasoning: { summary: 'auto' } }
+    expect(thinkingOf(open, { thinking: 'none' }, 'openai-responses')).toEqual([{}, 'mapped,defaulted'])
+  })
+
   it('gives way to a call that is forced, where the model cannot have both', () => {
     const traits: Traits = { forcedToolsWhileThinking: false, ...levels('none', 'low', 'high') }
     expect(thinkingOf({ ...forced, ...effort('high') }, traits)).toEqual([effort('none'), 'dropped'])

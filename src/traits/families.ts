@@ -4,12 +4,14 @@ import { geminiFamilies } from './families/gemini.ts'
 import { mistralFamilies } from './families/mistral.ts'
 import { openModelFamilies } from './families/open-models.ts'
 import { openaiFamilies } from './families/openai.ts'
+import { openaiThinkingFamilies } from './families/openai-thinking.ts'
 import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
 /** The built-in table. Of several lines that fit a model all count, and the later ones win, trait by trait. */
 export const families: readonly Family[] = [
   ...openaiFamilies,
+  ...openaiThinkingFamilies,
   ...anthropicFamilies,
   ...geminiFamilies,
   ...mistralFamilies,

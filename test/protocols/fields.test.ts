@@ -186,6 +186,11 @@ known, a request is written for it:
   asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3).
 - **Content**: images, documents and audio that the model does not read are refused, and URLs where the upstream fetches
   none. Instructions between other turns become text of the user where the model takes them only in front.
+- **What does not go together**: a model that takes no tools while it thinks is told not to think (GPT 5.4 to 5.6 over Chat).
+  Sampling parameters are dropped where the model takes them only without thinking. A forced call comes before a format.
+- **The conversation**: a model that continues no assistant turn is asked to continue it. An assistant message stands between
+  tool results and a user where the upstream wants one (Mistral); thoughts go along with calls where it demands them
+  (DeepSeek), and nowhere where it refuses them (Mistral).
 - **\`max_tokens\` or \`max_completion_tokens\`**: models that are named as OpenAI's (\`gpt-\`, \`o3\`) get the newer name, all
   others the older one, which most servers know. The trait \`output_bound\` says otherwise.
 

@@ -12,7 +12,7 @@ const levels37 =
   'https://github.com/vercel/ai/blob/main/packages/google/src/__fixtures__/google-gemini-3.7-flash-thinking-levels.json'
 const forcedWithJson =
   'https://github.com/vercel/ai/blob/main/packages/google/src/__fixtures__/google-structured-output-with-tools-error.json'
-const gemini3 = 'https://ai.google.dev/gemini-api/docs/gemini-3'
+const gemini3 = 'https://www.aifreeapi.com/en/posts/gemini-api-thinking-level'
 
 /** Google's Gemini. */
 export const geminiFamilies: readonly Family[] = [
@@ -31,7 +31,7 @@ export const geminiFamilies: readonly Family[] = [
       maxOutputTokens: 65_536,
     },
     examples: ['gemini-2.5-flash', 'gemini-3.8-flash'],
-    sources: [modelsDev, 'https://ai.google.dev/gemini-api/docs/models'],
+    sources: [modelsDev],
     read,
   },
   {
@@ -39,11 +39,7 @@ export const geminiFamilies: readonly Family[] = [
     protocols: ['gemini'],
     traits: { schema: 'gemini', stopMax: 5, choicesMax: 8, forcedToolsWithFormat: false },
     examples: ['gemini-2.0-flash'],
-    sources: [
-      'https://ai.google.dev/api/generate-content',
-      'https://ai.google.dev/gemini-api/docs/structured-output',
-      forcedWithJson,
-    ],
+    sources: ['https://ai.google.dev/api/generate-content', forcedWithJson],
     read,
   },
   {
@@ -65,7 +61,7 @@ export const geminiFamilies: readonly Family[] = [
     models: /^gemini-(?:1\.5|2\.0)/,
     traits: { maxOutputTokens: 8192 },
     examples: ['gemini-2.0-flash'],
-    sources: ['https://ai.google.dev/gemini-api/docs/models'],
+    sources: [modelsDev],
     read,
   },
   {
@@ -108,7 +104,7 @@ export const geminiFamilies: readonly Family[] = [
     models: /^gemini-(?:2\.5-flash-image|3(?:\.\d)?-(?:pro|flash)-image)/,
     traits: { output: ['text', 'image'], tools: false, maxOutputTokens: 32_768 },
     examples: ['gemini-2.5-flash-image', 'gemini-3-pro-image', 'gemini-3.1-flash-image-preview'],
-    sources: ['https://ai.google.dev/gemini-api/docs/image-generation', modelsDev],
+    sources: [modelsDev],
     read,
   },
   {
@@ -123,7 +119,7 @@ export const geminiFamilies: readonly Family[] = [
     models: /^gemini-[3-9]/,
     traits: { toolsWithFormat: true },
     examples: ['gemini-3-pro-preview', 'gemini-3.5-flash'],
-    sources: [gemini3, noToolsWithJson],
+    sources: ['https://github.com/alphaXiv/agents/issues/3', noToolsWithJson],
     read,
   },
   {

@@ -1,9 +1,8 @@
 import type { Family } from '../family.ts'
 
 const read = '2026-11-22'
-const compare = 'https://docs.mistral.ai/getting-started/models/models_overview/'
 const modelsDev = 'https://github.com/anomalyco/models.dev/tree/dev/models/mistral'
-const create = 'https://docs.mistral.ai/api/endpoint/chat'
+const create = 'https://www.npmjs.com/package/@mistralai/mistralai/v/2.7.0'
 const reasoning = 'https://github.com/vercel/ai/blob/main/packages/mistral/src/mistral-chat-language-model.ts'
 
 const names =
@@ -29,7 +28,7 @@ export const mistralFamilies: readonly Family[] = [
       jsonMode: true,
     },
     examples: ['mistral-small-2603', 'ministral-8b-2512'],
-    sources: [create, compare],
+    sources: [create, modelsDev],
     read,
   },
   {

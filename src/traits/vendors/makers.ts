@@ -66,7 +66,6 @@ export const makers = {
       },
     },
     sources: [
-      'https://docs.mistral.ai/api/endpoint/chat',
       'https://www.npmjs.com/package/@mistralai/mistralai/v/2.7.0',
       'https://github.com/editor-code-assistant/eca/issues/231',
       'https://github.com/mistralai/platform-docs-public/issues/7',

@@ -72,8 +72,7 @@ function gptOf(model: string): Gpt | undefined {
 }
 
 function effortsOf(name: string, version: number, isSixWithNone: boolean): readonly string[] {
-  if (name.includes('-chat')) return ['medium']
-  if (name.includes('-pro')) return version < 5.1 ? ['high'] : ['medium', 'high', 'xhigh']
+  if (name.startsWith('gpt-5-pro')) return ['high']
   if (version === 0) return ['low', 'medium', 'high']
   if (/codex/.test(name)) {
     return version < 5.2 && !name.includes('-max')

@@ -12,7 +12,8 @@ const recordings = ['openai-text', 'deepseek-tool-call', 'azure-model-router.1']
 describe('a watched stream', () => {
   it('reads usage, finish reason and model of recorded streams', () => {
     const { usage, ...openai } = watch([recorded('openai-text')]).observation
-    expect(usage).toEqual({ input: 16, cacheRead: 0, cacheWrite: 0, output: 300, reasoning: 0 })
+    const counts = { input: 16, cacheRead: 0, cacheWrite: 0, output: 300, reasoning: 0 }
+    expect(usage).toEqual({ ...counts, serviceTier: 'default' })
     expect(openai).toMatchObject({
       finishReason: 'stop',
       servedModel: 'gpt-4.1-nano-2025-04-14',

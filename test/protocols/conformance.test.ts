@@ -362,7 +362,9 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
   if (isRefusal && !blocks.some(({ block }) => block.type === 'refusal'))
     said.push({ type: 'refusal', text: 'The model refused to answer.' })
   const reason = finish.reason === 'stop_sequence' || finish.reason === 'pause' ? 'stop' : finish.reason
-  return { blocks: said, reason, stopSequence: undefined, usage }
+  // The format's answers name a tier.
+  const tiered = usage && { ...usage, serviceTier: 'default' }
+  return { blocks: said, reason, stopSequence: undefined, usage: tiered }
 }
 
 /** A refusal is text with a reason at the end; thoughts are summaries; unknown counts are estimates. */

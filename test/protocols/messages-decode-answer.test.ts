@@ -66,7 +66,14 @@ describe('recorded streams', () => {
         reason: 'stop',
         upstreamReason: 'end_turn',
         stopSequence: undefined,
-        usage: { input: 12, cacheRead: 0, cacheWrite: 0, output: 30, reasoning: 0 },
+        usage: {
+          input: 12,
+          cacheRead: 0,
+          cacheWrite: 0,
+          output: 30,
+          reasoning: 0,
+          serviceTier: 'standard',
+        },
       },
     })
     expect(blocks.map(({ block, text }) => [block.type, text])).toEqual([

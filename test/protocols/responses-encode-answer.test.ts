@@ -114,6 +114,13 @@ describe('a streamed answer', () => {
           .some((event) => done.includes(event) && event.output_index === output_index)
         expect(output_index !== undefined && isDone, `event ${at} is about an item that is done`).toBe(false)
       }
+      const steps = sent.filter(({ type }) => String(type).startsWith('response.output_item'))
+      expect(steps.map(({ type, output_index }) => [type, output_index])).toEqual(
+        added.flatMap((_event, i) => [
+          ['response.output_item.added', i],
+          ['response.output_item.done', i],
+        ]),
+      )
       const final = sent.at(-1)?.response as OpenAIResponse
       for (const { output_index, item } of done) expect(final.output[output_index as number]).toEqual(item)
       expect(final.output).toHaveLength(added.length)
@@ -259,7 +266,9 @@ describe('a streamed answer', () => {
   it('decodes back to the events that it was made from', () => {
     const decoder = new SseDecoder(decodeStream({ upstreamModel: 'up' }), 1024 * 1024)
     const decoded = decoder.push(Buffer.from(textOfStream(plain)))
-    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), finish('stop', { upstreamReason: 'completed' })])
+    // The format's answers name a tier.
+    const end = finish('stop', { upstreamReason: 'completed', usage: { ...usage, serviceTier: 'default' } })
+    expect(decoded.slice(1)).toEqual([...plain.slice(1, -1), end])
   })
 })
 

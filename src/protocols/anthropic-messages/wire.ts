@@ -1,8 +1,9 @@
 import type { FinishReason } from '../../canonical/event.ts'
-import { countOf, isRecord, type Json } from '../../canonical/json.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { countOf, isRecord, type Json, textOf } from '../../canonical/json.ts'
+import { addUsage, refined, type Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { NameRules } from '../tool-names.ts'
+import { hourTokens, type LeftOut, readIterations } from './iterations.ts'
 
 /** Name of this protocol, for its signatures. */
 export const protocolName = 'anthropic-messages'
@@ -44,6 +45,11 @@ export interface Counts {
   cacheWrite?: number
   output?: number
   thinking?: number
+  /** The part of `cacheWrite` that is kept for an hour. Only the first event of a stream has it. */
+  cacheWrite1h?: number
+  webSearches?: number
+  serviceTier?: string
+  leftOut?: LeftOut
 }
 
 /**
@@ -66,15 +72,39 @@ export function mergeCounts(known: Counts, usage: unknown): Counts {
   const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const thinking = countOf(details.thinking_tokens)
   if (thinking) merged.thinking = thinking
+  const hour = hourTokens(usage.cache_creation)
+  if (hour) merged.cacheWrite1h = hour
+  const searches = isRecord(usage.server_tool_use) ? countOf(usage.server_tool_use.web_search_requests) : 0
+  if (searches) merged.webSearches = searches
+  const tier = textOf(usage.service_tier)
+  if (tier !== undefined) merged.serviceTier = tier
+  const leftOut = readIterations(usage.iterations)
+  if (leftOut !== undefined) merged.leftOut = leftOut
   return merged
 }
 
-/** Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. */
+/**
+ * Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. The tokens that the
+ * vendor leaves out of its top-level counts are added.
+ */
 export function usageOf(counts: Counts): Usage | undefined {
-  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = counts
-  if (input + cacheRead + cacheWrite + output === 0) return undefined
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, serviceTier, leftOut } = counts
+  if (input + cacheRead + cacheWrite + output === 0 && leftOut?.compaction === undefined) return undefined
   const reasoning = Math.min(counts.thinking ?? 0, output)
-  return { input, cacheRead, cacheWrite, output: output - reasoning, reasoning }
+  const usage: Usage = {
+    input,
+    cacheRead,
+    cacheWrite,
+    output: output - reasoning,
+    reasoning,
+    ...refined({
+      cacheWrite1h: Math.min(counts.cacheWrite1h ?? 0, cacheWrite),
+      webSearches: counts.webSearches,
+    }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(leftOut === undefined || leftOut.others.length === 0 ? {} : { others: leftOut.others }),
+  }
+  return leftOut?.compaction === undefined ? usage : addUsage(usage, leftOut.compaction)
 }
 
 /** The wire's `usage` object. */

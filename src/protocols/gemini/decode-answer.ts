@@ -10,7 +10,7 @@ import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
 import { finishOf } from './finish.ts'
-import { callIdRules, derivedCallId, readUsage } from './wire.ts'
+import { callIdRules, derivedCallId, readUsage, searchQueries } from './wire.ts'
 
 /**
  * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole. Throws
@@ -71,6 +71,8 @@ class AnswerDecoder {
   #endMessage: string | undefined
   #isBlocked = false
   #usage: Usage | undefined
+  /** Queries of web searches so far. Each event may repeat the former ones. */
+  readonly #searches = new Set<string>()
 
   constructor(context: DecodeAnswerContext) {
     this.#context = context
@@ -124,10 +126,16 @@ class AnswerDecoder {
       reason: end,
       upstreamReason: reason,
       stopSequence: undefined,
-      usage: this.#usage,
+      usage: this.#countedUsage(),
     })
     this.#isOver = true
     return this.#events.take()
+  }
+
+  #countedUsage(): Usage | undefined {
+    const usage = this.#usage
+    const webSearches = this.#searches.size
+    return usage === undefined || webSearches === 0 ? usage : { ...usage, webSearches }
   }
 
   #fail(error: GatewayError): ChatEvent[] {
@@ -149,6 +157,9 @@ class AnswerDecoder {
 
   #takeCandidate(candidate: Json): void {
     this.#citations = readCitations(candidate)
+    for (const query of searchQueries(candidate)) {
+      if (this.#searches.size < searchesMax) this.#searches.add(query)
+    }
     const parts = isRecord(candidate.content) ? recordsOf(candidate.content.parts) : []
     for (const part of parts) this.#takePart(part)
     if (this.#open?.type === 'text') this.#cite(this.#open.index)
@@ -256,6 +267,9 @@ class AnswerDecoder {
 
 /** Most sources that are remembered to avoid duplicates. */
 const citationsMax = 10_000
+
+/** Most web searches of one answer that are counted. */
+const searchesMax = 1000
 
 function inputOf(args: unknown, kind: 'function' | 'custom'): string {
   try {

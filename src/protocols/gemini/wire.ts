@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { countOf, isRecord } from '../../canonical/json.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { refined, type Usage } from '../../canonical/usage.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
 
@@ -54,5 +54,39 @@ export function readUsage(value: unknown): Usage | undefined {
   const total = prompt + (countOf(value.toolUsePromptTokenCount) ?? 0)
   if (total + output + reasoning === 0) return undefined
   const cacheRead = Math.min(countOf(value.cachedContentTokenCount) ?? 0, total)
-  return { input: total - cacheRead, cacheRead, cacheWrite: 0, output, reasoning }
+  const input = total - cacheRead
+  const audioInput = audioTokens(value.promptTokensDetails) - audioTokens(value.cacheTokensDetails)
+  const serviceTier = textOf(value.serviceTier)
+  return {
+    input,
+    cacheRead,
+    cacheWrite: 0,
+    output,
+    reasoning,
+    ...refined({
+      audioInput: Math.min(Math.max(0, audioInput), input),
+      audioOutput: Math.min(audioTokens(value.candidatesTokensDetails), output),
+    }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+  }
+}
+
+/** The tokens of audio in a list of `ModalityTokenCount`. */
+function audioTokens(details: unknown): number {
+  let tokens = 0
+  for (const { modality, tokenCount } of recordsOf(details)) {
+    if (modality === 'AUDIO') tokens += countOf(tokenCount) ?? 0
+  }
+  return tokens
+}
+
+/**
+ * The queries of a candidate's `groundingMetadata`. The vendor bills each different query once, and empty ones never.
+ * Gemini 2.5 and older are billed by the prompt: any number over 0 is one search there.
+ * https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11-22
+ */
+export function searchQueries(candidate: Json): string[] {
+  const grounding = isRecord(candidate.groundingMetadata) ? candidate.groundingMetadata : {}
+  const queries: unknown = grounding.webSearchQueries
+  return Array.isArray(queries) ? queries.filter((query) => textOf(query) !== undefined).map(String) : []
 }

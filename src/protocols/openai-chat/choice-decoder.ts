@@ -178,6 +178,7 @@ export class ChoiceDecoder {
   #begin(kind: OpenBlock['kind'], key = ''): number {
     if (this.#open?.kind === kind && this.#open.key === key) return this.#open.index
     this.#close()
+    this.#calls.endWhole()
     const index = this.#writer.start(
       kind === 'reasoning' ? { type: kind, summary: key.startsWith('summary') } : { type: kind },
     )

@@ -3,17 +3,20 @@ import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import type { EventWriter } from '../event-writer.ts'
+import { JsonEnd } from '../json-end.ts'
 import type { ClientTool, ClientTools } from '../tool-names.ts'
 import { callIdRules, jsonOf } from './wire.ts'
 
 /**
- * Puts tool calls together from their fragments. A call begins when its name and id are known. It stays open until the
- * answer ends, because fragments of several calls may interleave.
+ * Puts tool calls together from their fragments. A call begins when its name and id are known. Fragments of several calls may
+ * interleave, so a call stays open until its JSON is whole and something else comes, or until the answer ends.
  */
 export class CallDecoder {
   readonly #writer: EventWriter
   readonly #tools: ClientTools | undefined
   readonly #calls: Call[] = []
+  /** The call of the last fragment. */
+  #last: Call | undefined
   readonly #byIndex = new Map<number, Call>()
   readonly #ids = new Set<string>()
 
@@ -33,6 +36,8 @@ export class CallDecoder {
     const { name, arguments: args, input } = isRecord(body) ? body : nothing
     const id = textOf(fragment.id)
     const call = this.#callOf(fragment.index, id, textOf(name))
+    if (call !== this.#last) this.endWhole()
+    this.#last = call
     call.id ??= id
     call.name ??= textOf(name)
     call.isCustom ||= isCustom || fragment.type === 'custom'
@@ -41,14 +46,25 @@ export class CallDecoder {
       this.#start(call, call.id)
   }
 
+  /** End the call of the last fragment if its JSON is whole: something else comes. */
+  endWhole(): void {
+    const call = this.#last
+    if (call?.block !== undefined && !call.isCustom && call.json.isWhole) this.#end(call, call.block)
+  }
+
   /** End all calls. Throws GatewayError `upstream_error` for a call without a name. */
   end(answerId: string | undefined): void {
     for (const [position, call] of this.#calls.entries()) {
       if (call.block === undefined) this.#start(call, call.id ?? madeId(`${answerId ?? ''} ${position}`))
-      if (call.block === undefined) continue
-      if (call.isWrapped) this.#writer.text(call.block, unwrapCustomInput(call.held.join('')))
-      this.#writer.end(call.block)
+      if (call.block !== undefined) this.#end(call, call.block)
     }
+  }
+
+  #end(call: Call, block: number): void {
+    if (call.hasEnded) return
+    call.hasEnded = true
+    if (call.isWrapped) this.#writer.text(block, unwrapCustomInput(call.held.join('')))
+    this.#writer.end(block)
   }
 
   /**
@@ -65,7 +81,16 @@ export class CallDecoder {
         : isOther || (id === undefined && name !== undefined)
       if (!isNext) return known
     }
-    const call: Call = { id, name, isCustom: false, isWrapped: false, block: undefined, held: [] }
+    const call: Call = {
+      id,
+      name,
+      isCustom: false,
+      isWrapped: false,
+      block: undefined,
+      held: [],
+      json: new JsonEnd(),
+      hasEnded: false,
+    }
     this.#calls.push(call)
     if (isIndexed) this.#byIndex.set(index, call)
     return call
@@ -73,6 +98,14 @@ export class CallDecoder {
 
   #add(call: Call, text: string): void {
     if (text === '') return
+    if (call.hasEnded) {
+      if (text.trim() === '') return
+      throw new GatewayError(
+        'upstream_error',
+        'The upstream sent more arguments for a tool call that was whole.',
+      )
+    }
+    if (!call.isCustom) call.json.push(text)
     if (call.block === undefined || call.isWrapped) call.held.push(text)
     else this.#writer.text(call.block, text)
   }
@@ -108,6 +141,9 @@ interface Call {
   /** Undefined until the call has begun. */
   block: number | undefined
   held: string[]
+  /** The end of the arguments, which are a JSON object. */
+  json: JsonEnd
+  hasEnded: boolean
 }
 
 const nothing: Json = {}

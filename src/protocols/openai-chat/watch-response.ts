@@ -19,7 +19,7 @@ const parsedBytesMax = 16 * 1024
 
 /** Undefined for answers of which a scan knows more: without usage, or with a choice that is no object. */
 function readParsed(answer: Json): Observation | undefined {
-  const usage = readUsage(answer.usage)
+  const usage = readUsage(answer.usage, answer.service_tier)
   const choices = answer.choices ?? []
   if (usage === undefined || !Array.isArray(choices) || !choices.every(isRecord)) return undefined
   return {
@@ -38,8 +38,9 @@ function readParsed(answer: Json): Observation | undefined {
 function readScanned(body: Buffer): Observation {
   const observation = { ...nothingObserved }
   try {
-    const members = scanMembers(body, whole(body), ['model', 'choices', 'usage', 'error'], options)
-    if (members.usage) observation.usage = readUsage(parseSpan(body, members.usage, 'usage'))
+    const members = scanMembers(body, whole(body), names, options)
+    const tier = members.service_tier && parseSpan(body, members.service_tier, 'service_tier')
+    if (members.usage) observation.usage = readUsage(parseSpan(body, members.usage, 'usage'), tier)
     if (members.model) observation.servedModel = textOf(parseSpan(body, members.model, 'model'))
     const error = members.error && parseSpan(body, members.error, 'error')
     if (error) observation.error = decodeStreamError(error)
@@ -51,6 +52,7 @@ function readScanned(body: Buffer): Observation {
   return observation
 }
 
+const names = ['model', 'choices', 'usage', 'service_tier', 'error'] as const
 const options = { depthMax: 2000 }
 
 function readChoices(body: Buffer, span: Span, observation: Observation): void {

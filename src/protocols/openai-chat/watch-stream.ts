@@ -230,7 +230,7 @@ function readTail(frames: Buffer[]): TailFacts {
   for (const bytes of frames.reverse()) {
     const frame = parseFrame(bytes, 0, bytes.length)
     if (frame === undefined || frame === 'done') continue
-    facts.usage ??= readUsage(frame.usage)
+    facts.usage ??= readUsage(frame.usage, frame.service_tier)
     if (frame.error && !facts.error) facts.error = decodeStreamError(frame.error)
     const choices = Array.isArray(frame.choices) ? frame.choices : []
     for (const choice of choices) {

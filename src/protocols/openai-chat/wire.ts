@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
-import { countOf, isRecord, type Json, recordsOf } from '../../canonical/json.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { refined, type Usage } from '../../canonical/usage.ts'
 import type { NameRules } from '../tool-names.ts'
 
 // The parts of `/chat/completions` answers that the gateway reads. Sources: the vendor's API reference,
@@ -45,7 +45,8 @@ export function firstChoice(answer: Json): Json | undefined {
 /** The counts of an answer or a chunk. Moonshot puts them into the choice, Groq into a member of its own. */
 export function usageIn(answer: Json, choice: Json | undefined): Usage | undefined {
   const groq = isRecord(answer.x_groq) ? answer.x_groq.usage : undefined
-  return readUsage(answer.usage) ?? readUsage(choice?.usage) ?? readUsage(groq)
+  const tier = answer.service_tier
+  return readUsage(answer.usage, tier) ?? readUsage(choice?.usage, tier) ?? readUsage(groq, tier)
 }
 
 /** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
@@ -70,15 +71,23 @@ export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
 export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
 
 /** The format's `usage` object. Its totals include their parts. */
-export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
+export function writeUsage(usage: Usage): Json {
+  const { input, cacheRead, cacheWrite, output, reasoning, audioInput, audioOutput } = usage
   const prompt = input + cacheRead + cacheWrite
   const completion = output + reasoning
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      cache_write_tokens: cacheWrite,
+      ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput === undefined ? {} : { audio_tokens: audioOutput }),
+    },
   }
 }
 
@@ -86,9 +95,9 @@ export function writeUsage({ input, cacheRead, cacheWrite, output, reasoning }: 
  * The counts of a `usage` object; undefined if it has none.
  *
  * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object with only zeros is a
- * placeholder: a chat has at least one input token.
+ * placeholder: a chat has at least one input token. `tier` is the `service_tier` beside it.
  */
-export function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = countOf(value.total_tokens)
   const prompt = countOf(value.prompt_tokens) ?? rest(total, countOf(value.completion_tokens))
@@ -105,12 +114,20 @@ export function readUsage(value: unknown): Usage | undefined {
   // xAI leaves reasoning out of completion_tokens; its total shows it.
   const apart = thought > 0 && total === prompt + completion + thought
   const reasoning = apart ? thought : Math.min(thought, completion)
+  const input = prompt - cacheRead - cacheWrite
+  const output = apart ? completion : completion - reasoning
+  const serviceTier = textOf(tier)
   return {
-    input: prompt - cacheRead - cacheWrite,
+    input,
     cacheRead,
     cacheWrite,
-    output: apart ? completion : completion - reasoning,
+    output,
     reasoning,
+    ...refined({
+      audioInput: Math.min(countOf(promptDetails.audio_tokens) ?? 0, input),
+      audioOutput: Math.min(countOf(completionDetails.audio_tokens) ?? 0, output),
+    }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
   }
 }
 

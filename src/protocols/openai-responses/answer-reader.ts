@@ -33,6 +33,8 @@ export type ReasoningKind = 'summary' | 'thought'
 export class AnswerReader {
   hasCalls = false
   hasRefusal = false
+  /** Web searches that the vendor ran: the `web_search_call` items. */
+  webSearches = 0
   readonly events = new EventWriter()
   #started = false
   readonly #items = new Map<string, OpenItem>()
@@ -75,6 +77,9 @@ export class AnswerReader {
         break
       case 'custom_tool_call':
         this.#addRest(this.#callBlock(open, item), 0, item.input)
+        break
+      case 'web_search_call':
+        if (item.status !== 'failed') this.webSearches++
         break
     }
     open.done = true

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { BlockSequence } from '../block-sequence.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { idPart } from './errors.ts'
 import {
@@ -17,7 +18,8 @@ import { searchesTools, searchToolName } from './wire.ts'
 
 /**
  * Turns canonical events into the events of the format. Each item is announced before its deltas, keeps its index and
- * its id, and ends with an event with its whole text. The last event has the whole answer, exactly as it was streamed.
+ * its id, and ends with an event with its whole text. Items come one after the other: clients lose a call, or fail, when the
+ * next item is announced before the one before it is done. The last event has the whole answer, exactly as it was streamed.
  * An answer without a stream is the response of the last event.
  */
 export class AnswerWriter {
@@ -26,6 +28,7 @@ export class AnswerWriter {
   readonly #context: AnswerContext
   readonly #response: ReturnType<typeof responseObjects>
   readonly #searches: boolean
+  readonly #sequence = new BlockSequence()
   readonly #items: OutputItem[] = []
   readonly #byBlock = new Map<number, { item: OutputItem; part: number }>()
   readonly #callIds = new Set<string>()
@@ -35,7 +38,7 @@ export class AnswerWriter {
   #ending: OutputItem | undefined
   #startUsage: Usage | undefined
   #events: WireEvent[] = []
-  #sequence = 0
+  #number = 0
   #ids = 0
   #started = false
 
@@ -48,6 +51,13 @@ export class AnswerWriter {
   /** Returns the events to send now; none once the answer is over. */
   push(event: ChatEvent): WireEvent[] {
     if (this.final !== undefined) return []
+    this.#sequence.take(event, this.#write)
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  readonly #write = (event: ChatEvent): void => {
     switch (event.type) {
       case 'start':
         this.#startUsage = event.usage
@@ -69,9 +79,6 @@ export class AnswerWriter {
         this.#fail(event.error)
         break
     }
-    const events = this.#events
-    this.#events = []
-    return events
   }
 
   #start(): void {
@@ -127,9 +134,8 @@ export class AnswerWriter {
     if (item.place === undefined) return
     this.#endPending('completed')
     this.#emitAll(events)
-    // The current message may get more text. A message that a call interrupted ends with its last part.
-    if (item === this.#message || (item instanceof MessageItem && item.openParts > 0)) return
-    this.#ending = item
+    // The message may get more text.
+    if (item !== this.#message) this.#ending = item
   }
 
   #finish({ reason, usage }: Finish): void {
@@ -179,7 +185,7 @@ export class AnswerWriter {
   #endMessage(status: 'completed' | 'incomplete'): void {
     const message = this.#message
     this.#message = undefined
-    if (message?.place !== undefined && message.openParts === 0) this.#done(message, status)
+    if (message?.place !== undefined) this.#done(message, status)
   }
 
   #endPending(status: 'completed' | 'incomplete'): void {
@@ -202,7 +208,7 @@ export class AnswerWriter {
   }
 
   #emit({ type, ...rest }: WireEvent): void {
-    this.#events.push({ type, sequence_number: this.#sequence++, ...rest })
+    this.#events.push({ type, sequence_number: this.#number++, ...rest })
   }
 }
 

@@ -150,7 +150,10 @@ function endOf(response: Json, eventStatus: string | undefined, reader: AnswerRe
     reason: reasonOf(status, why, reader),
     upstreamReason: why,
     stopSequence: undefined,
-    usage: readUsage(response.usage),
+    usage: readUsage(response.usage, {
+      tier: response.service_tier,
+      webSearches: reader.webSearches,
+    }),
   }
 }
 

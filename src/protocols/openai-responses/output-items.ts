@@ -38,8 +38,6 @@ interface MessagePart {
 export class MessageItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
-  /** Parts that are still open. */
-  openParts = 0
   readonly #id: string
   readonly #parts: MessagePart[] = []
   readonly #placed: MessagePart[] = []
@@ -64,7 +62,6 @@ export class MessageItem implements OutputItem {
 
   /** Begin a part. It becomes visible with its first text. */
   addPart(kind: 'text' | 'refusal'): number {
-    this.openParts++
     this.#parts.push({ kind, place: undefined, text: '', annotations: [] })
     return this.#parts.length - 1
   }
@@ -82,7 +79,6 @@ export class MessageItem implements OutputItem {
   }
 
   endPart(index: number): WireEvent[] {
-    this.openParts--
     const part = this.#parts[index]
     if (part?.place === undefined) return []
     const at = this.#at(part)

@@ -1,5 +1,5 @@
-import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { refined, type Usage } from '../../canonical/usage.ts'
 
 /** The vendor's rules for names of tools. */
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
@@ -16,11 +16,18 @@ export const encryptedReasoning = 'reasoning.encrypted_content'
 /** The name of the client's tool search in formats where it has to be a function. */
 export const searchToolName = 'tool_search'
 
+/** The facts of an answer that stand beside its `usage`. */
+export interface BesideUsage {
+  /** The `service_tier` of the answer. */
+  tier?: unknown
+  webSearches?: number
+}
+
 /**
  * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for only
  * zeros.
  */
-export function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {}): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = count(value.input_tokens)
   const input = isRecord(value.input_tokens_details) ? value.input_tokens_details : {}
@@ -30,12 +37,15 @@ export function readUsage(value: unknown): Usage | undefined {
   const totalOut = count(value.output_tokens)
   if (total + totalOut === 0) return undefined
   const reasoning = Math.min(count(output.reasoning_tokens), totalOut)
+  const serviceTier = textOf(tier)
   return {
     input: total - cacheRead - cacheWrite,
     cacheRead,
     cacheWrite,
     output: totalOut - reasoning,
     reasoning,
+    ...refined({ webSearches }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
+import { tierRows } from './price-tiers.ts'
 import {
   addPrice,
   type ChannelRow,
@@ -21,7 +22,7 @@ import {
   replaceOffers,
   type Transaction,
 } from './queries.ts'
-import type { ImageRate } from './snapshot.ts'
+import type { ImageRate, Price } from './snapshot.ts'
 
 /**
  * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
@@ -68,14 +69,20 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
   }
 }
 
-const priceRow = (price: ModelEntry['price']) => ({
+export const priceRow = (price: Omit<Price, 'id'> | undefined) => ({
   input: price?.input ?? null,
   cacheRead: price?.cacheRead ?? null,
   cacheWrite: price?.cacheWrite ?? null,
+  cacheWrite1h: price?.cacheWrite1h ?? null,
   output: price?.output ?? null,
   reasoning: price?.reasoning ?? null,
+  audioInput: price?.audioInput ?? null,
+  audioOutput: price?.audioOutput ?? null,
+  webSearch: price?.webSearch ?? null,
   image: price?.image ?? null,
   imageRates: imageRateRows(price?.imageRates ?? []),
+  tiers: tierRows(price?.tiers),
+  source: price?.source ?? null,
 })
 
 /** Sorted, because their order in the file means nothing: in another order it is the same price. */

@@ -3,6 +3,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
+import { tiersFrom } from './price-tiers.ts'
 import type { CatalogRows, ImageRateRow } from './queries.ts'
 import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
 
@@ -139,18 +140,24 @@ function listOffers(
 
 /** Undefined when no part of it is known. */
 function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
-  const { input, cacheRead, cacheWrite, output, reasoning, image, imageRates } = row
-  const parts = { input, cacheRead, cacheWrite, output, reasoning, image, imageRates }
+  const { id, modelId, source, createdAt, ...parts } = row
   if (Object.values(parts).every((part) => part === null)) return undefined
+  const { input, cacheRead, cacheWrite, output, reasoning, image, imageRates } = row
   return {
-    id: row.id,
+    id,
     input: input ?? undefined,
     cacheRead: cacheRead ?? undefined,
     cacheWrite: cacheWrite ?? undefined,
+    cacheWrite1h: row.cacheWrite1h ?? undefined,
     output: output ?? undefined,
     reasoning: reasoning ?? undefined,
+    audioInput: row.audioInput ?? undefined,
+    audioOutput: row.audioOutput ?? undefined,
+    webSearch: row.webSearch ?? undefined,
     image: image ?? undefined,
     imageRates: imageRatesOf(imageRates),
+    tiers: tiersFrom(row.tiers),
+    source: source ?? undefined,
   }
 }
 

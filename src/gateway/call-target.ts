@@ -1,5 +1,4 @@
 import type { GatewayError } from '../canonical/error.ts'
-import type { Model } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
@@ -16,6 +15,7 @@ import { meter } from '../stages/meter.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import type { Preparation, Prepared } from './prepare.ts'
+import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
 
@@ -79,7 +79,7 @@ function callPrepared(
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
-        return end(gateway, admitted, endingOf(admitted, target, modelCandidates.model, answer))
+        return end(gateway, admitted, endingOf(admitted, target, answer))
       },
       done: (relayed) => {
         life.running = undefined
@@ -141,7 +141,8 @@ function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 
-function endingOf({ body, group }: Admitted, target: Target, model: Model, answer: RelayedAnswer): Ending {
+function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): Ending {
+  const { body } = admitted
   const { observation, streamEnd } = answer
   const clientGone = streamEnd === 'client_gone'
   const error = clientGone ? null : (answer.error ?? observation.error ?? null)
@@ -152,6 +153,6 @@ function endingOf({ body, group }: Admitted, target: Target, model: Model, answe
     observation,
     streamEnd,
     target,
-    metered: meter(observation, body.length, model, group.priceMultiplier),
+    metered: meter(observation, body.length, pricingOf(admitted, target)),
   }
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
+import type { Channel, Group, LibraryPrices, Model, Offer, Price } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
@@ -23,6 +23,9 @@ export interface Candidate {
   upstreamModel: string
   /** Of its offer, in this protocol. */
   traits: Traits
+  /** What an answer is paid by; absent: not known. */
+  price?: Price | undefined
+  libraryPrices?: LibraryPrices | undefined
   /** `client`: we pass the client's name of the model through, so a wrong name is the client's mistake. */
   modelNamedBy: ModelNamedBy
   /** Why it has its place in the order, for the attempts table. */
@@ -88,7 +91,11 @@ export function planRoute(
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
   if (spoken.length === 0) throw notSpoken(requestedModel, usable)
-  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
+  const name: ModelName = {
+    id: modelIdOf(model, requestedModel),
+    requested: requestedModel,
+    filePrice: model.price,
+  }
   const only = spoken[0]
   if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
   return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
@@ -156,11 +163,13 @@ interface ModelName {
   id: string
   /** The name that the client wrote. */
   requested: string
+  /** It has precedence over prices of offers. */
+  filePrice: Price | undefined
 }
 
 function candidateOf(
   { offer, protocol, native }: SpokenOffer,
-  { id, requested }: ModelName,
+  { id, requested, filePrice }: ModelName,
   reason: string,
 ): Candidate {
   const passesName = offer.upstreamModel === '*'
@@ -172,6 +181,8 @@ function candidateOf(
     baseUrl: offer.channel.protocols[protocol] ?? '',
     upstreamModel,
     traits: offer.traits.of(protocol, upstreamModel),
+    price: filePrice ?? offer.libraryPrices?.of(upstreamModel),
+    libraryPrices: offer.libraryPrices,
     modelNamedBy: passesName && id === requested ? 'client' : 'operator',
     reason,
   }

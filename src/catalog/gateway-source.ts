@@ -5,6 +5,7 @@ import { basename, resolve } from 'node:path'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
+import { libraryVersion } from './library/bundled.ts'
 
 /** A gateway.yaml as it stands on the disk, read but not yet checked. */
 export interface GatewaySource {
@@ -59,7 +60,7 @@ function hashOf(text: string, env: Environment, keeper: SecretKeeper): Buffer {
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])
   return createHmac('sha256', keeper.fileKey)
-    .update(JSON.stringify([readerVersion, variables]))
+    .update(JSON.stringify([readerVersion, libraryVersion, variables]))
     .update('\0')
     .update(text)
     .digest()

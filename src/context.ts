@@ -53,6 +53,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  /** For threads, which have connections of their own. */
+  databaseUrl: string
   /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
   /** Undefined: there is no GATEWAY_CONFIG. */
@@ -254,6 +256,7 @@ export async function openContext(
     turns: new TurnBudget(turnBytes),
     bodyThreads,
     draining: false,
+    databaseUrl: url,
     generatedKeys,
     gatewayFile,
     async close() {

@@ -2,6 +2,7 @@ import type { Context } from '../src/context.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
+import { renewPrices } from './renew-prices.ts'
 
 /** A delivery is short and mostly waits for the client: many may run at once. */
 const webhooksAtOnce = 16
@@ -22,11 +23,12 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     }),
   ]
   const keeping = keepImages(context, queues.webhooks)
+  const renewing = renewPrices(context)
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
     async close() {
       const timeout = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
-      await Promise.all([keeping.stop(), ...workers.map((worker) => worker.close())])
+      await Promise.all([keeping.stop(), renewing.stop(), ...workers.map((worker) => worker.close())])
       clearTimeout(timeout)
     },
   }

@@ -13,7 +13,9 @@ import type { Price } from '../../src/catalog/snapshot.ts'
 import { priceRequest } from '../../src/ledger/price.ts'
 import { seeded } from '../support/random.ts'
 
-const path = createRequire(import.meta.url).resolve('@pydantic/genai-prices').replace(/cjs$/, 'js')
+const path = createRequire(import.meta.url)
+  .resolve('@pydantic/genai-prices')
+  .replace(/cjs$/, 'js')
 /** The package lists its providers nowhere: each begins with such a line. */
 const ids = [...readFileSync(path, 'utf8').matchAll(/^ {4}id: "([^"]+)",$/gm)].map(([, id = '']) => id)
 const library = await bundledLibrary()

@@ -12,6 +12,20 @@ export async function readPriceLibrary(db: TypedQueries | Transaction) {
   return row
 }
 
+/** The address to fetch from, where it is due; undefined: it is not. One statement, so that one process gets it. */
+export async function claimRenewal(db: TypedQueries): Promise<string | undefined> {
+  const [row] = await db
+    .update(priceLibrary)
+    .set({ triedAt: sql`now()` })
+    .where(
+      sql`renew_url is not null
+        and (renewed_at is null or renewed_at < now() - interval '1 day')
+        and (tried_at is null or tried_at < now() - interval '1 hour')`,
+    )
+    .returning({ url: priceLibrary.renewUrl })
+  return row?.url ?? undefined
+}
+
 /** The providers of all channels. */
 export async function providersInUse(tx: Transaction): Promise<Set<string>> {
   const rows = await tx

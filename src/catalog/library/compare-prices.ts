@@ -66,25 +66,27 @@ function differingParts(file: Omit<Price, 'id'>, library: Price): Amounts[] {
   }
   return [...tiers].flatMap(([words, { file, library }]) =>
     parts
-      .map((part): Amounts => [`${part}${words}`, effective(file, part), effective(library, part)])
+      .filter(([part]) => file?.[part] !== undefined || library?.[part] !== undefined)
+      .map(([part, name]): Amounts => [`${name}${words}`, effective(file, part), effective(library, part)])
       .filter(([, one, other]) => one !== other),
   )
 }
 
+/** With their names in gateway.yaml. */
 const parts = [
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'cacheWrite1h',
-  'output',
-  'reasoning',
-  'audioInput',
-  'audioOutput',
-  'webSearch',
-] as const satisfies (keyof Rates)[]
+  ['input', 'input'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite', 'cache_write'],
+  ['cacheWrite1h', 'cache_write_1h'],
+  ['output', 'output'],
+  ['reasoning', 'reasoning'],
+  ['audioInput', 'audio_input'],
+  ['audioOutput', 'audio_output'],
+  ['webSearch', 'web_search'],
+] as const satisfies [keyof Rates, string][]
 
 /** What a part costs: without a price of its own as the part that it belongs to. */
-function effective(rates: Rates | undefined, part: (typeof parts)[number]): bigint | undefined {
+function effective(rates: Rates | undefined, part: (typeof parts)[number][0]): bigint | undefined {
   const own = rates?.[part]
   if (rates === undefined || own !== undefined) return own
   switch (part) {

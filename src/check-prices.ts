@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { readGatewayYaml } from './catalog/gateway-yaml.ts'
 import { bundledLibrary, libraryVersion } from './catalog/library/bundled.ts'
 import { comparePrices, type PriceDifference } from './catalog/library/compare-prices.ts'
+import { configFromEnvironment } from './config.ts'
 import { usd } from './ledger/price.ts'
 
 /**
@@ -13,9 +14,10 @@ import { usd } from './ledger/price.ts'
  */
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
-  const path = positionals[0] ?? process.env.GATEWAY_CONFIG
+  const { config, environment } = configFromEnvironment()
+  const path = positionals[0] ?? config.gatewayConfig
   if (path === undefined) throw new Error('name the file: npm run prices:check -- gateway.yaml')
-  const file = readGatewayYaml(readFileSync(path, 'utf8'), { path: basename(path), env: process.env })
+  const file = readGatewayYaml(readFileSync(path, 'utf8'), { path: basename(path), env: environment })
   const { compared, differences } = comparePrices(file, await bundledLibrary(), Date.now())
   if (differences.length > 0) {
     const head = ['model', 'channel', 'part', 'file', 'library', 'source']

@@ -29,9 +29,9 @@ const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'adviso
   .concat('\\u004', '\\u005', '\\u006', '\\u007')
   .map((mark) => Buffer.from(mark))
 
-/** Tools of Messages and Responses, the option of Chat, the tools of Gemini. */
+/** Tools of Messages and Responses, the option of Chat, the tools of Gemini; from the types of the SDKs, read 2026-11-22. */
 const search =
-  /"type"\s*:\s*"web_search(?:_\d{8}|_preview\w{0,32})?"|"web_search_options"\s*:|"google_?[sS]earch(?:_?[rR]etrieval)?"\s*:/
+  /"type"\s*:\s*"web_search(?:_preview)?(?:_[\d_]{8,10})?"|"web_search_options"\s*:|"google_?[sS]earch(?:_?[rR]etrieval)?"\s*:/
 const compaction = /"type"\s*:\s*"compact_\d{8}"/
 const advisor = /"type"\s*:\s*"advisor_\d{8}"/
 const escapedLetter = /\\u00[4567]/i

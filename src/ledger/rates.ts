@@ -2,7 +2,7 @@ import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
 
 /** The facts about a request that decide which tier of a price holds. */
 export interface RateFacts {
-  /** All input tokens, cached ones included: vendors choose the tier by these. */
+  /** All input tokens, cached ones included: @pydantic/genai-prices 0.1.8 chooses a vendor's tier by these. */
   inputTokens: number
   /** In the vendor's own word. */
   serviceTier: string | undefined

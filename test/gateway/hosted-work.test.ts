@@ -7,6 +7,7 @@ const none = { searchesWeb: false, compacts: false, asksAdvisor: false }
 test.each([
   ['Messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
   ['Responses', { tools: [{ type: 'web_search' }] }],
+  ['a dated Responses', { tools: [{ type: 'web_search_2025_08_26' }] }],
   ['an older Responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }],
   ['Chat', { web_search_options: {} }],
   ['Gemini', { tools: [{ googleSearch: {} }] }],
@@ -38,6 +39,8 @@ test('a function of the client, and text that quotes such a request, are not', (
   })
   expect(workOf({ tools, messages: [{ role: 'user', content: quoted }] })).toEqual(none)
   expect(workOf({ messages: [{ role: 'user', content: JSON.stringify(quoted) }] })).toEqual(none)
+  // The results of earlier searches.
+  expect(workOf({ content: [{ type: 'web_search_tool_result' }, { type: 'web_search_call' }] })).toEqual(none)
 })
 
 test('escaped letters hide nothing', () => {

@@ -1,3 +1,4 @@
+import { hostedWorkIn } from '../bodies/hosted-work.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model, Snapshot } from '../catalog/snapshot.ts'
@@ -6,7 +7,6 @@ import { momentOf } from '../ledger/tuple.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Amount } from '../stages/hold-money.ts'
 import type { Asked } from '../stages/read.ts'
-import { hostedWorkIn } from './hosted-work.ts'
 import type { Preparation } from './prepare.ts'
 
 /** A model that may answer a request. */
@@ -68,11 +68,11 @@ function worstCaseWith(
 
 /** The dearest candidate's answer. Each may have a price of its own. */
 function dearestAnswer(
-  { id, body, snapshot, group }: Asked,
+  { id, body, large, snapshot, group }: Asked,
   { model, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
   size: RequestSize,
 ): bigint | undefined {
-  const work = hostedWorkIn(body)
+  const work = large?.hostedWork ?? hostedWorkIn(body)
   const { priceMultiplier } = group
   const whole: RequestSize = {
     ...size,

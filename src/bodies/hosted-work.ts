@@ -26,7 +26,7 @@ export function hostedWorkIn(body: Buffer): HostedWork {
 const none: HostedWork = { searchesWeb: false, compacts: false, asksAdvisor: false }
 
 const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'advisor_']
-  .concat('\\u004', '\\u005', '\\u006', '\\u007')
+  .concat('\\u003', '\\u004', '\\u005', '\\u006', '\\u007')
   .map((mark) => Buffer.from(mark))
 
 /** Tools of Messages and Responses, the option of Chat, the tools of Gemini; from the types of the SDKs, read 2026-11-22. */
@@ -34,4 +34,5 @@ const search =
   /"type"\s*:\s*"web_search(?:_preview)?(?:_[\d_]{8,10})?"|"web_search_options"\s*:|"google_?[sS]earch(?:_?[rR]etrieval)?"\s*:/
 const compaction = /"type"\s*:\s*"compact_\d{8}"/
 const advisor = /"type"\s*:\s*"advisor_\d{8}"/
-const escapedLetter = /\\u00[4567]/i
+/** A letter, a digit or `_`. Behind an even number of backslashes the escape itself is escaped, and is text. */
+const escapedLetter = /(?<!\\)(?:\\\\)*\\u00(?:3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hostedWorkIn } from '../../src/gateway/hosted-work.ts'
+import { hostedWorkIn } from '../../src/bodies/hosted-work.ts'
 
 const workOf = (body: unknown) => hostedWorkIn(Buffer.from(JSON.stringify(body)))
 const none = { searchesWeb: false, compacts: false, asksAdvisor: false }
@@ -46,5 +46,11 @@ test('a function of the client, and text that quotes such a request, are not', (
 test('escaped letters hide nothing', () => {
   expect(hostedWorkIn(Buffer.from('{"tools":[{"type":"\\u0077eb_search"}]}')).searchesWeb).toBe(true)
   expect(hostedWorkIn(Buffer.from('{"tools":[{"type":"web\\u005Fsearch"}]}')).searchesWeb).toBe(true)
+  expect(hostedWorkIn(Buffer.from('{"tools":[{"type":"web_search_2025030\\u0035"}]}')).searchesWeb).toBe(true)
+  // Go escapes these, Python these, and a client that quotes source code sends such text.
+  expect(hostedWorkIn(Buffer.from('{"text":"\\u003cb\\u003e \\u0026 \\u00e9 \\u007f \\u4e2d"}'))).toEqual(
+    none,
+  )
+  expect(workOf({ text: 'const a = "\\u0061"' })).toEqual(none)
   expect(workOf({ text: 'é \u0001 \u001f' })).toEqual(none)
 })

@@ -57,6 +57,8 @@ export const boundSettings = {
   upstreamFirstByteMs: milliseconds(600 * second),
   upstreamIdleMs: milliseconds(120 * second),
   upstreamTotalMs: milliseconds(1800 * second),
+  /** After the end of a streamed answer: longest wait for what the upstream sends behind it. */
+  streamTailMs: milliseconds(500, 0),
   /** After this silence of the upstream, a translated stream gets an empty event. */
   keepAliveMs: milliseconds(15 * second, 10),
   attemptsMax: count(3, 1, 20),

@@ -1,10 +1,11 @@
-import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
+import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import type { AnswerContext, ClientSide, ProtocolName } from '../protocols/protocol.ts'
+import type { KeptWishes } from '../protocols/kept-wishes.ts'
+import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 import type { ToolNames } from '../protocols/tool-names.ts'
 
 /** What a translation reads, beside its target. */
@@ -33,8 +34,12 @@ export interface TranslatedRequest {
   asked: AskedAnswer
 }
 
-/** The parts of a request that the writer of its answer needs. They are small where a large body is large. */
-export type AskedAnswer = Pick<AnswerContext, 'body' | 'request'>
+/** The parts of a request that its answer needs. They are small where a large body is large. */
+export interface AskedAnswer {
+  /** As in `AnswerContext`. */
+  body: Json
+  keeps: KeptWishes | undefined
+}
 
 /**
  * Translate a request into the format of a target.
@@ -50,15 +55,11 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
     maxOutputTokensDefault,
   })
   if (input.strict) refuseLosses(notes)
-  return { body, notes, tools, asked: askedAnswer(client, input.body, request) }
-}
-
-export function askedAnswer(
-  client: ClientSide,
-  body: Json,
-  { reasoning }: Pick<ChatRequest, 'reasoning'>,
-): AskedAnswer {
-  return { body: client.answerSettings(body), request: { reasoning } }
+  const asked = {
+    body: client.answerSettings(input.body),
+    keeps: upstreamSide(target.protocol).keeps?.(request),
+  }
+  return { body, notes, tools, asked }
 }
 
 function refuseLosses(notes: readonly TranslationNote[]): void {

@@ -1,4 +1,4 @@
-import type { ReasoningSignature } from './chat.ts'
+import type { ReasoningSignature, TranslationNote } from './chat.ts'
 import type { GatewayError } from './error.ts'
 import type { Usage } from './usage.ts'
 
@@ -30,7 +30,8 @@ export interface BlockStart {
 
 /** The kind of block that begins. Its text always comes in deltas. */
 export type AnswerBlock =
-  | { type: 'text' }
+  /** `startsMessage`: the text before it belongs to another message of the same answer. */
+  | { type: 'text'; startsMessage?: true }
   | { type: 'reasoning'; summary: boolean }
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }
@@ -73,6 +74,8 @@ export interface Finish {
   stopSequence: string | undefined
   /** Undefined: the upstream sent none. */
   usage: Usage | undefined
+  /** Parts of the upstream's answer that no event carries. Absent: none. */
+  losses?: readonly TranslationNote[]
 }
 
 export interface Failure {

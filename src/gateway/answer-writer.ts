@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import { type KeptWishes, WishKeeper } from '../protocols/kept-wishes.ts'
 import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
 import type { AnswerForm } from './translatable.ts'
 
@@ -27,7 +28,8 @@ export class SafeWriter {
       onWritten(redacted)
       return text
     } catch (cause) {
-      const error = redacted.type === 'error' ? redacted.error : unwritable(cause)
+      const error =
+        redacted.type === 'error' ? redacted.error : cause instanceof GatewayError ? cause : unwritable(cause)
       onWritten({ type: 'error', error })
       // Not with the format's writer: it would repeat parts of the answer, which may not be writable.
       return stream ? client.encodeStreamError(error, requestId).toString() : ''
@@ -40,6 +42,23 @@ function unwritable(cause: unknown): GatewayError {
   return new GatewayError('upstream_error', 'The answer of the upstream cannot be translated.', {
     cause,
   })
+}
+
+/** Keeps the wishes of the request that the upstream's format cannot say. */
+export class KeepingWriter implements Writer {
+  readonly #writer: Writer
+  readonly #keeper: WishKeeper
+
+  constructor(writer: Writer, keeps: KeptWishes) {
+    this.#writer = writer
+    this.#keeper = new WishKeeper(keeps)
+  }
+
+  push(event: ChatEvent): string {
+    let text = ''
+    for (const kept of this.#keeper.take(event)) text += this.#writer.push(kept)
+    return text
+  }
 }
 
 /** Writes the answer when it is whole. */

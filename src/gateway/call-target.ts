@@ -14,6 +14,7 @@ import type { Gateway } from '../stages/gateway.ts'
 import { meter } from '../stages/meter.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
+import { noteLosses } from './note-translation.ts'
 import type { Preparation, Prepared } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
@@ -79,6 +80,7 @@ function callPrepared(
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
+        noteLosses(admitted, target, answer.observation.losses)
         return end(gateway, admitted, endingOf(admitted, target, answer))
       },
       done: (relayed) => {

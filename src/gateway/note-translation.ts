@@ -14,6 +14,19 @@ export function noteTranslation(
   headers['x-tollgate-translation'] = summaryOf(target, notes)
 }
 
+/**
+ * Add what the answer lost to the notes of its translation. The header tells the client too, unless the answer has begun:
+ * that of a stream then lacks it.
+ */
+export function noteLosses(
+  received: Pick<Received, 'row' | 'headers'>,
+  target: Candidate,
+  losses: readonly TranslationNote[] | undefined,
+): void {
+  if (losses === undefined) return
+  noteTranslation(received, target, [...losses, ...(received.row.notes ?? [])])
+}
+
 const summaryCharactersMax = 512
 
 /** The target's protocol and the changed paths by action, losses first. */

@@ -14,6 +14,7 @@ import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstre
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { ClientAnswer } from './client-answer.ts'
+import { StreamTail } from './stream-tail.ts'
 
 /** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
 export type RelayResult =
@@ -34,7 +35,10 @@ export interface RelayOptions {
   reader: AnswerReader
   attempt: AttemptRecord
   breakerCall: Pick<BreakerCall, 'answered'>
-  bounds: Pick<Bounds, 'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs'>
+  bounds: Pick<
+    Bounds,
+    'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs' | 'streamTailMs'
+  >
   /** True: this process may have been taken for dead, so that it must send nothing. */
   isDoubtful(): boolean
   /** Write the row. The last bytes of the answer wait for it. */
@@ -63,6 +67,8 @@ export class Relay implements Listener {
   /** We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the bound. */
   #decoded = false
   #finished = false
+  /** What the upstream sends after the end of its answer. */
+  #tail: StreamTail | undefined
   #keepAliveTimer: NodeJS.Timeout | undefined
 
   constructor(options: RelayOptions) {
@@ -102,7 +108,10 @@ export class Relay implements Listener {
   }
 
   data(upstream: UpstreamCall, chunk: Buffer): void {
-    if (this.#finished) return
+    if (this.#finished) {
+      this.#tail?.take(chunk)
+      return
+    }
     switch (this.#mode) {
       case 'stream':
         this.#pushStream(upstream, chunk)
@@ -125,7 +134,10 @@ export class Relay implements Listener {
   }
 
   end(): void {
-    if (this.#finished) return
+    if (this.#finished) {
+      this.#tail?.end()
+      return
+    }
     this.#noteEnd(null)
     switch (this.#mode) {
       case 'refusal':
@@ -144,7 +156,10 @@ export class Relay implements Listener {
   }
 
   fail(error: GatewayError, sent: boolean): void {
-    if (this.#finished) return
+    if (this.#finished) {
+      this.#tail?.stop()
+      return
+    }
     const { life } = this.#options.admitted
     this.#noteEnd(error)
     if (this.#canTryAnother()) {
@@ -172,6 +187,8 @@ export class Relay implements Listener {
         upstream.abort(observation.error)
         return
       }
+      if (this.#watcher.isFollowed === true && observation.error === undefined)
+        this.#tail = new StreamTail(this.#watcher, this.#options.bounds.streamTailMs)
       // Write the row before the client can see that the answer is whole.
       this.#finish(observation, streamEndOf(observation), null, joinChunks(watched.forward))
       // The error ends the answer: the rest of the stream is of no use.
@@ -277,8 +294,13 @@ export class Relay implements Listener {
   }
 
   #end(error: GatewayError | null, last: Buffer | undefined): void {
-    this.#answer.finish(error, last)
-    this.#options.done({ kind: 'answered' })
+    const end = (last: Buffer | undefined) => {
+      this.#answer.finish(error, last)
+      this.#options.done({ kind: 'answered' })
+    }
+    const upstream = this.#upstream
+    if (error !== null || this.#tail === undefined || upstream === undefined) end(last)
+    else this.#tail.follow(last, { write: (bytes) => this.#answer.write(upstream, bytes), end })
   }
 
   /** Only an answer that goes out unchanged can be passed on before it is whole. */

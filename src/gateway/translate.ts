@@ -1,9 +1,4 @@
-import {
-  type AskedAnswer,
-  askedAnswer,
-  type TranslationTarget,
-  translateRequest,
-} from '../bodies/translate-request.ts'
+import { type AskedAnswer, type TranslationTarget, translateRequest } from '../bodies/translate-request.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
@@ -33,7 +28,13 @@ export function readTranslated(
   tools: ClientTools,
   asked: AskedAnswer,
 ): AnswerReader {
-  return new TranslatingReader(form, upstreamSide(protocol), { upstreamModel, tools }, { ...form, ...asked })
+  const { body, keeps } = asked
+  return new TranslatingReader(
+    form,
+    upstreamSide(protocol),
+    { upstreamModel, tools, keeps },
+    { ...form, body },
+  )
 }
 
 /**
@@ -53,7 +54,7 @@ export function readOtherKind(
     const answer = {
       ...wanted,
       envelope: ownSignatures(wanted.envelope),
-      ...askedAnswer(wanted.client, wanted.body, request),
+      body: wanted.client.answerSettings(wanted.body),
     }
     return new TranslatingReader(
       wanted,

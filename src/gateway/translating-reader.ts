@@ -2,6 +2,7 @@ import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { isRecord } from '../canonical/json.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
+import type { KeptWishes } from '../protocols/kept-wishes.ts'
 import { EventObserver } from '../protocols/observe.ts'
 import type {
   AnswerContext,
@@ -10,23 +11,26 @@ import type {
   UpstreamSide,
 } from '../protocols/protocol.ts'
 import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
-import { SafeWriter, WholeWriter } from './answer-writer.ts'
+import { KeepingWriter, SafeWriter, WholeWriter } from './answer-writer.ts'
 import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
+
+/** How to read the answer, and the wishes of its request that the gateway keeps. */
+type Decoding = DecodeAnswerContext & { keeps?: KeptWishes | undefined }
 
 /** Reads an answer in the upstream's format, and writes it in the client's. */
 export class TranslatingReader implements AnswerReader {
   readonly contentType: string
   readonly #wanted: AnswerForm
   readonly #side: UpstreamSide
-  readonly #decoding: DecodeAnswerContext
+  readonly #decoding: Decoding
   readonly #answer: AnswerContext
   readonly #keepsAnswer: boolean
 
   constructor(
     wanted: AnswerForm,
     side: UpstreamSide,
-    decoding: DecodeAnswerContext,
+    decoding: Decoding,
     answer: AnswerContext,
     keepsAnswer = false,
   ) {
@@ -61,7 +65,8 @@ export class TranslatingReader implements AnswerReader {
     for (const event of events) {
       text += writer.push(event, (written) => observer.take(written))
     }
-    return { observation: observer.observe(), body: Buffer.from(text) }
+    const observation = { ...observer.observe(), losses: observer.losses }
+    return { observation, body: Buffer.from(text) }
   }
 
   #eventsOf(body: Buffer): ChatEvent[] {
@@ -79,7 +84,8 @@ export class TranslatingReader implements AnswerReader {
     const writer = stream
       ? client.encodeStream(answer)
       : new WholeWriter(client, (events) => this.#contextOf(events))
-    return new SafeWriter(writer, this.#wanted)
+    const { keeps } = this.#decoding
+    return new SafeWriter(keeps === undefined ? writer : new KeepingWriter(writer, keeps), this.#wanted)
   }
 
   #contextOf([first]: readonly ChatEvent[]): AnswerContext {

@@ -50,7 +50,7 @@ export class TranslatingWatcher implements StreamWatcher {
   }
 
   observe() {
-    return this.#observer.observe()
+    return { ...this.#observer.observe(), losses: this.#observer.losses }
   }
 
   readonly #onWritten = (event: ChatEvent): void => this.#observer.take(event)

@@ -1,3 +1,4 @@
+import type { TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
@@ -25,6 +26,12 @@ export class EventObserver {
   #complete = false
   #textBytes = 0
   #hasContent = false
+  #losses: readonly TranslationNote[] | undefined
+
+  /** What a translation of the answer loses. */
+  get losses(): readonly TranslationNote[] | undefined {
+    return this.#losses
+  }
 
   /** True once the first piece of content has come. */
   get hasContent(): boolean {
@@ -56,6 +63,7 @@ export class EventObserver {
         this.#complete = true
         this.#finishReason = event.upstreamReason ?? event.reason
         this.#usage = event.usage
+        this.#losses = event.losses
         return
       case 'error':
         this.#error = event.error

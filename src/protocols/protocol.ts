@@ -7,6 +7,7 @@ import type { Traits } from '../canonical/traits.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
+import type { KeptWishes } from './kept-wishes.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
 /** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
@@ -77,14 +78,14 @@ export interface AnswerContext {
   createdAtSeconds: number
   /** The `answerSettings` of the client's body, for formats whose answers repeat them. */
   body: Json
-  request: Pick<ChatRequest, 'reasoning'>
   /** Our estimate of the input tokens, for formats that state them before the upstream does. */
   inputTokensEstimate: number
   envelope: Envelope
 }
 
 /**
- * `push` returns the text to send now, which may be empty. Never throws. After `finish` or `error` the answer is over.
+ * `push` returns the text to send now, which may be empty. After `finish` or `error` the answer is over. Throws GatewayError
+ * `upstream_error` for an answer that the format cannot express.
  */
 export interface StreamEncoder {
   push(event: ChatEvent): string
@@ -146,6 +147,8 @@ export interface UpstreamSide {
    * with the client's path if the answer would not be what the client asked for.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
+  /** The wishes of a request that the format cannot say. The gateway keeps them while it translates the answer. */
+  keeps?(request: ChatRequest): KeptWishes | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder
@@ -227,6 +230,8 @@ export interface Observation {
   complete: boolean
   /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean
+  /** The parts of the answer that its translation has lost. */
+  losses?: readonly TranslationNote[] | undefined
   /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number
 }
@@ -237,6 +242,8 @@ export interface Observation {
  */
 export interface StreamWatcher {
   push(chunk: Buffer): WatchedChunk
+  /** True: upstreams may send more after the end of the answer, and the client gets it too. Default false. */
+  readonly isFollowed?: boolean
   /** The upstream ended its stream. Returns the bytes that are still held. */
   end(): Buffer | undefined
   /** The connection broke. A watcher that writes the stream itself returns the error for the client. */

@@ -30,6 +30,7 @@ export function watchByDecoding(
 const unreadBytesPerToken = 120
 
 class DecodingWatcher implements StreamWatcher {
+  readonly isFollowed = true
   readonly #decoder: SseDecoder
   readonly #frames: WholeFrames
   readonly #observer = new EventObserver()

@@ -157,14 +157,14 @@ for (const client of clients) {
   test(`${client}: an answer needs nothing of its request but the settings`, () => {
     for (const json of bodiesOf(client)) {
       const side = clientSide(client)
-      const asked = { body: side.answerSettings(json), request: { reasoning: undefined } }
+      const asked = { body: side.answerSettings(json) }
       expect(answerTo(client, asked)).toEqual(answerTo(client, { ...asked, body: json }))
     }
   })
 }
 
 /** The same answer in the client's format, streamed and whole. */
-function answerTo(client: ProtocolName, asked: Pick<AnswerContext, 'body' | 'request'>): string[] {
+function answerTo(client: ProtocolName, asked: Pick<AnswerContext, 'body'>): string[] {
   const side = clientSide(client)
   const context: AnswerContext = {
     ...asked,

@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide } from '../../src/protocols/index.ts'
-import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
+import type { AnswerContext } from '../../src/protocols/protocol.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Upstreams of the client's own format that stream unasked, or do not stream although we asked. */
@@ -53,16 +53,14 @@ const said: ChatEvent[] = [
   { type: 'finish', reason: 'tool_calls', upstreamReason: undefined, stopSequence: undefined, usage },
 ]
 
-function contextOf({ protocol, body: given }: Client): AnswerContext {
+function contextOf({ body: given }: Client): AnswerContext {
   const body: Json = { model: 'native', ...given, stream: true }
   const envelope = makeEnvelope(Buffer.alloc(32))
-  const request = clientSide(protocol as ProtocolName).decodeRequest(body, { envelope })
   return {
     requestId: 'up',
     model: 'up',
     createdAtSeconds: 1,
     body,
-    request,
     inputTokensEstimate: 3,
     envelope,
   }

@@ -292,7 +292,6 @@ async function writeError(
     model: kind,
     createdAtSeconds: 1_790_000_000,
     body,
-    request: side.decodeRequest(body, { envelope }),
     inputTokensEstimate: 1,
     envelope,
   })

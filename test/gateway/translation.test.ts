@@ -117,6 +117,39 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {},
   })
 const versioned = { 'anthropic-version': '2023-06-01' }
 
+test('what an answer loses stands in its row, and in the header of an answer that is not streamed', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const message = { role: 'assistant', content: 'A cat.', images: [image] }
+  const answer = { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  const chunk = { id: 'c', choices: [{ index: 0, delta: message, finish_reason: 'stop' }] }
+  bed.upstream.script(({ stream }) =>
+    stream ? { chunks: [`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`], ending: 'end' } : json(answer),
+  )
+  for (const stream of [false, true]) {
+    const body = { model: 'via-chat', max_tokens: 9, messages: hello, stream }
+    const response = await post('/v1/messages', body, versioned)
+    expect(await response.text()).toContain('A cat.')
+    const row = await bed.row(response.headers.get('x-request-id'))
+    expect(JSON.parse(String(row.notes))).toContainEqual(
+      expect.objectContaining({ path: 'answer.images', action: 'dropped' }),
+    )
+    const header = response.headers.get('x-tollgate-translation') ?? ''
+    if (!stream) expect(header).toContain('answer.images')
+  }
+})
+
+test('a tool is not called with arguments that its model did not give', async () => {
+  const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } }]
+  const message = { role: 'assistant', content: null, tool_calls: calls }
+  bed.upstream.script(() => json({ id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+  const body = { model: 'via-chat', max_tokens: 9, messages: hello }
+  const response = await post('/v1/messages', body, versioned)
+  expect(response.status).toBe(502)
+  expect(await response.text()).toContain('with arguments that are not a JSON object')
+  const row = await bed.row(response.headers.get('x-request-id'))
+  expect(row).toMatchObject({ outcome: 'failed', error_kind: 'upstream_error' })
+})
+
 test('the row of a translated request has both formats, the notes with their reasons, and the cost', async () => {
   const response = await post('/v1/chat/completions', { model: 'via-messages', messages: hello, seed: 7 })
   expect(response.status).toBe(200)

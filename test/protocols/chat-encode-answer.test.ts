@@ -258,7 +258,6 @@ function contextOf(members: Json): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_700_000_000,
     body,
-    request: decodeRequest(body, { envelope }),
     inputTokensEstimate: 1,
     envelope,
   }

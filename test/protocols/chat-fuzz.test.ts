@@ -162,7 +162,6 @@ const context: AnswerContext = {
   model: 'm',
   createdAtSeconds: 1,
   body: { stream_options: { include_usage: true } },
-  request: decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'a' }] }, { envelope }),
   inputTokensEstimate: 1,
   // Signing takes most of the time, and this test is not about it.
   envelope: { wrap: ({ value }) => value, open: () => undefined },

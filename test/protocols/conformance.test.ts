@@ -158,7 +158,6 @@ function contextOf(name: ProtocolName): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(name).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }
@@ -229,6 +228,8 @@ function summary(events: readonly ChatEvent[]): Summary {
 function summaryOf({ block, text, signature, citations }: CollectedBlock): Json {
   const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
+  // A block that has nothing to say may stand between two messages.
+  if (block.type === 'text') return { type: 'text', text, ...signed, ...cited }
   if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
   const { name, kind } = block
   return { type: 'call', name, kind, text }
@@ -356,7 +357,7 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
     if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
     if (text === '' && signature === undefined) return []
     const words = summaryOf(collected)
-    return [block.type === 'reasoning' && text === '' ? { ...words, summary: true } : words]
+    return [block.type === 'reasoning' ? { ...words, summary: true } : words]
   })
   const isRefusal = finish.reason === 'refusal'
   if (isRefusal && !blocks.some(({ block }) => block.type === 'refusal'))

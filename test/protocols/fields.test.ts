@@ -9,6 +9,7 @@ import { chatFields } from './every-chat-field.ts'
 import type { Field } from './every-field.ts'
 import { messagesFields } from './every-messages-field.ts'
 import { responsesFields } from './every-responses-field.ts'
+import { answersText } from './translated-answers.ts'
 
 /** No field vanishes: every documented field, in every direction, is mapped, reported or refused. */
 
@@ -87,7 +88,7 @@ function documentText(): string {
     )
     return [`## From \`${client}\``, ...lists, differences].join('\n\n')
   })
-  return `${[introduction, ...sections].join('\n\n')}\n`
+  return `${[introduction, ...sections, answersText].join('\n\n')}\n`
 }
 
 /** Lines of at most 120 characters, without a break inside code. */
@@ -128,7 +129,7 @@ channel gets a translation. This page says what becomes of each documented field
 A field that this page does not list is dropped. The usage log notes every field that is not simply mapped; the header
 \`x-tollgate-translation\` has these notes in short.
 
-Answers carry all that the client's format can say: text, refusals, reasoning with its
+[Answers](#answers) carry all that the client's format can say: text, refusals, reasoning with its
 [signature](../decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
 its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
 

@@ -141,7 +141,6 @@ describe('settings', () => {
       metadata: { a: 'b' },
       store: false,
       cacheKey: 'k',
-      parallelToolCalls: false,
       serviceTier: 'scale',
     }
     for (const [field, value] of Object.entries(fields)) {
@@ -149,6 +148,8 @@ describe('settings', () => {
         { path: `own_${field}`, action: 'dropped' },
       ])
     }
+    const serial = encode({ parallelToolCalls: false, names: { parallelToolCalls: 'own' } })
+    expect(serial.notes).toMatchObject([{ path: 'own', action: 'emulated' }])
     expect(() => encode({ choices: 2, names: { choices: 'n' } })).toThrow(/^n: only one answer/)
     expect(() => encode({ logprobs: { top: 0 } })).toThrow(/logprobs: /)
     expect(() => encode({ stop: ['1', '2', '3', '4', '5', '6'] })).toThrow(/stop: .* at most 5/)

@@ -283,7 +283,6 @@ function contextOf(client: keyof typeof requests): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(client).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }

@@ -3,7 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { streamText } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatRequest, ReasoningSignature } from '../../src/canonical/chat.ts'
+import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
@@ -25,7 +25,6 @@ const context: AnswerContext = {
   model: 'public',
   createdAtSeconds: 1_790_000_000,
   body,
-  request: decodeRequest(body, { envelope }) satisfies ChatRequest,
   inputTokensEstimate: 42,
   envelope,
 }
@@ -63,6 +62,8 @@ const rich: ChatEvent[] = [
   end(4),
   finish('tool_calls', usage),
 ]
+
+const call = { type: 'tool-call', id: 'c', name: 'f', kind: 'function' } as const
 
 describe('a streamed answer', () => {
   it('has the events of the format in their order, one block at a time', () => {
@@ -168,8 +169,8 @@ describe('a streamed answer', () => {
     ])
   })
 
-  it('sends signed reasoning without text as redacted, and a thought without a signature unsigned', () => {
-    const frames = framesOf([
+  it('sends signed reasoning without text as an empty thought, and a thought without a signature unsigned', () => {
+    const events = [
       start(),
       begin(0, { type: 'reasoning', summary: true }),
       more(0, { type: 'signature', signature }),
@@ -178,12 +179,38 @@ describe('a streamed answer', () => {
       text(1, 'Hm'),
       end(1),
       finish('stop', usage),
+    ]
+    const frames = framesOf(events)
+    const empty = { type: 'thinking', thinking: '', signature: '' }
+    expect(frames[1]?.content_block).toEqual(empty)
+    expect(frames[2]?.delta).toMatchObject({ type: 'signature_delta' })
+    expect(envelope.open(String(member(frames[2]?.delta, 'signature')))).toEqual(signature)
+    expect(frames[4]?.content_block).toEqual(empty)
+    expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toHaveLength(1)
+    expect(encodeResponse(events, context).content).toMatchObject([
+      { type: 'thinking', thinking: '' },
+      { type: 'thinking', thinking: 'Hm', signature: '' },
     ])
-    const redacted = frames[1]?.content_block
+  })
+
+  it("sends the vendor's own encrypted thought as redacted", () => {
+    const own = { ...signature, protocol: 'anthropic-messages', kind: 'encrypted' } as const
+    const events = [
+      start(),
+      begin(0, { type: 'reasoning', summary: true }),
+      more(0, { type: 'signature', signature: own }),
+      end(0),
+      finish('stop', usage),
+    ]
+    const redacted = framesOf(events)[1]?.content_block
     expect(redacted).toMatchObject({ type: 'redacted_thinking' })
-    expect(envelope.open(String(member(redacted, 'data')))).toEqual(signature)
-    expect(frames[3]?.content_block).toEqual({ type: 'thinking', thinking: '', signature: '' })
-    expect(frames.filter(({ delta }) => typeOf(delta) === 'signature_delta')).toEqual([])
+    expect(envelope.open(String(member(redacted, 'data')))).toEqual(own)
+    expect(encodeResponse(events, context).content).toMatchObject([{ type: 'redacted_thinking' }])
+  })
+
+  it('has no member for citations where there are none', () => {
+    const events = [start(), begin(0, { type: 'text' }), text(0, 'Hi'), end(0), finish('stop', usage)]
+    expect(encodeResponse(events, context).content).toEqual([{ type: 'text', text: 'Hi' }])
   })
 
   it('sends an upstream’s failure in the format’s own event, and ends there', () => {
@@ -304,10 +331,61 @@ describe('a whole answer', () => {
     expect(turns[1]?.blocks[0]).toMatchObject({ type: 'reasoning', text: 'Let me think', signature })
   })
 
-  it('has {} for arguments that are no object', () => {
-    const call = { type: 'tool-call', id: 'c', name: 'f', kind: 'function' } as const
-    const broken = [start(), begin(0, call), text(0, '{"a":'), end(0), finish('tool_calls', usage)]
-    expect(encodeResponse(broken, context)).toMatchObject({ content: [{ input: {} }] })
+  it('has {} for a call without arguments', () => {
+    for (const none of [[], [text(0, ' ')], [text(0, 'null')]]) {
+      const events = [start(), begin(0, call), ...none, end(0), finish('tool_calls', usage)]
+      expect(encodeResponse(events, context)).toMatchObject({ content: [{ input: {} }] })
+    }
+  })
+})
+
+describe('a call whose arguments are no object', () => {
+  const pieces = [start(), begin(0, call), text(0, '{"a":'), end(0)]
+  const message = 'The upstream called the tool "f" with arguments that are not a JSON object.'
+
+  it('is an error, and never a call with other arguments', () => {
+    for (const input of ['{"a":', '[1]', '"x"', '{"a":1}{"a":2}']) {
+      const events = [start(), begin(0, call), text(0, input), end(0), finish('tool_calls', usage)]
+      expect(() => encodeResponse(events, context)).toThrow(message)
+      const encoder = encodeStream(context)
+      const sent: string[] = []
+      expect(() => {
+        for (const event of events) sent.push(encoder.push(event))
+      }).toThrow(message)
+      // Clients run a tool when its block ends.
+      expect(sent.join('')).not.toContain('content_block_stop')
+    }
+  })
+
+  it('is an error before anything that follows it', () => {
+    const encoder = encodeStream(context)
+    for (const event of pieces) encoder.push(event)
+    expect(() => encoder.push(begin(1, { type: 'text' }))).toThrow(message)
+    const waiting = encodeStream(context)
+    for (const event of [
+      start(),
+      begin(0, { type: 'text' }),
+      text(0, 'a'),
+      begin(1, call),
+      text(1, '{'),
+      end(1),
+    ])
+      waiting.push(event)
+    for (const event of [begin(2, call), text(2, '{}'), end(2)]) waiting.push(event)
+    expect(() => waiting.push(end(0))).toThrow(message)
+  })
+
+  it('ends as the vendor ends it, if the answer was cut off', () => {
+    const events = [...pieces, finish('length', usage)]
+    expect(encodeResponse(events, context)).toMatchObject({ content: [], stop_reason: 'max_tokens' })
+    expect(framesOf(events).map(({ type }) => type)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ])
   })
 })
 
@@ -455,6 +533,7 @@ function randomAnswer(random: Random): ChatEvent[] {
   const events: ChatEvent[] = [start()]
   const open: AnswerBlock[] = []
   const live: number[] = []
+  const last = (index: number) => (open[index]?.type === 'tool-call' ? [text(index, ']}')] : [])
   for (let step = random.upTo(30); step > 0; step--) {
     const kind = random.upTo(4)
     if (kind === 0) {
@@ -464,6 +543,8 @@ function randomAnswer(random: Random): ChatEvent[] {
         { type: 'tool-call', id: 'same', name: `f${open.length}`, kind: 'function' },
       ])
       events.push(begin(open.length, block))
+      // Arguments are always an object.
+      if (block.type === 'tool-call') events.push(text(open.length, '{"x":[0'))
       live.push(open.length)
       open.push(block)
     } else if (live.length > 0 && kind === 1) {
@@ -471,11 +552,14 @@ function randomAnswer(random: Random): ChatEvent[] {
       live.splice(live.indexOf(index), 1)
       if (open[index]?.type === 'reasoning' && random.next() < 0.5)
         events.push(more(index, { type: 'signature', signature: { ...signature, kind: 'signature' } }))
-      events.push(end(index))
-    } else if (live.length > 0)
-      events.push(text(random.pick(live), random.pick(['a', 'é', '"', '\\n', '😀', '\ud83d'])))
+      events.push(...last(index), end(index))
+    } else if (live.length > 0) {
+      const index = random.pick(live)
+      const piece = random.pick(['a', 'é', '"', '\\n', '😀', '\ud83d'])
+      events.push(text(index, open[index]?.type === 'tool-call' ? `,${JSON.stringify(piece)}` : piece))
+    }
   }
-  for (const index of live) events.push(end(index))
+  for (const index of live) events.push(...last(index), end(index))
   const hasCalls = open.some(({ type }) => type === 'tool-call')
   return [...events, finish(hasCalls ? 'tool_calls' : 'stop', usage)]
 }

@@ -16,7 +16,6 @@ const context: AnswerContext = {
   model: 'public-model',
   createdAtSeconds: 1_700_000_000,
   body: { model: 'public-model', input: 'hi' },
-  request: { reasoning: undefined },
   inputTokensEstimate: 1,
   envelope: makeEnvelope(Buffer.alloc(32, 3)),
 }

@@ -159,6 +159,18 @@ describe('a streamed answer', () => {
     }
   })
 
+  it('has reasoning only in events that both OpenAI and Open Responses have, and no empty signature', () => {
+    const sent = eventsOf(rich)
+    const types = new Set(sent.map(({ type }) => String(type)).filter((type) => type.includes('reasoning')))
+    expect([...types]).toEqual([
+      'response.reasoning_summary_part.added',
+      'response.reasoning_summary_text.delta',
+      'response.reasoning_summary_text.done',
+      'response.reasoning_summary_part.done',
+    ])
+    expect(textOfStream(rich)).not.toContain('"encrypted_content":null')
+  })
+
   it('has the order of the format', () => {
     expect(eventsOf(plain).map(({ type }) => type)).toEqual([
       'response.created',
@@ -189,7 +201,7 @@ describe('a streamed answer', () => {
     ])
     expect(final.output).toMatchObject([
       { summary: [{ text: 'hm, so' }], encrypted_content: envelope.wrap(signature) },
-      { summary: [], content: [{ type: 'reasoning_text', text: 'raw' }], encrypted_content: null },
+      { summary: [{ type: 'summary_text', text: 'raw' }] },
       { content: [{ text: 'Hello', annotations: [{ url: 'https://example.com' }] }, { text: ' there' }] },
       { call_id: 'toolu_1', namespace: 'db', name: 'query', arguments: '{"a":1}' },
       { call_id: 'toolu_2', name: 'patch', input: '*** Begin' },
@@ -415,7 +427,7 @@ describe('the response object', () => {
     expect(turns).toHaveLength(1)
     expect(turns[0]?.blocks).toMatchObject([
       { type: 'reasoning', text: 'hm, so', summary: true, signature },
-      { type: 'reasoning', text: 'raw', summary: false, signature: undefined },
+      { type: 'reasoning', text: 'raw', summary: true, signature: undefined },
       { type: 'text', text: 'Hello' },
       { type: 'text', text: ' there' },
       { type: 'tool-call', id: 'toolu_1', name: 'query', namespace: 'db', input: '{"a":1}' },
@@ -452,7 +464,6 @@ function contextOf(body: Json = {}): AnswerContext {
     model: 'public-model',
     createdAtSeconds: 1_700_000_000,
     body: whole,
-    request: decodeRequest(whole, { envelope }),
     inputTokensEstimate: 1,
     envelope,
   }

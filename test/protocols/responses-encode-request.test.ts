@@ -306,7 +306,7 @@ describe('settings', () => {
     ['frequencyPenalty', { frequencyPenalty: 1 }],
     ['presencePenalty', { presencePenalty: 1 }],
     ['logitBias', { logitBias: {} }],
-    ['stop', { stop: ['x'] }],
+    ['stop', { stop: ['x'.repeat(5000)] }],
     ['userId', { userId: 'x'.repeat(65) }],
     ['metadata', { metadata: { a: 1 } }],
     ['serviceTier', { serviceTier: 'gold' }],

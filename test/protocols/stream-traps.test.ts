@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
@@ -47,7 +48,7 @@ describe.each(pairs)('from an upstream of %s to a client of %s', (upstream, clie
       expect(streamFault(client, text), `${because}\n${text}`).toBeUndefined()
       const last = events.at(-1)
       ends.add(last?.type ?? 'none')
-      if (last?.type === 'finish') clientSide(client).encodeResponse(events, contextOf(client))
+      if (last?.type === 'finish') expectWritable(client, events)
     }
     expect([...ends].sort()).toEqual(['error', 'finish'])
   })
@@ -149,7 +150,24 @@ function decoded(upstream: UpstreamName, bytes: Buffer): ChatEvent[] {
 
 function encoded(client: ClientName, events: readonly ChatEvent[]): string {
   const encoder = clientSide(client).encodeStream(contextOf(client))
-  return events.map((event) => encoder.push(event)).join('')
+  let text = ''
+  try {
+    for (const event of events) text += encoder.push(event)
+    return text
+  } catch (error) {
+    // The gateway ends such an answer in the same way.
+    if (!(error instanceof GatewayError)) throw error
+    return `${text}${clientSide(client).encodeStreamError(error, 'req_1')}`
+  }
+}
+
+/** As a whole too, unless its format cannot say it. */
+function expectWritable(client: ClientName, events: readonly ChatEvent[]): void {
+  try {
+    clientSide(client).encodeResponse(events, contextOf(client))
+  } catch (error) {
+    expect(error).toBeInstanceOf(GatewayError)
+  }
 }
 
 function contextOf(client: ClientName): AnswerContext {
@@ -159,7 +177,6 @@ function contextOf(client: ClientName): AnswerContext {
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(client).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }

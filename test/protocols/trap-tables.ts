@@ -247,13 +247,12 @@ export function thrownBy(run: () => unknown): GatewayError {
   throw new Error('nothing was thrown')
 }
 
-export function contextOf(client: ClientName, body: Json): AnswerContext {
+export function contextOf(body: Json): AnswerContext {
   return {
     requestId: 'req_1',
     model: 'public',
     createdAtSeconds: 1_790_000_000,
     body,
-    request: clientSide(client).decodeRequest(body, { envelope }),
     inputTokensEstimate: 42,
     envelope,
   }

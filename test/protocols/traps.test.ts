@@ -78,7 +78,7 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
     for (const [signer, answer] of Object.entries(signedAnswers) as [UpstreamName, Json][]) {
       const events = upstreamSide(signer).decodeResponse(answer, { upstreamModel })
       const asked = bases[client]
-      const body = repliesWith[client](clientSide(client).encodeResponse(events, contextOf(client, asked)))
+      const body = repliesWith[client](clientSide(client).encodeResponse(events, contextOf(asked)))
       for (const model of [upstreamModel, 'gemini-3-flash']) {
         const sent = JSON.stringify(translated(client, upstream, body, model).body)
         const isOwn = signer === upstream && model === upstreamModel
@@ -93,7 +93,7 @@ describe.each(pairs)('%s to %s', (client, upstream) => {
 describe.each(upstreamNames)('from an upstream of %s', (upstream) => {
   it.each(clientNames)('each token is counted once in the usage of %s', (client) => {
     const events = upstreamSide(upstream).decodeResponse(countedAnswers[upstream], { upstreamModel })
-    const context = contextOf(client, bases[client])
+    const context = contextOf(bases[client])
     const whole = clientSide(client).encodeResponse(events, context)
     const encoder = clientSide(client).encodeStream({
       ...context,
@@ -146,10 +146,7 @@ describe.each(['openai-chat', 'anthropic-messages', 'gemini'] as const)(
 
       const answer = callingAnswers[upstream](name)
       const events = upstreamSide(upstream).decodeResponse(answer, { upstreamModel, tools })
-      const { output } = clientSide('openai-responses').encodeResponse(
-        events,
-        contextOf('openai-responses', codexRequest),
-      )
+      const { output } = clientSide('openai-responses').encodeResponse(events, contextOf(codexRequest))
       expect(output).toMatchObject([
         { type: 'function_call', namespace: 'mcp__db', name: 'query', arguments: '{"a":1}' },
         { type: 'custom_tool_call', name: 'apply_patch', input: 'free "text"' },
@@ -195,9 +192,7 @@ describe('a Chat upstream that sends its usage late, early or never', () => {
     const bytes = Buffer.from([content, ...last].map((data) => `data: ${data}\n\n`).join(''))
     const decoder = new SseDecoder(upstreamSide('openai-chat').decodeStream({ upstreamModel }), 1 << 16)
     const events = [...decoder.push(bytes), ...decoder.end()]
-    const encoder = clientSide('anthropic-messages').encodeStream(
-      contextOf('anthropic-messages', bases['anthropic-messages']),
-    )
+    const encoder = clientSide('anthropic-messages').encodeStream(contextOf(bases['anthropic-messages']))
     const text = events.map((event) => encoder.push(event)).join('')
     expect(text.match(/event: message_delta/g)).toHaveLength(1)
     expect(text).toMatch(/"stop_reason":"end_turn".*\n\nevent: message_stop\n.*\n\n$/)
@@ -236,10 +231,7 @@ describe('a Responses upstream that sends a call only at its end', () => {
     const bytes = Buffer.from(data.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
     const decoder = new SseDecoder(upstreamSide('openai-responses').decodeStream({ upstreamModel }), 1 << 16)
     const events: ChatEvent[] = [...decoder.push(bytes), ...decoder.end()]
-    const answer = clientSide('openai-chat').encodeResponse(
-      events,
-      contextOf('openai-chat', bases['openai-chat']),
-    )
+    const answer = clientSide('openai-chat').encodeResponse(events, contextOf(bases['openai-chat']))
     expect(answer.choices).toMatchObject([
       {
         finish_reason: 'tool_calls',

@@ -4,7 +4,7 @@ import type { Json } from '../../canonical/json.ts'
 import { estimateTokens } from '../../canonical/tokens.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
-import { encodeUsage, stopReasons } from './wire.ts'
+import { encodeUsage, protocolName, stopReasons } from './wire.ts'
 
 /** Parts that whole and streamed answers share. */
 
@@ -20,6 +20,15 @@ export function messageHead({ requestId, model }: AnswerContext): Json {
 /** The signature in an envelope, for the members `signature` and `data`. */
 export function signatureText(signature: ReasoningSignature, { envelope }: AnswerContext): string {
   return envelope.wrap(signature)
+}
+
+/**
+ * Whether a thought without text is `redacted_thinking`, the vendor's own encrypted form. Signed thoughts of other vendors
+ * become `thinking` with an empty text, as this vendor's models send when they show no thoughts: not every client knows
+ * `redacted_thinking`.
+ */
+export function isRedacted({ protocol, kind }: ReasoningSignature): boolean {
+  return protocol === protocolName && kind === 'encrypted'
 }
 
 /** Other formats give neither the quoted passage nor the vendor's index of the source. */

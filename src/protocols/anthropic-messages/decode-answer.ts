@@ -4,6 +4,7 @@ import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noSourceUrl } from '../losses.ts'
 import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
@@ -97,6 +98,10 @@ function objectOf(value: unknown): Json {
   return isRecord(value) ? value : {}
 }
 
+function secondMessage(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream sent a second message in one stream.')
+}
+
 const cutShort = 'The upstream ended its stream before the answer was complete.'
 
 /** A block that has not ended yet. */
@@ -122,12 +127,19 @@ class MessageDecoder {
   readonly #open = new Map<number, OpenBlock | 'skipped'>()
   #hasCalls = false
   #isStarted = false
+  #isStartedAgain = false
+  #id: string | undefined
+  /** Content that came with the start, and that no event has repeated yet. */
+  #startContent: Json[] = []
+  /** Indexes of the blocks that have begun. */
+  readonly #seen = new Set<number>()
   #isOver = false
   #counts: Counts = {}
   #hasFinalCounts = false
   #stopReason: string | undefined
   #stopSequence: string | undefined
   #refusal: string | undefined
+  readonly #losses = new Losses()
 
   constructor(context: DecodeAnswerContext) {
     this.#context = context
@@ -138,16 +150,32 @@ class MessageDecoder {
     return this.#isOver
   }
 
-  /** Some gateways send a second start. Only its counts matter. */
+  /**
+   * Some gateways send a second start. Only its counts matter, unless it belongs to another message. Throws GatewayError then:
+   * the blocks of two messages have the same indexes.
+   */
   begin(message: Json): void {
     this.#counts = mergeCounts(this.#counts, message.usage)
-    if (this.#isStarted) return
+    const id = textOf(message.id)
+    if (this.#isStarted) {
+      if (this.events.blocks > 0 && id !== undefined && id !== this.#id) throw secondMessage()
+      this.#isStartedAgain = true
+      return
+    }
     this.#isStarted = true
+    this.#id = id
+    this.#startContent = recordsOf(message.content)
+    this.#stopReason = textOf(message.stop_reason)
     const usage = usageOf(this.#counts)
     this.events.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), usage })
   }
 
   openBlock(at: number, block: Json): void {
+    if (this.#isStartedAgain && this.#seen.has(at)) throw secondMessage()
+    // Blocks that come by themselves replace the start's content, unless they continue it.
+    if (at >= this.#startContent.length) this.#openStartContent()
+    this.#startContent = []
+    this.#seen.add(at)
     this.closeBlock(at)
     switch (block.type) {
       case 'text': {
@@ -177,6 +205,7 @@ class MessageDecoder {
   }
 
   addDelta(at: number, delta: Json): void {
+    this.#openStartContent()
     switch (delta.type) {
       case 'text_delta':
         this.#addText(this.#fitting(at, { type: 'text' }), delta.text)
@@ -200,6 +229,7 @@ class MessageDecoder {
   }
 
   closeBlock(at: number): void {
+    this.#openStartContent()
     const open = this.#open.get(at)
     this.#open.delete(at)
     if (open === undefined || open === 'skipped') return
@@ -222,6 +252,7 @@ class MessageDecoder {
   finish(): void {
     if (this.#isOver) return
     this.#ensureStart()
+    this.#openStartContent()
     for (const at of [...this.#open.keys()]) this.closeBlock(at)
     const reason = finishReasonOf(this.#stopReason, this.#hasCalls)
     if (reason === 'refusal' && this.#refusal !== undefined) {
@@ -236,6 +267,7 @@ class MessageDecoder {
       upstreamReason: this.#stopReason,
       stopSequence: this.#stopSequence,
       usage: this.#hasFinalCounts ? usageOf(this.#counts) : undefined,
+      ...this.#losses.member(),
     })
   }
 
@@ -250,6 +282,12 @@ class MessageDecoder {
   cut(): void {
     if (this.#stopReason !== undefined) this.finish()
     else this.fail(new GatewayError('upstream_error', cutShort))
+  }
+
+  #openStartContent(): void {
+    const blocks = this.#startContent
+    this.#startContent = []
+    for (const [at, block] of blocks.entries()) this.openBlock(at, block)
   }
 
   #start(at: number, block: AnswerBlock): OpenBlock {
@@ -312,7 +350,10 @@ class MessageDecoder {
   /** Only sources with a URL: a document that the client sent has none. */
   #addCitation(open: OpenBlock, citation: Json): void {
     const url = textOf(citation.url) ?? textOf(citation.source)
-    if (url === undefined || !/^https?:\/\//.test(url)) return
+    if (url === undefined || !/^https?:\/\//.test(url)) {
+      this.#losses.add('content[].citations', noSourceUrl)
+      return
+    }
     this.events.delta(open.index, { type: 'citation', url, title: textOf(citation.title) })
   }
 

@@ -1,9 +1,17 @@
 import type { ChatEvent } from '../../canonical/event.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
+import { brokenInput, inputObject, isCutOff } from '../call-input.ts'
 import { type CollectedBlock, collect } from '../collect.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnswerContext } from '../protocol.ts'
-import { answerUsage, encodeCitation, encodeStop, messageHead, signatureText } from './answer-parts.ts'
+import {
+  answerUsage,
+  encodeCitation,
+  encodeStop,
+  isRedacted,
+  messageHead,
+  signatureText,
+} from './answer-parts.ts'
 import { CallIds } from './wire.ts'
 
 /** Encode a whole answer, a message. */
@@ -18,29 +26,40 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
   }
   return {
     ...messageHead(context),
-    content: blocks.flatMap((block) => encodeBlock(block, ids, context)),
+    content: blocks.flatMap((block) => encodeBlock(block, ids, context, isCutOff(finish.reason))),
     ...encodeStop(finish, refusal),
     usage: answerUsage(usage, context, characters),
   }
 }
 
-function encodeBlock(collected: CollectedBlock, ids: CallIds, context: AnswerContext): Json[] {
+/** `isCut`: the last call may not be whole. The answer's stop reason says why the call is missing. */
+function encodeBlock(
+  collected: CollectedBlock,
+  ids: CallIds,
+  context: AnswerContext,
+  isCut: boolean,
+): Json[] {
   const { block, text, signature, citations } = collected
   switch (block.type) {
     case 'text':
     case 'refusal': {
       if (text === '' && citations.length === 0) return []
-      return [{ type: 'text', text, citations: citations.length > 0 ? citations.map(encodeCitation) : null }]
+      // The vendor leaves the member out where there are none.
+      return [
+        { type: 'text', text, ...(citations.length > 0 ? { citations: citations.map(encodeCitation) } : {}) },
+      ]
     }
     case 'reasoning': {
       if (text === '' && signature === undefined) return []
       const proof = signature === undefined ? '' : signatureText(signature, context)
-      return text === '' && signature?.kind === 'encrypted'
+      return text === '' && signature !== undefined && isRedacted(signature)
         ? [{ type: 'redacted_thinking', data: proof }]
         : [{ type: 'thinking', thinking: text, signature: proof }]
     }
     case 'tool-call': {
-      const input = block.kind === 'custom' ? wrapCustomInput(text) : (parseObject(text) ?? {})
+      const input = block.kind === 'custom' ? wrapCustomInput(text) : inputObject(text)
+      if (input === undefined && isCut) return []
+      if (input === undefined) throw brokenInput(block.name)
       return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input }]
     }
   }

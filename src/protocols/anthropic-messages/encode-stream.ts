@@ -2,11 +2,13 @@ import type { ReasoningSignature } from '../../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { brokenInput, inputObject, isCutOff } from '../call-input.ts'
 import type { AnswerContext, StreamEncoder } from '../protocol.ts'
 import {
   answerUsage,
   encodeCitation,
   encodeStop,
+  isRedacted,
   messageHead,
   outputEstimate,
   signatureText,
@@ -19,6 +21,9 @@ import { CallIds } from './wire.ts'
  *
  * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait for its
  * end. The start of a block goes out with its first delta, so that no block is empty.
+ *
+ * The end of a call whose input is no JSON object waits: clients run a tool when its block ends. If the answer was cut off,
+ * the block ends as the vendor's own does. Otherwise the answer ends with an error.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
  */
@@ -35,6 +40,8 @@ interface Block {
   isAnnounced: boolean
   hasText: boolean
   signature: ReasoningSignature | undefined
+  /** The input of a function, in pieces. */
+  input: string[]
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
@@ -50,6 +57,8 @@ class MessagesStreamEncoder implements StreamEncoder {
   #characters = 0
   #refusal: string | undefined
   #isOver = false
+  /** A call whose input is no JSON object, and whose end waits. */
+  #broken: { name: string; end: string } | undefined
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -57,6 +66,12 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   push(event: ChatEvent): string {
     if (this.#isOver) return ''
+    const broken = this.#broken
+    if (broken !== undefined && event.type !== 'error') {
+      if (event.type !== 'finish' || !isCutOff(event.reason)) throw brokenInput(broken.name)
+      this.#isOver = true
+      return broken.end + this.#messageEnd(event)
+    }
     switch (event.type) {
       case 'start':
         this.#startUsage = event.usage
@@ -103,6 +118,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       isAnnounced: false,
       hasText: false,
       signature: undefined,
+      input: [],
     }
     this.#blocks.set(index, begun)
     if (this.#current !== undefined) return ''
@@ -122,6 +138,7 @@ class MessagesStreamEncoder implements StreamEncoder {
   #drain(): string {
     let text = ''
     for (const [index, block] of this.#blocks) {
+      if (this.#broken !== undefined) throw brokenInput(this.#broken.name)
       this.#current = index
       text += this.#announceCall(block)
       for (const delta of block.waiting) text += this.#encodeDelta(block, delta)
@@ -185,7 +202,10 @@ class MessagesStreamEncoder implements StreamEncoder {
           this.#announce(block, emptyThinking) + this.#delta(`{"type":"thinking_delta","thinking":${quoted}}`)
         )
       case 'tool-call': {
-        if (block.block.kind === 'function') return this.#inputDelta(quoted)
+        if (block.block.kind === 'function') {
+          block.input.push(text)
+          return this.#inputDelta(quoted)
+        }
         // Free text becomes one JSON string, piece by piece.
         return this.#inputDelta(JSON.stringify(`${isFirst ? customHead : ''}${quoted.slice(1, -1)}`))
       }
@@ -195,7 +215,11 @@ class MessagesStreamEncoder implements StreamEncoder {
   #encodeEnd(block: Block): string {
     const rest = this.#encodeRest(block)
     if (!block.isAnnounced) return ''
-    return `${rest}${frame('content_block_stop', `"index":${this.#wireIndex++}`)}`
+    const end = `${rest}${frame('content_block_stop', `"index":${this.#wireIndex++}`)}`
+    const call = block.block
+    if (call.type !== 'tool-call' || inputObject(block.input.join('')) !== undefined) return end
+    this.#broken = { name: call.name, end }
+    return ''
   }
 
   /** The last deltas of a block before its stop. */
@@ -209,7 +233,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     }
     if (block.block.type !== 'reasoning' || signature === undefined) return ''
     const proof = signatureText(signature, this.#context)
-    if (!block.hasText && signature.kind === 'encrypted') {
+    if (!block.hasText && isRedacted(signature)) {
       return this.#announce(block, { type: 'redacted_thinking', data: proof })
     }
     return (

@@ -6,10 +6,12 @@ import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noMedia } from '../losses.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
 import { finishOf } from './finish.ts'
+import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage, searchQueries } from './wire.ts'
 
 /**
@@ -71,6 +73,11 @@ class AnswerDecoder {
   #endMessage: string | undefined
   #isBlocked = false
   #usage: Usage | undefined
+  /** The call whose arguments come in pieces. */
+  #partial: PartialCall | undefined
+  readonly #losses = new Losses()
+  /** Media type of the first part that is lost. */
+  #lostType: string | undefined
   /** Queries of web searches so far. Each event may repeat the former ones. */
   readonly #searches = new Set<string>()
 
@@ -114,6 +121,9 @@ class AnswerDecoder {
       return this.#fail(new GatewayError('upstream_error', message))
     }
     this.#close()
+    // An answer that was cut off ends without its last call.
+    if (this.#partial !== undefined && reason !== 'MAX_TOKENS') return this.#fail(unfinishedCall())
+    if (this.#lostType !== undefined && !this.#hasContent()) return this.#fail(cannotCarry(this.#lostType))
     const end = finishOf(reason, {
       message: this.#endMessage,
       isBlocked: this.#isBlocked,
@@ -127,6 +137,7 @@ class AnswerDecoder {
       upstreamReason: reason,
       stopSequence: undefined,
       usage: this.#countedUsage(),
+      ...this.#losses.member(),
     })
     this.#isOver = true
     return this.#events.take()
@@ -171,7 +182,9 @@ class AnswerDecoder {
     const signature = textOf(part.thoughtSignature)
     const text = textOf(part.text)
     if (isRecord(part.functionCall)) {
-      this.#takeCall(part.functionCall, signature)
+      if (this.#partial !== undefined || isPiece(part.functionCall))
+        this.#takePiece(part.functionCall, signature)
+      else this.#takeCall(part.functionCall, signature)
       return
     }
     if (part.thought === true) {
@@ -186,7 +199,23 @@ class AnswerDecoder {
     // A signature belongs to one part. The text of earlier parts may not be joined with that part's text.
     if (signature !== undefined) this.#addSignature(this.#sign('encrypted', signature))
     if (text !== undefined) this.#addText(text)
-    if (isRecord(part.inlineData)) throw cannotCarry(part.inlineData.mimeType)
+    if (isRecord(part.inlineData)) {
+      this.#losses.add('parts[].inlineData', noMedia)
+      this.#lostType ??= textOf(part.inlineData.mimeType) ?? 'data'
+    }
+  }
+
+  /** Only the first piece of a call has its name. The call is whole with the first piece that does not continue. */
+  #takePiece(call: Json, signature: string | undefined): void {
+    const partial = this.#partial ?? new PartialCall(call)
+    const isOther = textOf(call.name) !== undefined && textOf(call.name) !== partial.name
+    if (isOther) throw unfinishedCall()
+    this.#partial = partial
+    partial.signature ??= signature
+    partial.add(call.partialArgs)
+    if (call.willContinue === true) return
+    this.#partial = undefined
+    this.#takeCall({ name: partial.name, id: partial.id, args: partial.args }, partial.signature)
   }
 
   #takeCall(call: Json, signature: string | undefined): void {
@@ -282,7 +311,11 @@ function inputOf(args: unknown, kind: 'function' | 'custom'): string {
   }
 }
 
-function cannotCarry(mediaType: unknown): GatewayError {
-  const what = typeof mediaType === 'string' ? mediaType.slice(0, 60) : 'data'
+function unfinishedCall(): GatewayError {
+  return new GatewayError('upstream_error', 'The upstream did not finish a tool call.')
+}
+
+function cannotCarry(mediaType: string): GatewayError {
+  const what = mediaType.slice(0, 60)
   return new GatewayError('upstream_error', `The upstream answered with ${what}, which cannot be translated.`)
 }

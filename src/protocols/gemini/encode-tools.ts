@@ -18,10 +18,8 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
     return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
   })
   if (request.parallelToolCalls === false) {
-    notes.dropField(
-      'parallelToolCalls',
-      'the Gemini format cannot keep a model from calling tools side by side',
-    )
+    const reason = 'the Gemini format cannot say it: of calls side by side the answer has only the first'
+    notes.add('emulated', notes.pathOf('parallelToolCalls'), reason)
   }
   if (declarations.length === 0) {
     const isForced = toolChoice !== undefined && toolChoice.type !== 'auto' && toolChoice.type !== 'none'

@@ -11,7 +11,16 @@ import { decodeError } from './errors.ts'
  */
 export const gemini: Protocol = {
   name: 'gemini',
-  upstream: { path, headers: {}, authHeaders, encodeRequest, decodeResponse, decodeStream, decodeError },
+  upstream: {
+    path,
+    headers: {},
+    authHeaders,
+    encodeRequest,
+    keeps: ({ parallelToolCalls }) => (parallelToolCalls === false ? { oneCall: true, stop: [] } : undefined),
+    decodeResponse,
+    decodeStream,
+    decodeError,
+  },
 }
 
 /** A model with a slash in its name, such as `tunedModels/x`, is a resource of its own. */

@@ -4,8 +4,10 @@ import type { FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { EventWriter } from '../event-writer.ts'
+import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
+import { type Source, sourcesIn } from './sources.ts'
 import {
   readFinishReason,
   reasoningContentSignature,
@@ -24,6 +26,11 @@ export class ChoiceDecoder {
   /** Characters of content so far. Offsets of citations count from the start of the content. */
   #contentLength = 0
   #hasRefusal = false
+  #hasTranscript = false
+  readonly #losses = new Losses()
+  /** Sources of the whole answer. They are cited at the end of a text. */
+  #sources: readonly Source[] = []
+  readonly #cited = new Set<string>()
 
   constructor(writer: EventWriter, context: DecodeAnswerContext) {
     this.#writer = writer
@@ -34,6 +41,8 @@ export class ChoiceDecoder {
   take(delta: Json): void {
     this.#takeReasoning(delta)
     this.#takeContent(delta.content)
+    if (isRecord(delta.audio)) this.#takeAudio(delta.audio)
+    if (recordsOf(delta.images).length > 0) this.#losses.add('images', noMedia)
     const refusal = textOf(delta.refusal)
     if (refusal !== undefined) {
       this.#hasRefusal = true
@@ -44,6 +53,12 @@ export class ChoiceDecoder {
     if (calls.length > 0 || isRecord(delta.function_call)) this.#close()
     for (const call of calls) this.#calls.take(call)
     if (isRecord(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call })
+  }
+
+  /** Take the members beside the choices. */
+  takeBeside(answer: Json): void {
+    const sources = sourcesIn(answer)
+    if (sources.length > 0) this.#sources = sources
   }
 
   /** The same as `take` for a delta with only this content. */
@@ -65,12 +80,20 @@ export class ChoiceDecoder {
     }
     this.#close()
     this.#calls.end(end.answerId)
+    if (this.#writer.blocks === 0 && this.#losses.hasAny) {
+      throw new GatewayError(
+        'upstream_error',
+        'The upstream answered with pictures or sound alone, which cannot be translated.',
+      )
+    }
+    if (this.#sources.length > 0) this.#losses.add('citations', 'the answer has no text that could cite them')
     this.#writer.push({
       type: 'finish',
       reason: this.#trueReason(reason),
       upstreamReason: end.word,
       stopSequence: undefined,
       usage: end.usage,
+      ...this.#losses.member(),
     })
   }
 
@@ -91,6 +114,15 @@ export class ChoiceDecoder {
         this.#think('reasoning_content', textOf(part.thinking) ?? thought.join(''))
       }
     }
+  }
+
+  /** The transcript of a spoken answer is its text, if it has no other. */
+  #takeAudio({ transcript, data }: Json): void {
+    if (textOf(data) !== undefined) this.#losses.add('audio', 'only the transcript is passed on')
+    const text = textOf(transcript)
+    if (text === undefined || (this.#contentLength > 0 && !this.#hasTranscript)) return
+    this.#hasTranscript = true
+    this.takeText(text)
   }
 
   /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */
@@ -160,9 +192,12 @@ export class ChoiceDecoder {
   #takeAnnotation(annotation: Json): void {
     const citation = annotation.url_citation
     const open = this.#open
-    if (!isRecord(citation) || open?.kind !== 'text') return
-    const url = textOf(citation.url)
-    if (url === undefined) return
+    const url = isRecord(citation) ? textOf(citation.url) : undefined
+    if (!isRecord(citation) || url === undefined || open?.kind !== 'text') {
+      this.#losses.add('annotations', noSourceUrl)
+      return
+    }
+    this.#cited.add(url)
     const start = offset(citation.start_index, open.contentStart)
     const end = offset(citation.end_index, open.contentStart)
     this.#writer.delta(open.index, {
@@ -172,6 +207,13 @@ export class ChoiceDecoder {
       ...(start === undefined ? {} : { start }),
       ...(end === undefined ? {} : { end }),
     })
+  }
+
+  #citeSources(index: number): void {
+    for (const { url, title } of this.#sources) {
+      if (!this.#cited.has(url)) this.#writer.delta(index, { type: 'citation', url, title })
+    }
+    this.#sources = []
   }
 
   /** The index of the open block if it has this kind and key, else of a new block. */
@@ -190,6 +232,7 @@ export class ChoiceDecoder {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
+    if (open.kind === 'text') this.#citeSources(open.index)
     // The thought has to go back in the same member: upstreams that send `reasoning` refuse `reasoning_content`.
     // https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
     if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)

@@ -21,6 +21,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   writer.push({ type: 'start', id: answerId, model: textOf(body.model), usage: undefined })
   // The index of a call is its position: not every upstream sends an index.
   const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
+  decoder.takeBeside(body)
   decoder.take({ ...message, tool_calls: calls })
   decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId })
   return writer.take()

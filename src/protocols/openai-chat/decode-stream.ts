@@ -62,6 +62,7 @@ class ChatStreamDecoder implements EventDecoder {
       this.#fail(decodeStreamError(error))
       return
     }
+    this.#choice.takeBeside(frame)
     const usage = usageIn(frame, choice)
     this.#usage = usage ?? this.#usage
     if (choice !== undefined) this.#takeChoice(choice)

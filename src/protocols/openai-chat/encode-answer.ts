@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import type { Delta, FinishReason } from '../../canonical/event.ts'
+import type { AnswerBlock, Delta, FinishReason } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../protocol.ts'
@@ -59,9 +59,17 @@ export function finishWord(
   }
 }
 
-/** The text between two text blocks that another block separated: the format has one content for all of them. */
-export function paragraphBreak(contentLength: number, typeBefore: string | undefined): string {
-  return contentLength === 0 || typeBefore === undefined || typeBefore === 'text' ? '' : '\n\n'
+/**
+ * The text between two text blocks that another block separated, or that are two messages: the format has one content for all
+ * of them.
+ */
+export function paragraphBreak(
+  contentLength: number,
+  typeBefore: string | undefined,
+  { startsMessage }: Extract<AnswerBlock, { type: 'text' }>,
+): string {
+  if (contentLength === 0 || typeBefore === undefined) return ''
+  return typeBefore === 'text' && startsMessage !== true ? '' : '\n\n'
 }
 
 /** Offsets count from the start of the whole content. A citation without offsets covers its whole block. */

@@ -48,7 +48,7 @@ function contentOf(blocks: readonly CollectedBlock[]): Json {
   for (const { block, text, citations } of blocks) {
     if (block.type === 'refusal') refusal += text
     if (block.type === 'text') {
-      content += paragraphBreak(content.length, before)
+      content += paragraphBreak(content.length, before, block)
       const start = content.length
       content += text
       for (const citation of citations) annotations.push(annotationOf(citation, start, content.length))

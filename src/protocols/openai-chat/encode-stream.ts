@@ -72,14 +72,14 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #startBlock(index: number, block: AnswerBlock): string {
-    const open: OpenBlock = { block, texts: [], length: 0, contentStart: 0, call: 0 }
+    const open: OpenBlock = { block, texts: [], length: 0, contentStart: 0, call: 0, citations: [] }
     this.#blocks.set(index, open)
     const typeBefore = this.#typeBefore
     this.#typeBefore = block.type
     if (block.type === 'refusal') this.#hasRefusal = true
     if (block.type === 'tool-call') return this.#startCall(open, block)
     if (block.type !== 'text') return ''
-    const separator = paragraphBreak(this.#contentLength, typeBefore)
+    const separator = paragraphBreak(this.#contentLength, typeBefore, block)
     this.#contentLength += separator.length
     open.contentStart = this.#contentLength
     return separator === '' ? '' : this.#chunk({ content: separator })
@@ -110,10 +110,16 @@ class ChatStreamEncoder implements StreamEncoder {
         return this.#chunk({ reasoning_details: reasoningDetails(thought, this.#details++, this.#context) })
       }
       case 'citation': {
-        const start = open.contentStart
-        return this.#chunk({ annotations: [annotationOf(delta, start, start + open.length)] })
+        // Without an end it is about the whole text, which may go on.
+        if (delta.end === undefined) open.citations.push(delta)
+        return delta.end === undefined ? '' : this.#annotate(open, [delta])
       }
     }
+  }
+
+  #annotate({ contentStart, length }: OpenBlock, citations: readonly Citation[]): string {
+    const end = contentStart + length
+    return this.#chunk({ annotations: citations.map((one) => annotationOf(one, contentStart, end)) })
   }
 
   #text(open: OpenBlock, text: string): string {
@@ -141,6 +147,7 @@ class ChatStreamEncoder implements StreamEncoder {
   #endBlock(index: number): string {
     const open = this.#blocks.get(index)
     this.#blocks.delete(index)
+    if (open !== undefined && open.citations.length > 0) return this.#annotate(open, open.citations)
     if (open?.block.type !== 'tool-call' || open.block.kind === 'custom' || open.length > 0) return ''
     // Clients also parse the arguments of a tool without parameters.
     return this.#input(open, 'function', '{}')
@@ -162,6 +169,8 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 }
 
+type Citation = Extract<Delta, { type: 'citation' }>
+
 interface OpenBlock {
   block: AnswerBlock
   /** The text so far; only of reasoning. */
@@ -171,4 +180,6 @@ interface OpenBlock {
   contentStart: number
   /** Index among the calls, not among the blocks. */
   call: number
+  /** Sources of the whole text. They go out at its end. */
+  citations: Citation[]
 }

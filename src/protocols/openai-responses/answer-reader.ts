@@ -1,6 +1,7 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
 import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { EventWriter } from '../event-writer.ts'
+import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 
@@ -35,8 +36,11 @@ export class AnswerReader {
   hasRefusal = false
   /** Web searches that the vendor ran: the `web_search_call` items. */
   webSearches = 0
+  readonly losses = new Losses()
   readonly events = new EventWriter()
   #started = false
+  /** The message of the last block, if that is a text. */
+  #lastText: OpenItem | undefined
   readonly #items = new Map<string, OpenItem>()
   readonly #context: DecodeAnswerContext
 
@@ -80,6 +84,9 @@ export class AnswerReader {
         break
       case 'web_search_call':
         if (item.status !== 'failed') this.webSearches++
+        break
+      case 'image_generation_call':
+        this.losses.add('output: image_generation_call', noMedia)
         break
     }
     open.done = true
@@ -184,7 +191,13 @@ export class AnswerReader {
 
   #textBlock(item: OpenItem, part: number, kind: TextKind): OpenBlock {
     if (kind === 'refusal') this.hasRefusal = true
-    return item.blocks.get(`${kind}${part}`) ?? this.#open(item, `${kind}${part}`, { type: kind })
+    const known = item.blocks.get(`${kind}${part}`)
+    if (known !== undefined) return known
+    const startsMessage = kind === 'text' && this.#lastText !== undefined && this.#lastText !== item
+    const block: AnswerBlock = startsMessage ? { type: 'text', startsMessage } : { type: kind }
+    const open = this.#open(item, `${kind}${part}`, block)
+    this.#lastText = item
+    return open
   }
 
   /** An item has one block, for its summary or its raw thought, whichever came first. The other is ignored. */
@@ -222,6 +235,7 @@ export class AnswerReader {
       ended: false,
     }
     item.blocks.set(key, open)
+    this.#lastText = undefined
     return open
   }
 
@@ -242,7 +256,10 @@ export class AnswerReader {
   #cite(block: OpenBlock, annotation: Json): void {
     block.citations++
     const url = textOf(annotation.url)
-    if (annotation.type !== 'url_citation' || url === undefined) return
+    if (annotation.type !== 'url_citation' || url === undefined) {
+      this.losses.add('annotations', noSourceUrl)
+      return
+    }
     const { start_index: start, end_index: end } = annotation
     this.#delta(block, {
       type: 'citation',

@@ -92,6 +92,7 @@ export class AnswerWriter {
   #startBlock(index: number, block: Extract<ChatEvent, { type: 'block-start' }>['block']): void {
     this.#endPending('completed')
     if (block.type === 'text' || block.type === 'refusal') {
+      if (block.type === 'text' && block.startsMessage === true) this.#endMessage('completed')
       this.#message ??= new MessageItem(this.#idOf)
       const part = this.#message.addPart(block.type)
       this.#byBlock.set(index, { item: this.#message, part })
@@ -99,14 +100,7 @@ export class AnswerWriter {
     }
     this.#endMessage('completed')
     if (block.type === 'reasoning') {
-      this.#byBlock.set(index, {
-        item: new ReasoningItem(
-          this.#idOf,
-          block.summary || wantsSummary(this.#context),
-          this.#context.envelope,
-        ),
-        part: 0,
-      })
+      this.#byBlock.set(index, { item: new ReasoningItem(this.#idOf, this.#context.envelope), part: 0 })
       return
     }
     const isSearch = this.#searches && block.kind === 'function' && block.name === searchToolName
@@ -210,13 +204,4 @@ export class AnswerWriter {
   #emit({ type, ...rest }: WireEvent): void {
     this.#events.push({ type, sequence_number: this.#number++, ...rest })
   }
-}
-
-/**
- * Most clients show only summaries and send only those back. A client that asks for a summary gets a raw thought as
- * one.
- */
-function wantsSummary({ request }: AnswerContext): boolean {
-  const summary = request.reasoning?.summary
-  return summary !== undefined && summary !== 'none'
 }

@@ -154,6 +154,7 @@ function endOf(response: Json, eventStatus: string | undefined, reader: AnswerRe
       tier: response.service_tier,
       webSearches: reader.webSearches,
     }),
+    ...reader.losses.member(),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AnswerFormat, ChatRequest, ReasoningEffort } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { stopsToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
@@ -79,7 +80,13 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
     notes.dropField('presencePenalty', 'the Responses format has no penalties')
   }
   if (request.logitBias !== undefined) notes.dropField('logitBias', 'the Responses format has no logit_bias')
-  if (request.stop.length > 0) notes.dropField('stop', 'the Responses format has no stop sequences')
+  if (request.stop.length > 0) {
+    const isKept = stopsToKeep(request).length > 0
+    const reason = isKept
+      ? 'the Responses format has none: the gateway ends the text there, and what the model writes until its own end is paid'
+      : 'the Responses format has no stop sequences'
+    notes.add(isKept ? 'emulated' : 'dropped', notes.pathOf('stop'), reason)
+  }
   const hint = firstCacheHint(request)
   if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches by itself')
 }

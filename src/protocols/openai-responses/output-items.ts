@@ -1,8 +1,9 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
+import { brokenInput, inputObject } from '../call-input.ts'
 import type { Envelope } from '../envelope.ts'
-import { callIdRules } from './wire.ts'
+import { callIdRules, searchToolName } from './wire.ts'
 
 /** An event of the stream without its sequence number. */
 export type WireEvent = Json & { type: string }
@@ -26,12 +27,16 @@ export interface OutputItem {
   endPart(part: number): WireEvent[]
 }
 
+type Citation = Extract<Delta, { type: 'citation' }>
+
 interface MessagePart {
   kind: 'text' | 'refusal'
   /** Its `content_index`; undefined until it has text. */
   place: number | undefined
   text: string
   annotations: Json[]
+  /** Sources of the whole text. They go out at its end. */
+  citations: Citation[]
 }
 
 /** Text and refusals of the assistant. Adjacent ones share a message. */
@@ -62,7 +67,7 @@ export class MessageItem implements OutputItem {
 
   /** Begin a part. It becomes visible with its first text. */
   addPart(kind: 'text' | 'refusal'): number {
-    this.#parts.push({ kind, place: undefined, text: '', annotations: [] })
+    this.#parts.push({ kind, place: undefined, text: '', annotations: [], citations: [] })
     return this.#parts.length - 1
   }
 
@@ -70,7 +75,13 @@ export class MessageItem implements OutputItem {
     const part = this.#parts[index]
     if (part === undefined || delta.type === 'signature') return []
     const events = this.#placePart(part)
-    if (delta.type === 'citation') return part.kind === 'text' ? [...events, this.#cite(part, delta)] : events
+    if (delta.type === 'citation') {
+      if (part.kind !== 'text') return events
+      if (delta.end !== undefined) return [...events, this.#cite(part, delta)]
+      // Without an end it is about the whole text, which may go on.
+      part.citations.push(delta)
+      return events
+    }
     part.text += delta.text
     const at = this.#at(part)
     if (part.kind === 'refusal')
@@ -83,6 +94,7 @@ export class MessageItem implements OutputItem {
     if (part?.place === undefined) return []
     const at = this.#at(part)
     return [
+      ...part.citations.map((citation) => this.#cite(part, citation)),
       part.kind === 'refusal'
         ? { type: 'response.refusal.done', ...at, refusal: part.text }
         : { type: 'response.output_text.done', ...at, text: part.text, logprobs: [] },
@@ -97,7 +109,7 @@ export class MessageItem implements OutputItem {
     return [{ type: 'response.content_part.added', ...this.#at(part), part: partJson(part, '') }]
   }
 
-  #cite(part: MessagePart, { url, title, start, end }: Extract<Delta, { type: 'citation' }>): WireEvent {
+  #cite(part: MessagePart, { url, title, start, end }: Citation): WireEvent {
     const annotation = {
       type: 'url_citation',
       url,
@@ -124,32 +136,32 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
   return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
-/** Reasoning: a summary or the raw thought, and the signature that the client sends back. */
+/**
+ * Reasoning: its text, and the signature that the client sends back. A raw thought is written as a summary: most clients show
+ * only summaries and send only those back, and for the text of a raw thought OpenAI and Open Responses have different
+ * events (`response.reasoning_text.delta`, `response.reasoning.delta`), so that some clients know neither.
+ */
 export class ReasoningItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
   readonly hasRefusal = false
   readonly #id: string
-  readonly #isSummary: boolean
   readonly #envelope: Envelope
   #text = ''
   #hasText = false
-  #encrypted: string | null = null
+  #encrypted: string | undefined
 
-  constructor(idOf: IdOf, isSummary: boolean, envelope: Envelope) {
+  constructor(idOf: IdOf, envelope: Envelope) {
     this.#id = idOf('rs')
-    this.#isSummary = isSummary
     this.#envelope = envelope
   }
 
   get json(): Json {
-    const texts = this.#hasText ? [this.#part(this.#text)] : []
     return {
       id: this.#id,
       type: 'reasoning',
-      summary: this.#isSummary ? texts : [],
-      ...(this.#isSummary ? {} : { content: texts }),
-      encrypted_content: this.#encrypted,
+      summary: this.#hasText ? [summaryPart(this.#text)] : [],
+      ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
     }
   }
 
@@ -157,34 +169,29 @@ export class ReasoningItem implements OutputItem {
     if (delta.type === 'signature') this.#encrypted = this.#envelope.wrap(delta.signature)
     if (delta.type !== 'text') return []
     const events: WireEvent[] = []
-    if (!this.#hasText) events.push({ type: this.#typeOf('part.added'), ...this.#at, part: this.#part('') })
+    if (!this.#hasText)
+      events.push({ type: 'response.reasoning_summary_part.added', ...this.#at, part: summaryPart('') })
     this.#hasText = true
     this.#text += delta.text
-    events.push({ type: this.#typeOf('text.delta'), ...this.#at, delta: delta.text })
+    events.push({ type: 'response.reasoning_summary_text.delta', ...this.#at, delta: delta.text })
     return events
   }
 
   endPart(): WireEvent[] {
     if (!this.#hasText) return []
     return [
-      { type: this.#typeOf('text.done'), ...this.#at, text: this.#text },
-      { type: this.#typeOf('part.done'), ...this.#at, part: this.#part(this.#text) },
+      { type: 'response.reasoning_summary_text.done', ...this.#at, text: this.#text },
+      { type: 'response.reasoning_summary_part.done', ...this.#at, part: summaryPart(this.#text) },
     ]
   }
 
-  #typeOf(what: 'part.added' | 'text.delta' | 'text.done' | 'part.done'): string {
-    if (this.#isSummary) return `response.reasoning_summary_${what}`
-    return what.startsWith('part') ? `response.content_${what}` : `response.reasoning_${what}`
-  }
-
-  #part(text: string): Json {
-    return { type: this.#isSummary ? 'summary_text' : 'reasoning_text', text }
-  }
-
   get #at(): Json {
-    const at = { item_id: this.#id, output_index: this.place }
-    return this.#isSummary ? { ...at, summary_index: 0 } : { ...at, content_index: 0 }
+    return { item_id: this.#id, output_index: this.place, summary_index: 0 }
   }
+}
+
+function summaryPart(text: string): Json {
+  return { type: 'summary_text', text }
 }
 
 /** A call of a function or of a custom tool. */
@@ -263,8 +270,14 @@ export class SearchItem implements OutputItem {
       execution: 'client',
       call_id: this.#callId,
       status: this.status,
-      arguments: this.status === 'in_progress' ? {} : (parseObject(this.#input) ?? {}),
+      arguments: this.status === 'completed' ? this.#arguments : {},
     }
+  }
+
+  get #arguments(): Json {
+    const input = inputObject(this.#input)
+    if (input === undefined) throw brokenInput(searchToolName)
+    return input
   }
 
   add(_part: number, delta: Delta): WireEvent[] {

@@ -1,0 +1,34 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { FinishReason } from '../canonical/event.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+
+/**
+ * The input of a function as an object, for formats that have no text for it. No input is an empty object. Undefined for
+ * text that is no JSON object.
+ */
+export function inputObject(text: string): Json | undefined {
+  if (text.trim() === '' || text.trim() === 'null') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** True: the upstream broke the answer off, so that its last call may not be whole. */
+export function isCutOff(reason: FinishReason): boolean {
+  return reason === 'length' || reason === 'content_filter'
+}
+
+/**
+ * The error in place of a call whose input is no JSON object. A client would call the tool with arguments that the model
+ * did not give.
+ */
+export function brokenInput(name: string): GatewayError {
+  const tool = name.slice(0, 64)
+  return new GatewayError(
+    'upstream_error',
+    `The upstream called the tool "${tool}" with arguments that are not a JSON object. Try again.`,
+  )
+}

@@ -1,0 +1,126 @@
+import type { ChatRequest } from '../canonical/chat.ts'
+import type { ChatEvent, Finish } from '../canonical/event.ts'
+
+/** Wishes of a request that the upstream's format cannot say. The gateway keeps them while it translates the answer. */
+export interface KeptWishes {
+  /** The answer has at most one tool call. */
+  oneCall: boolean
+  /** The answer's text ends before the first of these. */
+  stop: readonly string[]
+}
+
+/** The stop sequences of a request that the gateway can look for; none if they are longer than any format allows. */
+export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly string[] {
+  const characters = stop.reduce((sum, { length }) => sum + length, 0)
+  return characters <= stopCharactersMax ? stop.filter((sequence) => sequence !== '') : []
+}
+
+const stopCharactersMax = 4096
+
+/**
+ * Keeps wishes in the events of an answer. It leaves out later calls, and everything behind a stop sequence. The upstream
+ * still ends its answer by itself: what it thinks and writes until then is paid, and its counts come only then.
+ */
+export class WishKeeper {
+  readonly #oneCall: boolean
+  readonly #stop: readonly string[]
+  /** The index that each block has without the blocks that are left out. */
+  readonly #indexes = new Map<number, number>()
+  readonly #open = new Map<number, OpenText | undefined>()
+  #blocks = 0
+  #hasCall = false
+  /** The sequence that ended the answer. */
+  #stopped: string | undefined
+
+  constructor({ oneCall, stop }: KeptWishes) {
+    this.#oneCall = oneCall
+    this.#stop = stop
+  }
+
+  /** The events to write in place of this one. */
+  take(event: ChatEvent): ChatEvent[] {
+    switch (event.type) {
+      case 'start':
+      case 'error':
+        return [event]
+      case 'finish':
+        return [this.#finish(event)]
+      case 'block-start': {
+        const { block } = event
+        const isLeftOut = block.type === 'tool-call' && this.#oneCall && this.#hasCall
+        if (isLeftOut || this.#stopped !== undefined) return []
+        if (block.type === 'tool-call') this.#hasCall = true
+        const index = this.#blocks++
+        this.#indexes.set(event.index, index)
+        this.#open.set(index, block.type === 'text' ? { waiting: '' } : undefined)
+        return [{ ...event, index }]
+      }
+      case 'block-delta':
+      case 'block-end':
+        return this.#takeMore(event)
+    }
+  }
+
+  #takeMore(event: Extract<ChatEvent, { type: 'block-delta' | 'block-end' }>): ChatEvent[] {
+    const index = this.#indexes.get(event.index)
+    if (index === undefined || this.#stopped !== undefined) return []
+    const text = this.#stop.length === 0 ? undefined : this.#open.get(index)
+    if (event.type === 'block-end') {
+      this.#open.delete(index)
+      return [...textOf(index, text?.waiting ?? ''), { ...event, index }]
+    }
+    if (text === undefined || event.delta.type !== 'text') return [{ ...event, index }]
+    return this.#addText(index, text, text.waiting + event.delta.text)
+  }
+
+  /** `all`: the text that waited, and the new one. */
+  #addText(index: number, open: OpenText, all: string): ChatEvent[] {
+    const found = firstOf(this.#stop, all)
+    if (found !== undefined) {
+      this.#stopped = found.sequence
+      const ends = [...this.#open.keys()].map((index) => ({ type: 'block-end' as const, index }))
+      return [...textOf(index, all.slice(0, found.at)), ...ends]
+    }
+    const sent = all.length - beginningAtEnd(this.#stop, all)
+    open.waiting = all.slice(sent)
+    return textOf(index, all.slice(0, sent))
+  }
+
+  #finish(finish: Finish): Finish {
+    if (this.#stopped === undefined) return finish
+    const reason = this.#hasCall ? 'tool_calls' : 'stop_sequence'
+    return { ...finish, reason, stopSequence: this.#stopped }
+  }
+}
+
+/** A text block. */
+interface OpenText {
+  /** Its last characters, which may be the beginning of a stop sequence. */
+  waiting: string
+}
+
+function textOf(index: number, text: string): ChatEvent[] {
+  return text === '' ? [] : [{ type: 'block-delta', index, delta: { type: 'text', text } }]
+}
+
+/** The sequence that comes first in the text. */
+function firstOf(stop: readonly string[], text: string): { sequence: string; at: number } | undefined {
+  let first: { sequence: string; at: number } | undefined
+  for (const sequence of stop) {
+    const at = text.indexOf(sequence)
+    if (at !== -1 && (first === undefined || at < first.at)) first = { sequence, at }
+  }
+  return first
+}
+
+/** Characters at the end of the text that may be the beginning of a stop sequence. */
+function beginningAtEnd(stop: readonly string[], text: string): number {
+  let most = 0
+  for (const sequence of stop) {
+    const longest = Math.min(sequence.length - 1, text.length)
+    for (let length = longest; length > most; length--) {
+      if (text.endsWith(sequence.slice(0, length))) most = length
+    }
+  }
+  return most
+}

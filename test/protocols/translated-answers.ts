@@ -1,0 +1,16 @@
+/** The section about answers of docs/reference/translation.md. */
+export const answersText = `## Answers
+
+- The parts of an answer that other formats cannot carry are left out: pictures, sound, and citations of sources without a URL.
+  The usage log has a note for each, whose path begins with \`answer.\`; so has the header, unless the answer is streamed. An
+  answer of pictures or sound alone is an error. A spoken answer has its transcript as text.
+- The sources that an upstream lists for its whole answer, as Perplexity does, are cited by the text.
+- No tool is called with arguments that the model did not give. Chat and Responses clients get arguments that are no JSON as
+  they are, in a text that cannot be parsed. A Messages client gets its input as an object: there the answer is an error, a
+  502 or an \`error\` event before the block of the call has ended. If the answer was cut off, by \`max_tokens\` or a filter, a
+  whole answer leaves the unfinished call out, and a streamed one ends it as the vendor does.
+- Items of a Responses stream come one after the other. Fragments of parallel calls wait only where the upstream interleaves
+  them.
+- Two messages of a Responses answer are two paragraphs for a Chat client. Two messages in one stream of a Messages upstream
+  are an error.
+- All reasoning is a summary for Responses clients: OpenAI and Open Responses name the events of raw thoughts differently.`

@@ -44,7 +44,7 @@ const asked = (client: ProtocolName, protocol: ProtocolName, body: Json, strict 
       strict,
       maxOutputTokensDefault: 9,
     },
-    { protocol, upstreamModel: 'm' },
+    { protocol, upstreamModel: 'm', traits: {} },
   )
 
 describe('one call at a time', () => {
@@ -143,7 +143,7 @@ test('a translated answer keeps them, whole and streamed', () => {
     redactError: (error: GatewayError) => error,
   }
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stop: 'STOP' }
-  const target = { protocol: 'openai-responses', upstreamModel: 'm' } as const
+  const target = { protocol: 'openai-responses', upstreamModel: 'm', traits: {} } as const
   const content = [{ type: 'output_text', text: 'One. STOP. Two.' }]
   const response = {
     id: 'resp_1',

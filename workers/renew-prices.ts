@@ -18,12 +18,13 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
 } {
   const { database, databaseUrl, log } = context
   let worker: Worker | undefined
+  let stopped = false
   const renew = async () => {
     if (worker !== undefined) return
     const url = await database.state
       .ask(({ db }) => renewalDue(db), { withinMs: askMs })
       .catch(() => undefined)
-    if (url === undefined) return
+    if (url === undefined || stopped) return
     const task: RenewalTask = { url, databaseUrl }
     const thread = new Worker(new URL('../src/catalog/library/renewal-thread.ts', import.meta.url), {
       workerData: task,
@@ -47,6 +48,7 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
   const timer = setInterval(() => void renew(), everyMs).unref()
   return {
     async stop() {
+      stopped = true
       clearInterval(timer)
       await worker?.terminate()
     },

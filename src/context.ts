@@ -57,6 +57,8 @@ export interface Context extends ImageGateway {
   database: Database
   catalog: Catalog
   keys: Keys
+  /** For threads, which have connections of their own. */
+  databaseUrl: string
   /** Keys that this start generated. Their secrets cannot be read later. */
   generatedKeys: GeneratedKey[]
   /** Undefined: there is no GATEWAY_CONFIG. */
@@ -261,6 +263,7 @@ export async function openContext(
     turns: new TurnBudget(turnBytes),
     bodyThreads,
     draining: false,
+    databaseUrl: url,
     generatedKeys,
     gatewayFile,
     async close() {

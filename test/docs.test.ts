@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ownEndpoints } from '../src/api/own-endpoints.ts'
 import { type ErrorKind, GatewayError } from '../src/canonical/error.ts'
-import { channelEntry, groupEntry, revision, tenantEntry } from '../src/catalog/gateway-file.ts'
+import { channelEntry, groupEntry, pricesEntry, revision, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
 import { modelEntry } from '../src/catalog/model-entry.ts'
 import { traitEntry } from '../src/catalog/trait-entry.ts'
@@ -78,6 +78,7 @@ describe('gateway.yaml in docs/reference/configuration.md', () => {
   const schemas = { models: modelEntry, channels: channelEntry, groups: groupEntry, tenants: tenantEntry }
   const settings = [
     ...settingsIn('revision', z.toJSONSchema(revision)),
+    ...settingsIn('prices', z.toJSONSchema(pricesEntry, { io: 'input', unrepresentable: 'any' })),
     ...settingsIn('traits', z.toJSONSchema(traitEntry, { io: 'input', unrepresentable: 'any' })),
     ...Object.entries(schemas).flatMap(([name, schema]) =>
       settingsIn(`${name}[]`, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })),

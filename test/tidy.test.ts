@@ -150,6 +150,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
   ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
+  'check-prices.ts': ['catalog', 'config.ts', 'ledger'],
   'inspect-ledger.ts': ['config.ts', 'db', 'ledger'],
   'replay-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],

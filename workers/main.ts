@@ -4,6 +4,7 @@ import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
 import { keepProbes } from './keep-probes.ts'
 import { probeRunner } from './probe-offer.ts'
+import { renewPrices } from './renew-prices.ts'
 
 /** Each asks a channel many things, and none is urgent. */
 const probesAtOnce = 1
@@ -28,7 +29,11 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     }),
     queues.work('probes', { concurrency: probesAtOnce, run: probes.run, log }),
   ]
-  const keeping = [keepImages(context, queues.webhooks), keepProbes(context, queues.probes)]
+  const keeping = [
+    keepImages(context, queues.webhooks),
+    keepProbes(context, queues.probes),
+    renewPrices(context),
+  ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
     async close() {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
-import type { Group, Model, Price } from '../catalog/snapshot.ts'
+import type { Group, Model, Offer, Price, Rates } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import { endpointsOf } from '../stages/served-on.ts'
 import { capabilitiesOf, sizesOf, traitMembers, traitsFor } from './model-capabilities.ts'
@@ -22,17 +22,40 @@ const imageTraits = z.object({
 
 const usd = z.string().nullable()
 
+const rates = {
+  input: usd,
+  output: usd,
+  cache_read: usd,
+  cache_write: usd,
+  cache_write_1h: usd.describe('Of tokens that a vendor keeps for an hour.'),
+  reasoning: usd,
+  audio_input: usd,
+  audio_output: usd,
+  web_search: usd.describe('Per search.'),
+  request: usd.describe('Per request; null: no fee.'),
+}
+
+/** Null: the condition is not stated. */
+const tier = z.object({
+  above_input_tokens: count.describe('More input tokens than this, cached ones included.'),
+  service_tier: z.string().nullable(),
+  since: z.iso.datetime().nullable(),
+  daily_from: count.describe('Seconds since midnight UTC.'),
+  daily_to: count.describe('Seconds since midnight UTC.'),
+  ...rates,
+})
+
 const pricing = z
   .object({
-    input: usd,
-    output: usd,
-    cache_read: usd,
-    cache_write: usd,
-    reasoning: usd,
+    ...rates,
     image: usd.describe('Per image.'),
     images: z
       .array(z.object({ size: z.string().nullable(), quality: z.string().nullable(), usd }))
       .describe('Per image of one size or quality; null: of any.'),
+    tiers: z
+      .array(tier)
+      .describe('Other prices of whole requests that meet the conditions; of several, the last one counts.'),
+    source: z.string().describe('Where it comes from: `gateway.yaml`, or a library and its version.'),
   })
   .describe('USD per million tokens, as the group pays it: exact decimals; null where not known.')
 
@@ -62,9 +85,11 @@ export const modelList = z
 
 /** `id`: as asked for, because a model may stand for any name that its channels pass through. */
 export function modelJson(of: Model, id: string, group: Group): z.output<typeof model> {
-  const channels = of.offers
-    .map((offer) => offer.channel)
-    .filter((channel) => group.channels.includes('*') || group.channels.includes(channel.name))
+  const offers = of.offers.filter(
+    ({ channel }) => group.channels.includes('*') || group.channels.includes(channel.name),
+  )
+  const channels = offers.map((offer) => offer.channel)
+  const price = of.price ?? libraryPriceOf(offers, id)
   const endpoints = endpointsOf(of, id, channels)
   const traits = traitsFor(of, id, group)
   const { contextLength, maxOutputTokens } = sizesOf(of, traits)
@@ -83,8 +108,14 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     },
     context_length: contextLength,
     max_output_tokens: maxOutputTokens,
-    pricing: of.price === undefined ? null : pricingOf(of.price, group.priceMultiplier),
+    pricing: price === undefined ? null : pricingOf(price, group.priceMultiplier),
   }
+}
+
+/** Of the offer that is tried first. An answer is paid by the price of the offer that gave it. */
+function libraryPriceOf(offers: readonly Offer[], id: string): Price | undefined {
+  const [first] = offers
+  return first?.libraryPrices?.of(first.upstreamModel === '*' ? id : first.upstreamModel)
 }
 
 function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {
@@ -104,18 +135,35 @@ function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {
 /** As the group pays it. */
 function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
   const usd = (nano: bigint | undefined) => (nano === undefined ? null : usdText(nano, multiplier))
+  const ratesOf = (rates: Rates) => ({
+    input: usd(rates.input),
+    output: usd(rates.output),
+    cache_read: usd(rates.cacheRead ?? rates.input),
+    cache_write: usd(rates.cacheWrite ?? rates.input),
+    cache_write_1h: usd(rates.cacheWrite1h ?? rates.cacheWrite ?? rates.input),
+    reasoning: usd(rates.reasoning ?? rates.output),
+    audio_input: usd(rates.audioInput ?? rates.input),
+    audio_output: usd(rates.audioOutput ?? rates.output),
+    web_search: usd(rates.webSearch),
+    request: usd(rates.request),
+  })
   return {
-    input: usd(price.input),
-    output: usd(price.output),
-    cache_read: usd(price.cacheRead ?? price.input),
-    cache_write: usd(price.cacheWrite ?? price.input),
-    reasoning: usd(price.reasoning ?? price.output),
+    ...ratesOf(price),
     image: usd(price.image),
     images: price.imageRates.map(({ size, quality, nano }) => ({
       size: size ?? null,
       quality: quality ?? null,
       usd: usd(nano),
     })),
+    tiers: (price.tiers ?? []).map(({ when, rates }) => ({
+      above_input_tokens: when.aboveInputTokens ?? null,
+      service_tier: when.serviceTier ?? null,
+      since: when.since === undefined ? null : new Date(when.since).toISOString(),
+      daily_from: when.daily?.from ?? null,
+      daily_to: when.daily?.to ?? null,
+      ...ratesOf(rates),
+    })),
+    source: price.source ?? 'gateway.yaml',
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Column, Shown } from '../ledger/column.ts'
+import { costFact } from './cost-fact.ts'
 import { translationNote } from './translation-note.ts'
 
 /** Groups of members that are null as a whole where one of these columns is null. */
@@ -31,8 +32,9 @@ function groupSchema(name: string, members: Record<string, z.ZodType>): z.ZodTyp
 }
 
 /** `isWhole`: its whole group is null where it is. */
-function schemaOf({ kind, nullable, shownNull, description }: Column<never>, isWhole: boolean): z.ZodType {
-  const schema = kinds[kind]
+function schemaOf(column: Column<never>, isWhole: boolean): z.ZodType {
+  const { kind, nullable, shownNull, description } = column
+  const schema = column.name === 'cost_facts' ? z.array(costFact) : kinds[kind]
   return (nullable && shownNull === null && !isWhole ? schema.nullable() : schema).describe(description)
 }
 

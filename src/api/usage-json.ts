@@ -1,9 +1,11 @@
 import type { Usage } from '../canonical/usage.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import { type Column, type Shown, shownOf } from '../ledger/column.ts'
+import { readCostFacts } from '../ledger/cost-facts.ts'
 import { type CostParts, priceRequest } from '../ledger/price.ts'
 import type { RequestDetail, SummaryRow } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
+import { momentOf } from '../ledger/tuple.ts'
 import { nullableGroups } from './row-schema.ts'
 
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
@@ -16,6 +18,7 @@ export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
     cost_parts_nano_usd: costPartsJson(row),
+    price_source: row.price === null ? null : (row.price.source ?? 'gateway.yaml'),
     attempts: row.attempt_rows.map((attempt) => rowJson(attempt, attemptColumns, ['list'])),
     capture: row.payload?.capture ?? null,
     body: row.payload?.body ?? null,
@@ -69,7 +72,7 @@ function objectAt(json: Record<string, unknown>, member: string): object {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-function usageOf(row: ListRow): Usage | null {
+function usageOf(row: DetailRow): Usage | null {
   if (row.input_tokens === null || row.output_tokens === null) return null
   return {
     input: row.input_tokens,
@@ -77,6 +80,16 @@ function usageOf(row: ListRow): Usage | null {
     cacheWrite: row.cache_write_tokens ?? 0,
     output: row.output_tokens,
     reasoning: row.reasoning_tokens ?? 0,
+    ...readCostFacts(parsed(row.cost_facts)).refinements,
+  }
+}
+
+/** Null where it does not parse. */
+function parsed(json: string | null): unknown {
+  try {
+    return JSON.parse(json ?? 'null')
+  } catch {
+    return null
   }
 }
 
@@ -84,7 +97,8 @@ function usageOf(row: ListRow): Usage | null {
 function costPartsJson(row: RequestDetail) {
   const usage = usageOf(row)
   if (row.price === null || row.price_multiplier === null || row.cost_nano === null) return null
-  const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier)
+  const context = { at: momentOf(row.id), others: readCostFacts(parsed(row.cost_facts)).others }
+  const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier, context)
   if (parts !== undefined && String(parts.total) === row.cost_nano) return partsJson(parts, 0n)
   // Images that have a price of their own cost nothing else.
   return row.images === null ? null : partsJson(noTokens, BigInt(row.cost_nano))
@@ -100,5 +114,7 @@ function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
     output: String(parts.output),
     reasoning: String(parts.reasoning),
     image: String(image),
+    fees: String(parts.fees ?? 0n),
+    others: String(parts.others ?? 0n),
   }
 }

@@ -21,9 +21,14 @@ export const usageDetail = rowSchema(requestColumns, ['list', 'detail'])
         output: nano,
         reasoning: nano,
         image: nano,
+        fees: nano.describe('Nano-USD of web searches, and the fee of the request.'),
+        others: nano.describe('Nano-USD of other models that worked on the answer.'),
       })
       .nullable()
       .describe('Null where they are not what the row was charged.'),
+    price_source: word.describe(
+      'Where the price comes from: `gateway.yaml` or a library. Null without a price.',
+    ),
     attempts: z
       .array(rowSchema(attemptColumns, ['list']))
       .describe('Calls upstream, and candidates that were passed over.'),

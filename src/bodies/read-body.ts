@@ -7,6 +7,7 @@ import type { JsonBounds } from '../protocols/json-scan.ts'
 import { BodySpans } from '../protocols/patch-request.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { type CaptureMode, type RedactOptions, redactBody } from '../redaction/redact.ts'
+import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
@@ -45,6 +46,7 @@ export interface ReadResult {
   captured: Uint8Array | null
   /** Whether the body may hold reasoning in our envelopes. */
   hasEnvelopes: boolean
+  hostedWork: HostedWork
   fingerprint: Uint8Array | undefined
 }
 
@@ -60,6 +62,7 @@ export function readLargeBody(
     names: 'read' in facts && 'spans' in facts.read ? bounded(namesIn(bytes, facts.read)) : noNames,
     captured,
     hasEnvelopes: bytes.includes(envelopeMark),
+    hostedWork: hostedWorkIn(bytes),
     fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
   }
 }

@@ -5,7 +5,12 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { connectionColumns } from './connection.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
+import { applyLibrary } from './library/apply-library.ts'
+import { bundledLibrary } from './library/bundled.ts'
+import { providersOf } from './library/providers-of.ts'
+import type { LibraryProvider } from './library/read-library.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
+import { priceRow } from './price-row.ts'
 import {
   addPrice,
   type ChannelRow,
@@ -13,7 +18,6 @@ import {
   disableChannels,
   disableModels,
   groupsInUse,
-  type ImageRateRow,
   putChannel,
   putGroup,
   putModel,
@@ -22,7 +26,6 @@ import {
   replaceOffers,
   type Transaction,
 } from './queries.ts'
-import type { ImageRate } from './snapshot.ts'
 
 /**
  * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
@@ -33,7 +36,10 @@ export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: S
   const rows = await readAllRows(tx)
   const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
   await applyModels(tx, rows, file.models, changes.models)
-  await applyChannels(tx, rows, file.channels, keeper, changes.channels)
+  const providers = await libraryProviders(file)
+  await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels })
+  const inUse = [...providers.values()].flat().map((provider) => [provider.id, provider] as const)
+  await applyLibrary(tx, file.prices, new Map(inUse))
   const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
   return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
@@ -69,36 +75,29 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
   }
 }
 
-const priceRow = (price: ModelEntry['price']) => ({
-  input: price?.input ?? null,
-  cacheRead: price?.cacheRead ?? null,
-  cacheWrite: price?.cacheWrite ?? null,
-  output: price?.output ?? null,
-  reasoning: price?.reasoning ?? null,
-  image: price?.image ?? null,
-  imageRates: imageRateRows(price?.imageRates ?? []),
-})
-
-/** Sorted, because their order in the file means nothing: in another order it is the same price. */
-function imageRateRows(rates: readonly ImageRate[]): ImageRateRow[] | null {
-  if (rates.length === 0) return null
-  return rates
-    .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-    .map(({ size, quality, nano }) => ({
-      ...(size !== undefined && { size }),
-      ...(quality !== undefined && { quality }),
-      nano: String(nano),
-    }))
+/** The library's providers of each channel. Empty where the file does not ask for the library's prices. */
+async function libraryProviders({
+  prices,
+  channels,
+}: GatewayFile): Promise<Map<ChannelEntry, LibraryProvider[]>> {
+  if (prices === undefined) return new Map()
+  const library = await bundledLibrary()
+  return new Map(channels.map((channel) => [channel, providersOf(channel, library)]))
 }
-
-const placeOf = ({ size, quality }: ImageRate) => JSON.stringify([size, quality])
 
 async function applyChannels(
   tx: Transaction,
   rows: Rows,
   channels: ChannelEntry[],
-  keeper: SecretKeeper,
-  changes: Changes,
+  {
+    keeper,
+    providers,
+    changes,
+  }: {
+    keeper: SecretKeeper
+    providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]>
+    changes: Changes
+  },
 ) {
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
   const credentialsOf = Map.groupBy(rows.credentials, (row) => row.channelId)
@@ -118,6 +117,7 @@ async function applyChannels(
       imageConcurrency: channel.imageConcurrency ?? null,
       imagesPerMinute: channel.imagesPerMinute ?? null,
       vendor: channel.vendor ?? null,
+      libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
       traits: channel.traits ?? null,
       ...connectionColumns(channel.connection, id, existing, keeper),
       disabledAt: null,

@@ -4,9 +4,12 @@ import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { openConnection } from './connection.ts'
+import { ChannelPrices } from './library/channel-prices.ts'
+import { matcherOf } from './library/match.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
-import type { CatalogRows, ChannelRow, ImageRateRow } from './queries.ts'
-import type { Channel, Group, ImageRate, Model, Offer, Price, Snapshot } from './snapshot.ts'
+import { priceFromRow } from './price-from-row.ts'
+import type { CatalogRows, ChannelRow } from './queries.ts'
+import type { Channel, Group, LibraryPrices, Model, Offer, Snapshot } from './snapshot.ts'
 
 /** Put the rows together. Pure, except that it logs each channel whose credentials cannot be decrypted. */
 export function buildSnapshot(
@@ -15,7 +18,7 @@ export function buildSnapshot(
   warn: (message: string) => void,
 ): Snapshot {
   const channels = new Map(openChannels(rows, keeper, warn).map((channel) => [channel.id, channel]))
-  const prices = new Map(rows.prices.map((row) => [row.modelId, priceOf(row)]))
+  const prices = new Map(rows.prices.map((row) => [row.modelId, priceFromRow(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
   // When no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
   const verdicts = Map.groupBy(rows.verdicts, (row) => row.channelId)
@@ -29,8 +32,12 @@ export function buildSnapshot(
       verdicts: (verdicts.get(offer.channelId) ?? []).flatMap(verdictOf),
     })
   }
+  const pricesOf = libraryPricesOf(rows)
   const offersOf = (id: string) =>
-    listOffers(offers.get(id) ?? offers.get('*') ?? [], channels, (offer) => traitsOf(id, offer))
+    listOffers(offers.get(id) ?? offers.get('*') ?? [], channels, (offer) => ({
+      traits: traitsOf(id, offer),
+      libraryPrices: pricesOf.get(offer.channelId),
+    }))
   const owners = ownersOf(rows.models)
   const models = rows.models.map(
     (row): Model => ({
@@ -114,6 +121,31 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
 
 type OfferRow = CatalogRows['offers'][number]
 
+/** The library's prices of each channel, by its id; channels of the same providers share them. */
+function libraryPricesOf({ channels, libraryPrices }: CatalogRows): Map<string, LibraryPrices> {
+  const entries = Map.groupBy(libraryPrices, ({ provider }) => provider)
+  const shared = new Map<string, LibraryPrices>()
+  const found = new Map<string, LibraryPrices>()
+  for (const { id, libraryProviders } of channels) {
+    if (libraryProviders === null || libraryProviders.length === 0) continue
+    const providers = libraryProviders.join(' ')
+    const known = shared.get(providers)
+    const prices =
+      known ??
+      new ChannelPrices(
+        libraryProviders
+          .flatMap((provider) => entries.get(provider) ?? [])
+          .map(({ match, price }) => ({
+            matches: matcherOf(match),
+            price: price === null ? undefined : priceFromRow(price),
+          })),
+      )
+    shared.set(providers, prices)
+    found.set(id, prices)
+  }
+  return found
+}
+
 function vendorOf(row: Pick<ChannelRow, 'vendor' | 'protocols'> | undefined): VendorName | undefined {
   if (row === undefined) return undefined
   return row.vendor === null ? vendorByHost(row.protocols) : vendorNames.find((known) => known === row.vendor)
@@ -129,37 +161,14 @@ function verdictOf(row: CatalogRows['verdicts'][number]): TraitVerdict[] {
 function listOffers(
   rows: readonly OfferRow[],
   channels: ReadonlyMap<string, Channel>,
-  traitsOf: (offer: OfferRow) => OfferTraits,
+  knownOf: (offer: OfferRow) => Pick<Offer, 'traits' | 'libraryPrices'>,
 ): Offer[] {
   return rows
     .flatMap((row) => {
       const channel = channels.get(row.channelId)
-      return channel === undefined
-        ? []
-        : [{ channel, upstreamModel: row.upstreamModel, traits: traitsOf(row) }]
+      return channel === undefined ? [] : [{ channel, upstreamModel: row.upstreamModel, ...knownOf(row) }]
     })
     .toSorted((a, b) => b.channel.priority - a.channel.priority || (a.channel.name < b.channel.name ? -1 : 1))
-}
-
-/** Undefined when no part of it is known. */
-function priceOf(row: CatalogRows['prices'][number]): Price | undefined {
-  const { input, cacheRead, cacheWrite, output, reasoning, image, imageRates } = row
-  const parts = { input, cacheRead, cacheWrite, output, reasoning, image, imageRates }
-  if (Object.values(parts).every((part) => part === null)) return undefined
-  return {
-    id: row.id,
-    input: input ?? undefined,
-    cacheRead: cacheRead ?? undefined,
-    cacheWrite: cacheWrite ?? undefined,
-    output: output ?? undefined,
-    reasoning: reasoning ?? undefined,
-    image: image ?? undefined,
-    imageRates: imageRatesOf(imageRates),
-  }
-}
-
-function imageRatesOf(rows: readonly ImageRateRow[] | null): ImageRate[] {
-  return (rows ?? []).map(({ size, quality, nano }) => ({ size, quality, nano: BigInt(nano) }))
 }
 
 const groupOf = (row: CatalogRows['groups'][number]): Group => ({

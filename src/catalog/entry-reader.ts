@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { revision } from './gateway-file.ts'
+import { pricesEntry, revision } from './gateway-file.ts'
 import type { Path, Problem, YamlSource } from './yaml-source.ts'
 
 /** A checked entry of a list, and its place in the file. */
@@ -10,6 +10,7 @@ export interface Entry<T> {
 
 export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unknown[]> & {
   revision?: number | undefined
+  prices?: z.output<typeof pricesEntry> | undefined
 }
 
 /** Checks the parts of the file one by one and collects the problems, at most one for each place. */
@@ -69,6 +70,7 @@ const section = z
   .transform((list) => list ?? [])
 const sectionsSchema = z.strictObject({
   revision: revision.optional(),
+  prices: pricesEntry.optional(),
   models: section,
   channels: section,
   groups: section,

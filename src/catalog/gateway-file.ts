@@ -4,6 +4,7 @@ import { vendorNames } from '../traits/vendors.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
 import type { ConnectionEntry } from './connection.ts'
 import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
+import type { LibrarySetting } from './library/apply-library.ts'
 import type { modelEntry } from './model-entry.ts'
 import {
   budget,
@@ -24,6 +25,8 @@ import { traitEntry } from './trait-entry.ts'
 export interface GatewayFile {
   /** Of two files the one with the higher number is in force. Undefined: the file has none. */
   revision: number | undefined
+  /** Where prices come from that the file does not have. Absent: from nowhere. */
+  prices?: LibrarySetting
   models: ModelEntry[]
   channels: ChannelEntry[]
   groups: GroupEntry[]
@@ -77,6 +80,26 @@ const upstreamModels = z
   })
 
 export const revision = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+
+/** Where the library's own project publishes its data. */
+const dataUrl = 'https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/new_data/v2/data.json'
+
+export const pricesEntry = z
+  .union(
+    [
+      z.literal('library'),
+      z.strictObject({
+        library: z.literal(true),
+        renew: z.literal('daily').optional(),
+        renew_from: baseUrl.optional(),
+      }),
+    ],
+    { error: mustBe('"library", or a map with "library: true"') },
+  )
+  .transform((entry): LibrarySetting => {
+    const daily = entry !== 'library' && entry.renew === 'daily'
+    return { renewUrl: daily ? (entry.renew_from ?? dataUrl) : undefined }
+  })
 
 const imageBound = wholeNumber(1, 1_000_000).optional()
 

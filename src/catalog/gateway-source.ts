@@ -6,6 +6,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { vendors } from '../traits/vendors.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
+import { libraryVersion } from './library/bundled.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 
 /** A gateway.yaml as it stands on the disk, read but not yet checked. */
@@ -77,7 +78,15 @@ function hashOf(
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])
   return createHmac('sha256', keeper.fileKey)
-    .update(JSON.stringify([readerVersion, variables, ...filesIn(text, env, readFile), ...vendorsIn(text)]))
+    .update(
+      JSON.stringify([
+        readerVersion,
+        libraryVersion,
+        variables,
+        ...filesIn(text, env, readFile),
+        ...vendorsIn(text),
+      ]),
+    )
     .update('\0')
     .update(text)
     .digest()

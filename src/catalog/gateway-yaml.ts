@@ -44,6 +44,7 @@ export function readGatewayYaml(
   if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
   return {
     revision: sections.revision,
+    ...(sections.prices !== undefined && { prices: sections.prices }),
     models,
     channels,
     groups: file.groups.map(({ entry }) => entry),

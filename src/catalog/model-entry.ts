@@ -1,58 +1,8 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
-import { mustBe, name, usd, wholeNumber } from './setting.ts'
-import type { ImageRate } from './snapshot.ts'
+import { imageWord, priceEntry } from './price-entry.ts'
+import { name, wholeNumber } from './setting.ts'
 import { traitEntry } from './trait-entry.ts'
-
-/** A size, a quality and the like, as clients write it. */
-const imageWord = name(64)
-
-const madeIn = imageWord.refine((word) => word !== 'auto', {
-  error: mustBe('one that images are made in; "auto" costs what comes of it'),
-})
-
-const imageRate = z
-  .strictObject({ size: madeIn.optional(), quality: madeIn.optional(), usd })
-  .refine(({ size, quality }) => size !== undefined || quality !== undefined, {
-    error: mustBe('for a size, a quality or both; the price of all other images is "image"'),
-  })
-  .transform(({ size, quality, usd }): ImageRate => ({ size, quality, nano: usd }))
-
-const imageRates = z
-  .array(imageRate)
-  .max(100, mustBe('a list of at most 100 prices'))
-  .superRefine((rates, context) => {
-    const seen = new Map<string, number>()
-    for (const [index, { size, quality }] of rates.entries()) {
-      const pair = JSON.stringify([size, quality])
-      const first = seen.get(pair)
-      if (first === undefined) seen.set(pair, index)
-      else {
-        const message = `is for the same size and quality as images[${first}]`
-        context.addIssue({ code: 'custom', path: [index], message })
-      }
-    }
-  })
-
-const price = z
-  .strictObject({
-    input: usd.optional(),
-    cache_read: usd.optional(),
-    cache_write: usd.optional(),
-    output: usd.optional(),
-    reasoning: usd.optional(),
-    image: usd.optional(),
-    images: imageRates.default([]),
-  })
-  .transform((p) => ({
-    input: p.input,
-    cacheRead: p.cache_read,
-    cacheWrite: p.cache_write,
-    output: p.output,
-    reasoning: p.reasoning,
-    image: p.image,
-    imageRates: p.images,
-  }))
 
 const imageWords = z.array(imageWord).min(1)
 
@@ -91,7 +41,7 @@ export const modelEntry = z
     fallbacks: otherNames,
     context_length: tokenCount.optional(),
     max_output_tokens: tokenCount.optional(),
-    price: price.optional(),
+    price: priceEntry.optional(),
     images: imageTraits.optional(),
     traits: traitEntry.optional(),
   })

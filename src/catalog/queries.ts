@@ -1,5 +1,5 @@
 import type { Connections, TypedQueries } from '../db/connections.ts'
-import { asc, desc, eq, inArray, isNull, sql } from '../db/drizzle.cjs'
+import { asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
   channelCredentials,
@@ -7,6 +7,7 @@ import {
   groups,
   type ImageRateRow,
   keys,
+  libraryPrices,
   models,
   offers,
   prices,
@@ -18,6 +19,7 @@ import {
 export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
+export type PriceRow = typeof prices.$inferSelect
 export type NewPrice = typeof prices.$inferInsert
 export type { ImageRateRow }
 
@@ -54,6 +56,7 @@ async function readRows(db: TypedQueries) {
     tenants: await readTenants(db),
     // Of two that say different things, the later one wins.
     verdicts: await db.select().from(verdicts).orderBy(asc(verdicts.decidedAt)),
+    libraryPrices: await readLibraryRows(db),
   }
 }
 
@@ -101,7 +104,22 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
   return tx
     .selectDistinctOn([prices.modelId])
     .from(prices)
+    .where(isNotNull(prices.modelId))
     .orderBy(prices.modelId, desc(prices.createdAt), desc(prices.id))
+}
+
+/** The entries in force, in order, each with its price; null: it has none. */
+export function readLibraryRows(db: TypedQueries | Transaction) {
+  return db
+    .select({
+      provider: libraryPrices.provider,
+      model: libraryPrices.model,
+      match: libraryPrices.match,
+      price: prices,
+    })
+    .from(libraryPrices)
+    .leftJoin(prices, eq(prices.id, libraryPrices.priceId))
+    .orderBy(asc(libraryPrices.provider), asc(libraryPrices.ordinal))
 }
 
 /** Every row, disabled ones included, to compare with a file. */

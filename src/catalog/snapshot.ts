@@ -56,6 +56,14 @@ export interface Offer {
   /** The upstream's name for the model; `*`: the client's own name is passed through. */
   upstreamModel: string
   traits: OfferTraits
+  /** The library's prices of what it serves. Absent: the file does not ask for them, or has a price. */
+  libraryPrices?: LibraryPrices | undefined
+}
+
+/** The library's prices on one channel. */
+export interface LibraryPrices {
+  /** By the upstream's name of the model. Undefined: the library does not know it. */
+  of(upstreamModel: string): Price | undefined
 }
 
 export interface Channel {
@@ -98,18 +106,53 @@ export interface Group {
   budgeted: boolean
 }
 
-/** One version of a model's price. Nano-USD per million tokens; undefined: not known, never free. */
-export interface Price {
-  id: string
+/** Prices of the parts of a request. Nano-USD per million tokens; undefined: not known, never free. */
+export interface Rates {
   input: bigint | undefined
   cacheRead: bigint | undefined
+  /** Tokens that a vendor keeps for five minutes, or for as long as it likes. */
   cacheWrite: bigint | undefined
   output: bigint | undefined
   reasoning: bigint | undefined
+  /** Tokens that a vendor keeps for an hour. */
+  cacheWrite1h?: bigint | undefined
+  audioInput?: bigint | undefined
+  audioOutput?: bigint | undefined
+  /** Nano-USD for one search of the web. */
+  webSearch?: bigint | undefined
+  /** Nano-USD for each request, whatever its tokens. */
+  request?: bigint | undefined
+}
+
+/** One version of a price. Its own rates hold where none of its tiers does. */
+export interface Price extends Rates {
+  id: string
   /** Nano-USD per image. */
   image: bigint | undefined
   /** Prices of images by size and quality. The best match counts, and has precedence over `image`. */
   imageRates: readonly ImageRate[]
+  /** Of those that hold, the last one counts, for the whole request. Absent: none. */
+  tiers?: readonly PriceTier[] | undefined
+  /** Where it comes from; undefined: gateway.yaml. */
+  source?: string | undefined
+}
+
+/** All rates of the requests that meet its conditions: nothing is taken from other tiers. */
+export interface PriceTier {
+  when: PriceCondition
+  rates: Rates
+}
+
+/** An absent condition is met. */
+export interface PriceCondition {
+  /** More input tokens than this, cached ones included. */
+  aboveInputTokens?: number
+  /** The tier that served the request, in lower case. */
+  serviceTier?: string
+  /** From this moment on, in ms since the epoch. */
+  since?: number
+  /** Every day between two times, in seconds since midnight UTC. From the later to the earlier one: over midnight. */
+  daily?: { from: number; to: number }
 }
 
 export interface ImageRate {

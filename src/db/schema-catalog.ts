@@ -38,9 +38,8 @@ export const prices = pgTable(
   'prices',
   {
     id: uuid('id').primaryKey(),
-    modelId: text('model_id')
-      .notNull()
-      .references(() => models.id),
+    /** NULL: a price of the library, which `library_prices` refers to. */
+    modelId: text('model_id').references(() => models.id),
     input: nano('input_nano'),
     cacheRead: nano('cache_read_nano'),
     cacheWrite: nano('cache_write_nano'),
@@ -66,6 +65,39 @@ export const prices = pgTable(
   (t) => [index('prices_model').on(t.modelId, t.createdAt)],
 )
 
+/**
+ * The prices of the library that are in force: of the providers of our channels, where gateway.yaml asks for them. A model's
+ * name is looked up among a provider's entries in the order of `ordinal`.
+ */
+export const libraryPrices = pgTable(
+  'library_prices',
+  {
+    /** The library's name of a vendor. */
+    provider: text('provider').notNull(),
+    ordinal: integer('ordinal').notNull(),
+    /** The library's name of the model. */
+    model: text('model').notNull(),
+    /** Which names mean the model. */
+    match: jsonb('match').$type<Record<string, unknown>>().notNull(),
+    /** NULL: the library knows the model, and we cannot tell what it costs. */
+    priceId: uuid('price_id').references(() => prices.id),
+  },
+  (t) => [primaryKey({ columns: [t.provider, t.ordinal] })],
+)
+
+/** One row where gateway.yaml asks for prices of the library. */
+export const priceLibrary = pgTable('price_library', {
+  id: smallint('id').primaryKey().default(1),
+  /** The version of the package whose data was written last. */
+  version: text('version').notNull(),
+  /** Where newer data is fetched every day; NULL: nowhere. */
+  renewUrl: text('renew_url'),
+  /** When fetched data was written; NULL: the data is the package's. */
+  renewedAt: moment('renewed_at'),
+  /** When it was last fetched, or tried to. */
+  triedAt: moment('tried_at'),
+})
+
 export const channels = pgTable('channels', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
@@ -83,6 +115,8 @@ export const channels = pgTable('channels', {
   imagesPerMinute: integer('images_per_minute'),
   /** A name of src/traits/vendors.ts; NULL: not stated. */
   vendor: text('vendor'),
+  /** Providers of `library_prices` that sell what it serves, in this order; NULL: the library's prices do not apply. */
+  libraryProviders: text('library_providers').array(),
   /** Of all its offers, as stated. */
   traits: jsonb('traits').$type<Traits>(),
   /** Timeouts in ms and the names of extra headers: what may be shown. */

@@ -71,6 +71,8 @@ export const requests = pgTable(
     session: text('session'),
     /** NULL: none. A trigger copies each tag to request_tags. */
     tags: text('tags').array(),
+    /** JSON text of CostFact[]; NULL: none. */
+    costFacts: text('cost_facts'),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),

@@ -1,5 +1,4 @@
 import type { GatewayError } from '../canonical/error.ts'
-import type { Model } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
@@ -19,6 +18,7 @@ import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import { noteLosses } from './note-translation.ts'
 import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
+import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
 
@@ -87,7 +87,7 @@ export function callPrepared(
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)
-        return end(gateway, admitted, endingOf(admitted, target, modelCandidates.model, answer))
+        return end(gateway, admitted, endingOf(admitted, target, answer))
       },
       done: (relayed) => {
         life.running = undefined
@@ -150,7 +150,8 @@ function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 
-function endingOf({ body, group }: Admitted, target: Target, model: Model, answer: RelayedAnswer): Ending {
+function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): Ending {
+  const { body } = admitted
   const { observation, streamEnd } = answer
   const clientGone = streamEnd === 'client_gone'
   const error = clientGone ? null : (answer.error ?? observation.error ?? null)
@@ -161,6 +162,6 @@ function endingOf({ body, group }: Admitted, target: Target, model: Model, answe
     observation,
     streamEnd,
     target,
-    metered: meter(observation, body.length, model, group.priceMultiplier),
+    metered: meter(observation, body.length, pricingOf(admitted, target)),
   }
 }

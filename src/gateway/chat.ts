@@ -2,7 +2,7 @@ import { mayUse } from '../access/permitted.ts'
 import { factsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { planRoute, translatable } from '../routing/candidates.ts'
+import { type Candidate, planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
 import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
@@ -67,7 +67,9 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
 
 function answeringModels(planned: readonly ModelCandidates[]) {
   return planned.flatMap(({ model, candidates }) =>
-    candidates.length === 0 ? [] : { model, translated: candidates.filter(({ native }) => !native) },
+    candidates.length === 0
+      ? []
+      : { model, candidates, translated: candidates.filter(({ native }) => !native) },
   )
 }
 
@@ -111,7 +113,7 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
 
 /** The candidates of a fallback, or the reason for none; empty when the model no longer exists. */
 function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
-  const { snapshot, identity, group, facts } = asked
+  const { snapshot, identity } = asked
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
@@ -119,17 +121,19 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
     { model, candidates: [], fallback, refused: { channel, reason } },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
-  if (isMoneyLimited(asked)) {
-    // Without a bound we could not hold the cost.
-    if (model.price === undefined) return refuse('it has no price')
-    if (!isCostBounded(facts, model, group)) return refuse('its cost is not bounded')
-  }
+  let candidates: Candidate[]
   try {
-    return [{ model, candidates: candidatesOf(asked, plan, model, fallback), fallback }]
+    candidates = candidatesOf(asked, plan, model, fallback)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return refuse(error.kind)
   }
+  if (isMoneyLimited(asked)) {
+    // Without a bound we could not hold the cost.
+    if (candidates.some(({ price }) => price === undefined)) return refuse('it has no price')
+    if (!isCostBounded(asked, { model, candidates })) return refuse('its cost is not bounded')
+  }
+  return [{ model, candidates, fallback }]
 }
 
 function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan, model: Model, name: string) {

@@ -1,6 +1,7 @@
 import type { Usage } from '../canonical/usage.ts'
-import type { Model, Price } from '../catalog/snapshot.ts'
-import { clamp, int4 } from './column.ts'
+import type { Model, Price, Rates } from '../catalog/snapshot.ts'
+import { boundedUsage } from './bounded-usage.ts'
+import { possibleRates, ratesOf } from './rates.ts'
 
 /** The cost of a request in nano-USD. The total is the exact sum of the parts, but at most `costNanoMax`. */
 export interface CostParts {
@@ -9,6 +10,10 @@ export interface CostParts {
   cacheWrite: bigint
   output: bigint
   reasoning: bigint
+  /** Web searches, and the fee of each request. Absent: none. */
+  fees?: bigint
+  /** Tokens of other models. Absent: none. */
+  others?: bigint
   total: bigint
 }
 
@@ -19,6 +24,20 @@ export interface RequestSize {
   hasMedia: boolean
   maxOutputTokens: number | undefined
   choices: number
+  /** How often the vendor may read the whole input and write a whole answer. Default 1. */
+  passes?: number
+  /** The most searches of the web that are paid for. Default 0. */
+  webSearches?: number
+  /** The moment of the request, in ms since the epoch. Default now. */
+  at?: number
+}
+
+/** The facts beside its tokens that decide what a request costs. */
+export interface CostContext {
+  /** The moment of the request, in ms since the epoch: its price may depend on it. Default now. */
+  at?: number
+  /** What other models cost that worked on the same answer, in nano-USD; undefined: not known. Default 0. */
+  others?: bigint | undefined
 }
 
 /**
@@ -26,70 +45,104 @@ export interface RequestSize {
  */
 export const costNanoMax = 10n ** 15n
 
-/** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
-export function boundedUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Usage {
-  return {
-    input: clamp(input, int4.max),
-    cacheRead: clamp(cacheRead, int4.max),
-    cacheWrite: clamp(cacheWrite, int4.max),
-    output: clamp(output, int4.max),
-    reasoning: clamp(reasoning, int4.max),
-  }
-}
-
 /**
  * Tokens times price times the group's multiplier (a decimal string). Each part is rounded half up to a nano-USD, and the
  * total is at most `costNanoMax`. Undefined when a part with tokens has no price: an unknown cost is never 0.
  */
-export function priceRequest(reported: Usage, price: Price, multiplier: string): CostParts | undefined {
+export function priceRequest(
+  reported: Usage,
+  price: Price,
+  multiplier: string,
+  context: CostContext = {},
+): CostParts | undefined {
   const usage = boundedUsage(reported)
+  const { at = Date.now() } = context
+  const others = 'others' in context ? context.others : 0n
+  const rates = ratesOf(price, {
+    inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
+    serviceTier: usage.serviceTier,
+    at,
+  })
   const rate = parseMultiplier(multiplier)
-  const input = part(usage.input, price.input, rate)
-  const cacheRead = part(usage.cacheRead, price.cacheRead ?? price.input, rate)
-  const cacheWrite = part(usage.cacheWrite, price.cacheWrite ?? price.input, rate)
-  const output = part(usage.output, price.output, rate)
-  const reasoning = part(usage.reasoning, price.reasoning ?? price.output, rate)
+  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0, webSearches = 0 } = usage
+  const cacheWriteRate = rates.cacheWrite ?? rates.input
+  const input = part(
+    rate,
+    [usage.input - audioInput, rates.input],
+    [audioInput, rates.audioInput ?? rates.input],
+  )
+  const cacheRead = part(rate, [usage.cacheRead, rates.cacheRead ?? rates.input])
+  const cacheWrite = part(
+    rate,
+    [usage.cacheWrite - cacheWrite1h, cacheWriteRate],
+    [cacheWrite1h, rates.cacheWrite1h ?? cacheWriteRate],
+  )
+  const output = part(
+    rate,
+    [usage.output - audioOutput, rates.output],
+    [audioOutput, rates.audioOutput ?? rates.output],
+  )
+  const reasoning = part(rate, [usage.reasoning, rates.reasoning ?? rates.output])
+  const feesBeforeGroup = feesOf(rates, webSearches)
   if (
     input === undefined ||
     cacheRead === undefined ||
     cacheWrite === undefined ||
     output === undefined ||
-    reasoning === undefined
+    reasoning === undefined ||
+    feesBeforeGroup === undefined ||
+    others === undefined
   ) {
     return undefined
   }
-  const total = atMost(input + cacheRead + cacheWrite + output + reasoning)
-  return { input, cacheRead, cacheWrite, output, reasoning, total }
+  const fees = roundHalfUp(feesBeforeGroup * rate.digits, rate.scale)
+  const total = atMost(input + cacheRead + cacheWrite + output + reasoning + fees + others)
+  return {
+    input,
+    cacheRead,
+    cacheWrite,
+    output,
+    reasoning,
+    ...(fees === 0n ? {} : { fees }),
+    ...(others === 0n ? {} : { others }),
+    total,
+  }
 }
 
 /**
  * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte, so the bytes
  * of the body bound the input tokens. With media, the context length of the model bounds them. All input tokens cost the
- * highest input rate, and all output tokens the highest output rate. Undefined when a price, the context length or the
- * bound of the output is unknown.
+ * highest input rate, and all output tokens the highest output rate, of all tiers that the request may come to. Undefined
+ * when a price, the context length or the bound of the output is unknown.
  */
-export function worstCaseNano(size: RequestSize, model: Model, multiplier: string): bigint | undefined {
+export function worstCaseNano(
+  size: RequestSize,
+  model: Pick<Model, 'price' | 'contextLength' | 'maxOutputTokens'>,
+  multiplier: string,
+): bigint | undefined {
   const { price, contextLength } = model
-  const inputPrice = dearest(price?.input, price?.cacheRead, price?.cacheWrite)
-  // An answer without output tokens, such as an embedding, needs no price for them.
-  const outputPrice = size.maxOutputTokens === 0 ? 0n : dearest(price?.output, price?.reasoning)
+  const { passes = 1, webSearches = 0, at = Date.now() } = size
   const inputTokens = size.hasMedia
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
   const choiceTokens = size.maxOutputTokens ?? model.maxOutputTokens ?? contextLength
-  if (
-    inputPrice === undefined ||
-    outputPrice === undefined ||
-    inputTokens === undefined ||
-    choiceTokens === undefined
-  ) {
-    return undefined
-  }
+  if (price === undefined || inputTokens === undefined || choiceTokens === undefined) return undefined
+  const possible = possibleRates(price, inputTokens * passes, at)
+  const inputPrice = dearestOf(possible, ({ input, cacheRead, cacheWrite, cacheWrite1h, audioInput }) =>
+    dearest(input, cacheRead, cacheWrite, cacheWrite1h, audioInput),
+  )
+  // An answer without output tokens, such as an embedding, needs no price for them.
+  const outputPrice =
+    size.maxOutputTokens === 0
+      ? 0n
+      : dearestOf(possible, ({ output, reasoning, audioOutput }) => dearest(output, reasoning, audioOutput))
+  const fees = dearestOf(possible, (rates) => feesOf(rates, webSearches))
+  if (inputPrice === undefined || outputPrice === undefined || fees === undefined) return undefined
   const rate = parseMultiplier(multiplier)
-  const perMillion =
-    BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
-  // The final cost has five rounded parts: each may be up to half a nano-USD too high.
-  return ceilDivide(perMillion * rate.digits, million * rate.scale) + roundingNano
+  const perPass = BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
+  const tokens = ceilDivide(BigInt(passes) * perPass * rate.digits, million * rate.scale)
+  // The final cost has six rounded parts: each may be up to half a nano-USD too high.
+  return tokens + ceilDivide(fees * rate.digits, rate.scale) + roundingNano
 }
 
 /** Images, before or after they are made. */
@@ -219,10 +272,18 @@ const multipliersMax = 1000
 const million = 1_000_000n
 const roundingNano = 3n
 
-function part(tokens: number, perMillion: bigint | undefined, rate: Multiplier): bigint | undefined {
-  if (tokens === 0) return 0n
-  if (perMillion === undefined) return undefined
-  return roundHalfUp(BigInt(tokens) * perMillion * rate.digits, million * rate.scale)
+/** A part of the cost, whose tokens may have several rates. Undefined when tokens have none. */
+function part(
+  rate: Multiplier,
+  ...tokensAt: [tokens: number, perMillion: bigint | undefined][]
+): bigint | undefined {
+  let amount = 0n
+  for (const [tokens, perMillion] of tokensAt) {
+    if (tokens === 0) continue
+    if (perMillion === undefined) return undefined
+    amount += BigInt(tokens) * perMillion
+  }
+  return amount === 0n ? 0n : roundHalfUp(amount * rate.digits, million * rate.scale)
 }
 
 function imagesNano(count: number, each: bigint, multiplier: string): bigint {
@@ -249,6 +310,26 @@ const chosen = (word: string | undefined) => (word === 'auto' ? undefined : word
 function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): bigint | undefined {
   if (first === undefined) return undefined
   return others.reduce<bigint>((most, price) => (price !== undefined && price > most ? price : most), first)
+}
+
+/** Undefined when searches have no price. Few vendors charge a fee for each request: without a price there is none. */
+function feesOf({ request = 0n, webSearch }: Rates, webSearches: number): bigint | undefined {
+  if (webSearches === 0) return request
+  return webSearch === undefined ? undefined : request + BigInt(webSearches) * webSearch
+}
+
+/** The highest price of all tiers; undefined when one of them has none. */
+function dearestOf(
+  tiers: readonly Rates[],
+  priceOf: (rates: Rates) => bigint | undefined,
+): bigint | undefined {
+  let most: bigint | undefined = 0n
+  for (const rates of tiers) {
+    const price = priceOf(rates)
+    if (price === undefined) return undefined
+    if (price > most) most = price
+  }
+  return most
 }
 
 function ceilDivide(amount: bigint, divisor: bigint): bigint {

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { tiersFrom } from '../catalog/price-tiers.ts'
 import type { Price } from '../catalog/snapshot.ts'
 import { type AttemptRow, attemptColumns } from './attempt-row.ts'
 import type { ColumnDescription, Shown } from './column.ts'
@@ -141,8 +142,8 @@ export async function findRequest(
     row.price_id === null
       ? []
       : sql<PriceRow[]>`
-      select id, input_nano, cache_read_nano, cache_write_nano, output_nano, reasoning_nano, image_nano,
-        image_rates
+      select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
+        audio_input_nano, audio_output_nano, web_search_nano, image_nano, image_rates, tiers, source
       from prices where id = ${row.price_id}`,
   ])
   const price = prices[0]
@@ -239,10 +240,16 @@ interface PriceRow {
   input_nano: string | null
   cache_read_nano: string | null
   cache_write_nano: string | null
+  cache_write_1h_nano: string | null
   output_nano: string | null
   reasoning_nano: string | null
+  audio_input_nano: string | null
+  audio_output_nano: string | null
+  web_search_nano: string | null
   image_nano: string | null
   image_rates: { size?: string; quality?: string; nano: string }[] | null
+  tiers: unknown
+  source: string | null
 }
 
 function priceOf(row: PriceRow): Price {
@@ -252,13 +259,19 @@ function priceOf(row: PriceRow): Price {
     input: nano(row.input_nano),
     cacheRead: nano(row.cache_read_nano),
     cacheWrite: nano(row.cache_write_nano),
+    cacheWrite1h: nano(row.cache_write_1h_nano),
     output: nano(row.output_nano),
     reasoning: nano(row.reasoning_nano),
+    audioInput: nano(row.audio_input_nano),
+    audioOutput: nano(row.audio_output_nano),
+    webSearch: nano(row.web_search_nano),
     image: nano(row.image_nano),
     imageRates: (row.image_rates ?? []).map((rate) => ({
       size: rate.size,
       quality: rate.quality,
       nano: BigInt(rate.nano),
     })),
+    tiers: tiersFrom(row.tiers),
+    source: row.source ?? undefined,
   }
 }

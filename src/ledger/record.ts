@@ -50,6 +50,8 @@ export interface CloseRecord {
   accountId: string | null
   priceId: string | null
   priceMultiplier: string | null
+  /** JSON text of `CostFact[]`, or null. Absent, as null, in records of an older release. */
+  costFacts?: string | null
   queueMs: number | null
   firstTokenMs: number | null
   totalMs: number

@@ -116,6 +116,8 @@ export const requestColumns = [
     'The price that the cost was worked out with.'),
   closed('price_multiplier', orNull(word), (close) => close.priceMultiplier, 'detail',
     'The multiplier of that price.'),
+  closed('cost_facts', orNull(notes, []), (close) => close.costFacts, 'detail',
+    'Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models.'),
 ] as const
 
 type RequestColumn = (typeof requestColumns)[number]

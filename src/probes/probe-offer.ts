@@ -63,10 +63,11 @@ async function ask(
   probed: ProbedOffer,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { model, channel, name, protocol, format } = probed
+  const { model, offer, channel, name, protocol, upstreamModel, format } = probed
   // The id first: a key of this name has the budget of this run.
   const keyName = `${run.id} ${channel.name} ${name} ${protocol}`.slice(0, keyCharactersMax)
-  const costMax = model.price === undefined ? null : run.costMax
+  const isPriced = (model.price ?? offer.libraryPrices?.of(upstreamModel)) !== undefined
+  const costMax = isPriced ? run.costMax : null
   const { jobs } = gateway.database
   const identity = await jobs.ask(({ db }) => callerOf(db, keyName, costMax), within)
   await jobs.ask(({ db }) => noteKey(db, run.id, identity.keyId), within)

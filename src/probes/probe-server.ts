@@ -70,7 +70,7 @@ export async function startProbeServer(
 /** The catalog with nothing in it but the offer. Nothing is known of it: the probe asks the upstream, and not our tables. */
 function snapshotOf(
   { revision }: Snapshot,
-  { channel, model, name, protocol, upstreamModel }: ProbedOffer,
+  { channel, model, offer, name, protocol, upstreamModel }: ProbedOffer,
   { tenantId, groupId }: Identity,
 ): Snapshot {
   const only = { ...channel, protocols: { [protocol]: channel.protocols[protocol] } }
@@ -80,7 +80,7 @@ function snapshotOf(
     id: name,
     aliases: [],
     fallbacks: [],
-    offers: [{ channel: only, upstreamModel, traits }],
+    offers: [{ ...offer, channel: only, upstreamModel, traits }],
   }
   return {
     revision,

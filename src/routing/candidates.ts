@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Channel, Group, Model, Offer } from '../catalog/snapshot.ts'
+import type { Channel, Group, LibraryPrices, Model, Offer, Price } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
@@ -23,6 +23,9 @@ export interface Candidate {
   upstreamModel: string
   /** Of its offer, in this protocol. */
   traits: Traits
+  /** What an answer is paid by; absent: not known. */
+  price?: Price | undefined
+  libraryPrices?: LibraryPrices | undefined
   /** `client`: we pass the client's name of the model through, so a wrong name is the client's mistake. */
   modelNamedBy: ModelNamedBy
   /** Why it has its place in the order, for the attempts table. */
@@ -80,7 +83,11 @@ export function planRoute(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
   if (usable.length === 0) throw noChannel(requestedModel)
-  const name: ModelName = { id: modelIdOf(model, requestedModel), requested: requestedModel }
+  const name: ModelName = {
+    id: modelIdOf(model, requestedModel),
+    requested: requestedModel,
+    filePrice: model.price,
+  }
   const spoken: SpokenOffer[] = []
   for (const offer of usable) {
     const upstream = protocolFor(offer, protocol, others, name)
@@ -154,6 +161,8 @@ interface ModelName {
   id: string
   /** The name that the client wrote. */
   requested: string
+  /** It has precedence over prices of offers. */
+  filePrice: Price | undefined
 }
 
 /**
@@ -188,7 +197,7 @@ function serves({ traits, upstreamModel }: Offer, protocol: ProtocolName, { id }
 
 function candidateOf(
   { offer, protocol, native }: SpokenOffer,
-  { id, requested }: ModelName,
+  { id, requested, filePrice }: ModelName,
   reason: string,
 ): Candidate {
   const passesName = offer.upstreamModel === '*'
@@ -200,6 +209,8 @@ function candidateOf(
     baseUrl: offer.channel.protocols[protocol] ?? '',
     upstreamModel,
     traits: offer.traits.of(protocol, upstreamModel),
+    price: filePrice ?? offer.libraryPrices?.of(upstreamModel),
+    libraryPrices: offer.libraryPrices,
     modelNamedBy: passesName && id === requested ? 'client' : 'operator',
     reason,
   }

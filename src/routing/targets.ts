@@ -242,8 +242,21 @@ function targetOf({ fallback }: ModelCandidates, candidate: Candidate, credentia
   if (fallback !== undefined) reason = `fallback ${fallback}, ${reason}`
   if (credentials.length > 1)
     reason += `, credential ${credentials.indexOf(credential.secret) + 1} of ${credentials.length}`
-  const { channel, protocol, native, baseUrl, upstreamModel, traits, modelNamedBy } = candidate
-  return { channel, protocol, native, baseUrl, upstreamModel, traits, modelNamedBy, reason, credential }
+  const { channel, protocol, native, baseUrl, upstreamModel, traits, price, libraryPrices, modelNamedBy } =
+    candidate
+  return {
+    channel,
+    protocol,
+    native,
+    baseUrl,
+    upstreamModel,
+    traits,
+    price,
+    libraryPrices,
+    modelNamedBy,
+    reason,
+    credential,
+  }
 }
 
 function asLastResort(target: Target, why: string): Target {

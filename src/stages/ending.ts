@@ -82,6 +82,8 @@ export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): Clo
     accountId: row.identity?.tenantId ?? null,
     priceId: metered.priceId,
     priceMultiplier: metered.priceMultiplier,
+    // The names in it are an upstream's.
+    costFacts: metered.facts === undefined ? null : redactText(JSON.stringify(metered.facts)),
     queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
     firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
     totalMs: Date.now() - startedAt,

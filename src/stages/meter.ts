@@ -1,7 +1,10 @@
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
-import type { Model } from '../catalog/snapshot.ts'
-import { boundedUsage, priceRequest } from '../ledger/price.ts'
+import type { Price } from '../catalog/snapshot.ts'
+import { boundedUsage } from '../ledger/bounded-usage.ts'
+import { type CostFact, costFactsOf } from '../ledger/cost-facts.ts'
+import { priceRequest } from '../ledger/price.ts'
+import { priceOthers } from '../ledger/price-others.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
@@ -13,6 +16,20 @@ export interface Metered {
   costNano: bigint | null
   priceId: string | null
   priceMultiplier: string | null
+  /** The facts beside the counts that decided the cost. Absent: none. */
+  facts?: readonly CostFact[] | undefined
+}
+
+/** What an answer is priced by. */
+export interface Pricing {
+  /** Undefined: not known. */
+  price: Price | undefined
+  /** The multiplier of the caller's group. */
+  multiplier: string
+  /** The moment of the request, in ms since the epoch. */
+  at: number
+  /** The price of another model that worked on the answer, by the upstream's name. */
+  priceOf(model: string): Price | undefined
 }
 
 /** We paid no upstream. */
@@ -40,27 +57,28 @@ export function observeSize(bytes: number): Observation {
  * reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the upstream goes on after
  * its answer has ended (`goesOn`), usage and cost are unknown.
  */
-export function meter(
-  observation: Observation,
-  bodyBytes: number,
-  model: Model,
-  multiplier: string,
-): Metered {
+export function meter(observation: Observation, bodyBytes: number, pricing: Pricing): Metered {
   if (observation === nothingSent) return nothingMetered
   const unbounded =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
   if (unbounded === undefined) return unknownMetered
   const usage = boundedUsage(unbounded)
-  const cost = model.price === undefined ? undefined : priceRequest(usage, model.price, multiplier)
+  const { price, multiplier, at } = pricing
+  const others = usage.others === undefined ? noOthers : priceOthers(usage.others, pricing)
+  const cost =
+    price === undefined ? undefined : priceRequest(usage, price, multiplier, { at, others: others.total })
   return {
     usage,
     usageSource:
       observation.usage === undefined ? 'estimated' : observation.complete ? 'upstream' : 'partial',
     costNano: cost?.total ?? null,
-    priceId: model.price?.id ?? null,
+    priceId: price?.id ?? null,
     priceMultiplier: multiplier,
+    facts: costFactsOf(usage, others.each),
   }
 }
+
+const noOthers = { total: 0n, each: [] }
 
 function estimate(observation: Observation, bodyBytes: number): Usage | undefined {
   // No answer came: we cannot know whether the upstream charges for the input.

@@ -1,4 +1,5 @@
 import { mayUse } from '../access/permitted.ts'
+import type { HostedWork } from '../bodies/hosted-work.ts'
 import { type BodyFormat, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
@@ -25,6 +26,7 @@ export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identifi
 export interface LargeBody {
   readonly format: BodyFormat
   readonly hasEnvelopes: boolean
+  readonly hostedWork: HostedWork
 }
 
 interface AskedFacts {
@@ -74,8 +76,12 @@ export async function read<Facts extends AskedFacts>(
   // The key of this repeat is free again, so it would run.
   if (refusal !== undefined) throw refusal
   const { format } = reading
-  const large = result === undefined ? undefined : { format, hasEnvelopes: result.hasEnvelopes }
+  const large = result === undefined ? undefined : largeBodyOf(format, result)
   return Object.assign(identified, { body, large, facts })
+}
+
+function largeBodyOf(format: BodyFormat, { hasEnvelopes, hostedWork }: ReadResult): LargeBody {
+  return { format, hasEnvelopes, hostedWork }
 }
 
 /**

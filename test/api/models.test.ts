@@ -145,14 +145,56 @@ test("a model has OpenAI's members, its endpoints, its bounds and its prices", a
       output: '11.50',
       cache_read: '0.2875',
       cache_write: '2.875',
+      cache_write_1h: '2.875',
       reasoning: '11.50',
+      audio_input: '2.875',
+      audio_output: '11.50',
+      web_search: null,
+      request: null,
       image: null,
       images: [],
+      tiers: [],
+      source: 'gateway.yaml',
     },
   })
   expect((await api.get('/v1/models')).body).toMatchObject({
     object: 'list',
     data: expect.arrayContaining([body]),
+  })
+})
+
+test('tiers, and the price of a library where the file has none, are listed with their source', async () => {
+  const tiered = {
+    ...price,
+    webSearch: 10_000_000n,
+    tiers: [
+      {
+        when: { aboveInputTokens: 200_000, serviceTier: 'flex' },
+        rates: { ...price, input: 1_000_000_000n },
+      },
+    ],
+    source: 'library x 1.2.3, vendor/name',
+  }
+  const libraryPrices = { of: (name: string) => (name === 'upstream-name' ? tiered : undefined) }
+  const listed = (own: typeof price | undefined): Model => ({
+    ...model('listed', []),
+    price: own,
+    offers: [{ channel: everything, upstreamModel: 'upstream-name', traits: nothingKnown, libraryPrices }],
+  })
+  reset({}, {}, listed(undefined))
+  const { pricing } = (await api.get('/v1/models/listed')).body
+  expect(pricing).toMatchObject({
+    input: '2.50',
+    web_search: '0.01',
+    tiers: [
+      { above_input_tokens: 200_000, service_tier: 'flex', since: null, input: '1.00', cache_read: '0.25' },
+    ],
+    source: 'library x 1.2.3, vendor/name',
+  })
+  reset({}, {}, listed(price))
+  expect((await api.get('/v1/models/listed')).body.pricing).toMatchObject({
+    tiers: [],
+    source: 'gateway.yaml',
   })
 })
 

@@ -21,12 +21,23 @@ test('the example is read completely', () => {
   const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}-for-the-test`]))
   const file = read(text, env)
   expect(file.models.map((model) => model.id)).toEqual(['gpt-main', 'small', 'painter', '*'])
-  expect(file.models[0]?.price).toEqual({
+  expect(file.prices).toEqual({ renewUrl: undefined })
+  expect(file.models[0]?.price?.tiers?.map(({ when, rates }) => [when, rates.input, rates.output])).toEqual([
+    [{ aboveInputTokens: 100_000 }, 5_000_000_000n, 15_000_000_000n],
+    [{ serviceTier: 'flex' }, 1_250_000_000n, 5_000_000_000n],
+    [{ aboveInputTokens: 100_000, serviceTier: 'flex' }, 2_500_000_000n, 7_500_000_000n],
+    [{ serviceTier: 'priority' }, 4_250_000_000n, 17_000_000_000n],
+  ])
+  expect({ ...file.models[0]?.price, tiers: undefined }).toEqual({
     input: 2_500_000_000n,
     output: 10_000_000_000n,
     cacheRead: 250_000_000n,
     cacheWrite: 3_125_000_000n,
+    cacheWrite1h: 5_000_000_000n,
     reasoning: 10_000_000_000n,
+    audioInput: 40_000_000_000n,
+    audioOutput: 80_000_000_000n,
+    webSearch: 10_000_000n,
     image: 40_000_000n,
     imageRates: [],
   })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
+import { boundedUsage } from '../../src/ledger/bounded-usage.ts'
 import {
-  boundedUsage,
   costNanoMax,
   dearestImageNano,
   imagePriceNano,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { optional } from '../../canonical/checked.ts'
 import { errorKinds } from '../../canonical/error.ts'
-import type { Price } from '../../catalog/snapshot.ts'
+import type { Price, PriceCondition, Rates } from '../../catalog/snapshot.ts'
 import type { AttemptRecord, OpenRecord } from '../../ledger/record.ts'
 import { protocolNames } from '../../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
@@ -24,15 +24,35 @@ const nano = z
   .regex(/^-?\d+n$/)
   .transform((digits) => BigInt(digits.slice(0, -1)))
 
-const price: z.ZodType<Price> = z.object({
-  id: text,
+const rateParts = {
   input: optional(nano),
   cacheRead: optional(nano),
   cacheWrite: optional(nano),
   output: optional(nano),
   reasoning: optional(nano),
+  cacheWrite1h: optional(nano),
+  audioInput: optional(nano),
+  audioOutput: optional(nano),
+  webSearch: optional(nano),
+  request: optional(nano),
+}
+
+const rates: z.ZodType<Rates> = z.object(rateParts)
+
+const priceCondition: z.ZodType<PriceCondition> = z.object({
+  aboveInputTokens: z.int().exactOptional(),
+  serviceTier: text.exactOptional(),
+  since: z.int().exactOptional(),
+  daily: z.object({ from: z.int(), to: z.int() }).exactOptional(),
+})
+
+const price: z.ZodType<Price> = z.object({
+  id: text,
+  ...rateParts,
   image: optional(nano),
   imageRates: z.array(z.object({ size: optional(text), quality: optional(text), nano })),
+  tiers: optional(z.array(z.object({ when: priceCondition, rates }))),
+  source: optional(text),
 })
 
 export const keptQuote: z.ZodType<JobQuote> = z.object({

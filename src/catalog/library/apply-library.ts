@@ -1,0 +1,115 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { priceRow } from '../price-row.ts'
+import { readLibraryRows, type Transaction } from '../queries.ts'
+import { libraryVersion } from './bundled.ts'
+import { priceFromLibrary } from './library-price.ts'
+import {
+  addPrices,
+  dropPriceLibrary,
+  keepOnlyProviders,
+  type LibraryRow,
+  type NewLibraryRow,
+  providersInUse,
+  putPriceLibrary,
+  readPriceLibrary,
+  replaceLibraryRows,
+} from './library-queries.ts'
+import type { LibraryProvider } from './read-library.ts'
+
+/** `prices` of a gateway.yaml that asks for the library's. */
+export interface LibrarySetting {
+  /** Where newer data is fetched every day; undefined: nowhere. */
+  renewUrl: string | undefined
+}
+
+/**
+ * Put the package's prices of these providers in force; `undefined`: those of none. Data that was fetched stays, unless the
+ * package is another one by now, or the file no longer wants it to be fetched.
+ */
+export async function applyLibrary(
+  tx: Transaction,
+  setting: LibrarySetting | undefined,
+  providers: ReadonlyMap<string, LibraryProvider>,
+): Promise<void> {
+  const state = await readPriceLibrary(tx)
+  if (setting === undefined) {
+    if (state !== undefined) await dropPriceLibrary(tx)
+    return
+  }
+  const renewUrl = setting.renewUrl ?? null
+  const isRenewed = state?.version === libraryVersion && state.renewedAt !== null && renewUrl !== null
+  const rows = Map.groupBy(await readLibraryRows(tx), ({ provider }) => provider)
+  if ([...rows.keys()].some((id) => !providers.has(id))) await keepOnlyProviders(tx, [...providers.keys()])
+  for (const [id, provider] of providers) {
+    const known = rows.get(id)
+    if (known !== undefined && isRenewed) continue
+    await writeProvider(tx, provider, known ?? [], `library @pydantic/genai-prices ${libraryVersion}`)
+  }
+  await putPriceLibrary(tx, {
+    id: 1,
+    version: libraryVersion,
+    renewUrl,
+    renewedAt: isRenewed ? state.renewedAt : null,
+    triedAt: isRenewed ? state.triedAt : null,
+  })
+}
+
+/** Put fetched prices in force, for the providers of our channels. Answers how many prices are new. */
+export async function applyRenewal(
+  tx: Transaction,
+  fetched: readonly LibraryProvider[],
+  at: Date,
+): Promise<number> {
+  const state = await readPriceLibrary(tx)
+  if (state?.renewUrl == null) return 0
+  const rows = Map.groupBy(await readLibraryRows(tx), ({ provider }) => provider)
+  const inUse = await providersInUse(tx)
+  const source = `library @pydantic/genai-prices ${state.version}, renewed ${at.toISOString().slice(0, 10)}`
+  let added = 0
+  for (const provider of fetched) {
+    if (!inUse.has(provider.id)) continue
+    added += await writeProvider(tx, provider, rows.get(provider.id) ?? [], source)
+  }
+  await putPriceLibrary(tx, { ...state, renewedAt: at })
+  return added
+}
+
+/** A price that is the same keeps its row. Answers how many rows of prices are new. */
+async function writeProvider(
+  tx: Transaction,
+  provider: LibraryProvider,
+  known: readonly LibraryRow[],
+  source: string,
+): Promise<number> {
+  const now = Date.now()
+  const knownOf = new Map(known.map((row) => [row.model, row]))
+  const fresh: Parameters<typeof addPrices>[1] = []
+  const rows = provider.models.map(({ id, match, prices }, ordinal): NewLibraryRow => {
+    const price = priceFromLibrary(prices, now)
+    const row = { provider: provider.id, ordinal, model: id, match }
+    if (price === undefined) return { ...row, priceId: null }
+    const wanted = { ...priceRow(price), source: `${source}, ${provider.id}/${id}` }
+    const before = knownOf.get(id)?.price ?? undefined
+    if (before !== undefined && isSamePrice(before, wanted)) return { ...row, priceId: before.id }
+    const priceId = randomUUIDv7()
+    fresh.push({ id: priceId, modelId: null, ...wanted })
+    return { ...row, priceId }
+  })
+  const before = known.map(({ price, ...row }, ordinal) => ({ ...row, ordinal, priceId: price?.id ?? null }))
+  if (
+    isDeepStrictEqual(
+      before,
+      rows.map((row) => ({ ...row })),
+    )
+  )
+    return 0
+  await addPrices(tx, fresh)
+  await replaceLibraryRows(tx, provider.id, rows)
+  return fresh.length
+}
+
+/** Where it comes from does not make it another price. */
+function isSamePrice(before: NonNullable<LibraryRow['price']>, wanted: ReturnType<typeof priceRow>): boolean {
+  return isDeepStrictEqual({ ...before, ...wanted, source: before.source }, before)
+}

@@ -1,0 +1,117 @@
+import type { GatewayFile } from '../gateway-file.ts'
+import type { Price, PriceCondition, Rates } from '../snapshot.ts'
+import type { BundledLibrary } from './bundled.ts'
+import { ChannelPrices, type LibraryEntry } from './channel-prices.ts'
+import { priceFromLibrary } from './library-price.ts'
+import { matcherOf } from './match.ts'
+import { providersOf } from './providers-of.ts'
+
+/** A part of a price that the file and the library state differently. */
+export interface PriceDifference {
+  model: string
+  channel: string
+  /** Such as `input`, or `input above 200000 tokens`. */
+  part: string
+  /** Nano-USD; undefined: not stated. */
+  file: bigint | undefined
+  library: bigint | undefined
+  /** The library's name of the model. */
+  source: string
+}
+
+/** Compare the prices of a file with the library's, for each channel whose vendor and upstream model the library knows. */
+export function comparePrices(
+  file: GatewayFile,
+  library: BundledLibrary,
+  now: number,
+): { compared: number; differences: PriceDifference[] } {
+  const differences: PriceDifference[] = []
+  let compared = 0
+  const prices = new Map(file.models.map(({ id, price }) => [id, price]))
+  for (const channel of file.channels) {
+    const known = new ChannelPrices(providersOf(channel, library).flatMap((one) => entriesOf(one, now)))
+    for (const { model, upstreamModel } of channel.offers) {
+      const stated = prices.get(model)
+      const theirs = known.of(upstreamModel)
+      if (stated === undefined || theirs === undefined) continue
+      compared++
+      const { source = '' } = theirs
+      for (const [part, file, library] of differingParts(stated, theirs)) {
+        differences.push({ model, channel: channel.name, part, file, library, source })
+      }
+    }
+  }
+  return { compared, differences }
+}
+
+function entriesOf({ id, models }: ReturnType<typeof providersOf>[number], now: number): LibraryEntry[] {
+  return models.map((model) => {
+    const price = priceFromLibrary(model.prices, now)
+    const source = `${id}/${model.id}`
+    return { matches: matcherOf(model.match), price: price && { ...price, id: source, source } }
+  })
+}
+
+type Amounts = [part: string, file: bigint | undefined, library: bigint | undefined]
+
+function differingParts(file: Omit<Price, 'id'>, library: Price): Amounts[] {
+  const tiers = new Map<string, { file?: Rates; library?: Rates }>([['', { file, library }]])
+  for (const { when, rates } of file.tiers ?? []) {
+    // The library has no service tiers.
+    if (when.serviceTier === undefined) tiers.set(wordsOf(when), { file: rates })
+  }
+  for (const { when, rates } of library.tiers ?? []) {
+    const words = wordsOf(when)
+    if (words !== '') tiers.set(words, { ...tiers.get(words), library: rates })
+  }
+  return [...tiers].flatMap(([words, { file, library }]) =>
+    parts
+      .filter(([part]) => file?.[part] !== undefined || library?.[part] !== undefined)
+      .map(([part, name]): Amounts => [`${name}${words}`, effective(file, part), effective(library, part)])
+      .filter(([, one, other]) => one !== other),
+  )
+}
+
+/** With their names in gateway.yaml. */
+const parts = [
+  ['input', 'input'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite', 'cache_write'],
+  ['cacheWrite1h', 'cache_write_1h'],
+  ['output', 'output'],
+  ['reasoning', 'reasoning'],
+  ['audioInput', 'audio_input'],
+  ['audioOutput', 'audio_output'],
+  ['webSearch', 'web_search'],
+] as const satisfies [keyof Rates, string][]
+
+/** What a part costs: without a price of its own as the part that it belongs to. */
+function effective(rates: Rates | undefined, part: (typeof parts)[number][0]): bigint | undefined {
+  const own = rates?.[part]
+  if (rates === undefined || own !== undefined) return own
+  switch (part) {
+    case 'cacheWrite1h':
+      return rates.cacheWrite ?? rates.input
+    case 'cacheRead':
+    case 'cacheWrite':
+    case 'audioInput':
+      return rates.input
+    case 'reasoning':
+    case 'audioOutput':
+      return rates.output
+    case 'input':
+    case 'output':
+    case 'webSearch':
+      return undefined
+  }
+}
+
+function wordsOf({ aboveInputTokens, since, daily }: PriceCondition): string {
+  return [
+    aboveInputTokens === undefined ? '' : ` above ${aboveInputTokens} tokens`,
+    since === undefined ? '' : ` since ${new Date(since).toISOString().slice(0, 10)}`,
+    daily === undefined ? '' : ` from ${clock(daily.from)} to ${clock(daily.to)} UTC`,
+  ].join('')
+}
+
+const clock = (second: number) => new Date(second * 1000).toISOString().slice(11, 16)

@@ -1,0 +1,118 @@
+import type { Price, PriceCondition, PriceTier, Rates } from '../snapshot.ts'
+import { nanoFromNumber } from './decimal-nano.ts'
+
+/** A price of the library: USD, by the number of tokens or calls that the key's ending names. */
+export type LibraryRates = Readonly<Record<string, LibraryAmount>>
+export type LibraryAmount = number | { base: number; tiers: { start: number; price: number }[] }
+
+/** Prices that hold under a condition. Of those whose condition is met, the last one counts. */
+export interface ConditionalRates {
+  when: PriceCondition
+  rates: LibraryRates
+}
+
+/** A price of the library in our form. Undefined where we could not tell what a request costs. */
+export function priceFromLibrary(
+  conditional: readonly ConditionalRates[],
+  now: number,
+): Omit<Price, 'id'> | undefined {
+  const inForce = conditional.slice(
+    Math.max(
+      0,
+      conditional.findLastIndex((one) => isSure(one.when, now)),
+    ),
+  )
+  if (!inForce.every(({ rates }) => isCountable(rates))) return undefined
+  const [first, ...later] = inForce
+  if (first === undefined || Object.keys(first.rates).length === 0) return undefined
+  const tiers = [
+    ...longTiers({}, first.rates),
+    ...later.flatMap(({ when, rates }) => [
+      { when, rates: ratesAbove(rates, -1) },
+      ...longTiers(when, rates),
+    ]),
+  ]
+  const base = ratesAbove(first.rates, -1)
+  // Rows have no column for the fee of a request.
+  const all = base.request === undefined ? tiers : [{ when: {}, rates: base }, ...tiers]
+  return {
+    ...base,
+    request: undefined,
+    image: undefined,
+    imageRates: [],
+    ...(all.length > 0 && { tiers: all }),
+  }
+}
+
+/** True when it holds now and from now on, so that nothing before it in the list counts any more. */
+function isSure({ since = 0, daily }: PriceCondition, now: number): boolean {
+  return daily === undefined && since <= now
+}
+
+const partOfKey: Readonly<Record<string, keyof Rates>> = {
+  input_mtok: 'input',
+  output_mtok: 'output',
+  cache_read_mtok: 'cacheRead',
+  cache_write_mtok: 'cacheWrite',
+  cache_write_1h_mtok: 'cacheWrite1h',
+  output_reasoning_mtok: 'reasoning',
+  input_audio_mtok: 'audioInput',
+  output_audio_mtok: 'audioOutput',
+  web_searches_kcount: 'webSearch',
+  requests_kcount: 'request',
+}
+
+/** Tokens that we count with others, so that they must cost as these. */
+const countedWith: Readonly<Record<string, string>> = {
+  input_text_mtok: 'input_mtok',
+  input_image_mtok: 'input_mtok',
+  input_video_mtok: 'input_mtok',
+  cache_image_read_mtok: 'cache_read_mtok',
+  output_text_mtok: 'output_mtok',
+  output_image_mtok: 'output_mtok',
+  output_video_mtok: 'output_mtok',
+  output_citation_mtok: 'output_mtok',
+}
+
+/** Fees of tools that we do not count, and cached audio, which counts as cached text. */
+const notCounted = new Set(['storage_searches_kcount', 'social_searches_kcount', 'cache_audio_read_mtok'])
+
+function isCountable(rates: LibraryRates): boolean {
+  return Object.entries(rates).every(([key, amount]) => {
+    if (partOfKey[key] !== undefined || notCounted.has(key)) return true
+    const whole = countedWith[key]
+    return whole !== undefined && JSON.stringify(rates[whole]) === JSON.stringify(amount)
+  })
+}
+
+function longTiers(when: PriceCondition, rates: LibraryRates): PriceTier[] {
+  const starts = Object.values(rates).flatMap((amount) =>
+    typeof amount === 'number' ? [] : amount.tiers.map(({ start }) => start),
+  )
+  return [...new Set(starts)]
+    .toSorted((a, b) => a - b)
+    .map((start) => ({ when: { ...when, aboveInputTokens: start }, rates: ratesAbove(rates, start) }))
+}
+
+/** The rates of a request with more input tokens than `start`. */
+function ratesAbove(library: LibraryRates, start: number): Rates {
+  const rates: Rates = {
+    input: undefined,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+    output: undefined,
+    reasoning: undefined,
+  }
+  for (const [key, amount] of Object.entries(library)) {
+    const part = partOfKey[key]
+    if (part === undefined) continue
+    const nano = nanoFromNumber(amountAbove(amount, start))
+    rates[part] = nano !== undefined && key.endsWith('_kcount') ? (nano + 500n) / 1000n : nano
+  }
+  return rates
+}
+
+function amountAbove(amount: LibraryAmount, start: number): number {
+  if (typeof amount === 'number') return amount
+  return amount.tiers.findLast((tier) => tier.start <= start)?.price ?? amount.base
+}

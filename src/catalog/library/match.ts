@@ -1,0 +1,55 @@
+import { isRecord } from '../../canonical/json.ts'
+
+/** Whether the library means a model by this name, in lower case. */
+export type Matches = (name: string) => boolean
+
+/**
+ * The library's `match` as a function. Throws an Error where it is none, or where it could take long: fetched data has its
+ * patterns too.
+ */
+export function matcherOf(match: unknown, depth = 0): Matches {
+  const [[kind, value] = ['', undefined], ...more] = isRecord(match) ? Object.entries(match) : []
+  if (more.length > 0 || depth > depthMax) throw unknownMatch(match)
+  if (kind === 'or' || kind === 'and') {
+    if (!Array.isArray(value) || value.length > partsMax) throw unknownMatch(match)
+    const parts = value.map((part) => matcherOf(part, depth + 1))
+    return kind === 'or'
+      ? (name) => parts.some((matches) => matches(name))
+      : (name) => parts.every((matches) => matches(name))
+  }
+  if (typeof value !== 'string' || value.length > charactersMax) throw unknownMatch(match)
+  const text = value.toLowerCase()
+  switch (kind) {
+    case 'equals':
+      return (name) => name === text
+    case 'starts_with':
+      return (name) => name.startsWith(text)
+    case 'ends_with':
+      return (name) => name.endsWith(text)
+    case 'contains':
+      return (name) => name.includes(text)
+    case 'regex': {
+      const pattern = patternOf(value)
+      return (name) => pattern.test(name)
+    }
+  }
+  throw unknownMatch(match)
+}
+
+/** The library's pattern. Throws an Error where it repeats so much that a name could take long to test. */
+export function patternOf(source: string, prefix = ''): RegExp {
+  const plain = source.replace(/\\./g, '_').replace(/\[[^\]]*\]/g, '_')
+  const repeats = plain.match(/[*+]|\{\d*,\d*\}/g) ?? []
+  if (source.length > charactersMax || repeats.length > 2 || /\)(?:[*+]|\{)/.test(plain)) {
+    throw new Error(`the pattern ${JSON.stringify(source.slice(0, 100))} repeats too much`)
+  }
+  return new RegExp(prefix === '' ? source : `${prefix}(?:${source})`)
+}
+
+const charactersMax = 300
+const partsMax = 1000
+const depthMax = 5
+
+function unknownMatch(match: unknown): Error {
+  return new Error(`cannot read the match ${JSON.stringify(match)?.slice(0, 100)}`)
+}

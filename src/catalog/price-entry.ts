@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { multiplier, mustBe, name, usd, wholeNumber } from './setting.ts'
+import type { ImageRate, Price, PriceCondition, PriceTier, Rates } from './snapshot.ts'
+
+/** A size, a quality and the like, as clients write it. */
+export const imageWord = name(64)
+
+const madeIn = imageWord.refine((word) => word !== 'auto', {
+  error: mustBe('one that images are made in; "auto" costs what comes of it'),
+})
+
+const imageRate = z
+  .strictObject({ size: madeIn.optional(), quality: madeIn.optional(), usd })
+  .refine(({ size, quality }) => size !== undefined || quality !== undefined, {
+    error: mustBe('for a size, a quality or both; the price of all other images is "image"'),
+  })
+  .transform(({ size, quality, usd }): ImageRate => ({ size, quality, nano: usd }))
+
+const imageRates = z
+  .array(imageRate)
+  .max(100, mustBe('a list of at most 100 prices'))
+  .superRefine((rates, context) => {
+    const seen = new Map<string, number>()
+    for (const [index, { size, quality }] of rates.entries()) {
+      const pair = JSON.stringify([size, quality])
+      const first = seen.get(pair)
+      if (first === undefined) seen.set(pair, index)
+      else {
+        const message = `is for the same size and quality as images[${first}]`
+        context.addIssue({ code: 'custom', path: [index], message })
+      }
+    }
+  })
+
+/** USD per million tokens; `web_search` USD for one search. */
+const rateSettings = {
+  input: usd.optional(),
+  cache_read: usd.optional(),
+  cache_write: usd.optional(),
+  cache_write_1h: usd.optional(),
+  output: usd.optional(),
+  reasoning: usd.optional(),
+  audio_input: usd.optional(),
+  audio_output: usd.optional(),
+  web_search: usd.optional(),
+}
+
+type RateSettings = { [Name in keyof typeof rateSettings]?: bigint | undefined }
+
+const contextTiers = z
+  .array(z.strictObject({ above_input_tokens: wholeNumber(1, 2_147_483_647), ...rateSettings }))
+  .max(10, mustBe('a list of at most 10 tiers'))
+  .superRefine((tiers, context) => {
+    for (const [index, { above_input_tokens }] of tiers.entries()) {
+      const before = tiers[index - 1]
+      if (before === undefined || before.above_input_tokens < above_input_tokens) continue
+      const path = [index, 'above_input_tokens']
+      context.addIssue({ code: 'custom', path, message: mustBe('higher than in the tier before it') })
+    }
+  })
+
+/** A decimal multiplies all prices of tokens; a map replaces those that it names. */
+const serviceTier = z.union(
+  [multiplier, z.strictObject({ ...rateSettings, tiers: contextTiers.optional() })],
+  { error: mustBe('a decimal that multiplies the prices of tokens, or a map of prices') },
+)
+
+const serviceTiers = z
+  .record(name(64), serviceTier)
+  .refine((tiers) => Object.keys(tiers).length <= 10, { error: mustBe('a map with at most 10 tiers') })
+
+type ServiceTier = z.output<typeof serviceTier>
+
+/** `price` of a model in gateway.yaml. */
+export const priceEntry = z
+  .strictObject({
+    ...rateSettings,
+    image: usd.optional(),
+    images: imageRates.default([]),
+    tiers: contextTiers.optional(),
+    service_tiers: serviceTiers.optional(),
+  })
+  .transform(({ image, images, tiers, service_tiers, ...settings }): Omit<Price, 'id'> => {
+    const base = ratesFrom(settings)
+    const all = [
+      ...contextTiersOf(base, tiers ?? []),
+      ...Object.entries(service_tiers ?? {}).flatMap(([tier, settings]) =>
+        serviceTierOf({ serviceTier: tier.toLowerCase() }, settings, base, tiers ?? []),
+      ),
+    ]
+    return { ...base, image, imageRates: images, ...(all.length > 0 && { tiers: all }) }
+  })
+
+type ContextTiers = z.output<typeof contextTiers>
+
+/** A part that a tier leaves out costs as in `base`. */
+function contextTiersOf(base: Rates, tiers: ContextTiers, when: PriceCondition = {}): PriceTier[] {
+  return tiers.map(({ above_input_tokens, ...settings }) => ({
+    when: { ...when, aboveInputTokens: above_input_tokens },
+    rates: ratesFrom(settings, base),
+  }))
+}
+
+/** A multiplied tier has the steps of the price itself; one with prices of its own has only steps of its own. */
+function serviceTierOf(
+  when: PriceCondition,
+  settings: ServiceTier,
+  base: Rates,
+  tiers: ContextTiers,
+): PriceTier[] {
+  if (typeof settings === 'string') {
+    return [{ when: {}, rates: base }, ...contextTiersOf(base, tiers)].map((tier) => ({
+      when: { ...tier.when, ...when },
+      rates: multiplied(tier.rates, settings),
+    }))
+  }
+  const { tiers: own = [], ...prices } = settings
+  const rates = ratesFrom(prices, base)
+  return [{ when, rates }, ...contextTiersOf(rates, own, when)]
+}
+
+function ratesFrom(settings: RateSettings, base?: Rates): Rates {
+  return {
+    input: settings.input ?? base?.input,
+    cacheRead: settings.cache_read ?? base?.cacheRead,
+    cacheWrite: settings.cache_write ?? base?.cacheWrite,
+    cacheWrite1h: settings.cache_write_1h ?? base?.cacheWrite1h,
+    output: settings.output ?? base?.output,
+    reasoning: settings.reasoning ?? base?.reasoning,
+    audioInput: settings.audio_input ?? base?.audioInput,
+    audioOutput: settings.audio_output ?? base?.audioOutput,
+    webSearch: settings.web_search ?? base?.webSearch,
+  }
+}
+
+/** Rounded half up to a nano-USD per million tokens. A search costs the same in each service tier. */
+function multiplied(rates: Rates, factor: string): Rates {
+  const [whole = '', decimals = ''] = factor.split('.')
+  const digits = BigInt(whole + decimals)
+  const scale = 10n ** BigInt(decimals.length)
+  const times = (nano: bigint | undefined) =>
+    nano === undefined ? undefined : (2n * nano * digits + scale) / (2n * scale)
+  return {
+    input: times(rates.input),
+    cacheRead: times(rates.cacheRead),
+    cacheWrite: times(rates.cacheWrite),
+    cacheWrite1h: times(rates.cacheWrite1h),
+    output: times(rates.output),
+    reasoning: times(rates.reasoning),
+    audioInput: times(rates.audioInput),
+    audioOutput: times(rates.audioOutput),
+    webSearch: rates.webSearch,
+  }
+}

@@ -1,0 +1,36 @@
+import type { Price, Snapshot } from '../catalog/snapshot.ts'
+import { momentOf } from '../ledger/tuple.ts'
+import type { Candidate } from '../routing/candidates.ts'
+import type { Pricing } from '../stages/meter.ts'
+import type { Asked } from '../stages/read.ts'
+
+/** What the answer of a target is priced by. The moment is that in the request's id, so that the row alone tells it. */
+export function pricingOf({ id, snapshot, group }: Asked, target: Candidate): Pricing {
+  return {
+    price: target.price,
+    multiplier: group.priceMultiplier,
+    at: momentOf(id),
+    priceOf: (model) => priceOfUpstreamModel(snapshot, target, model),
+  }
+}
+
+/**
+ * The price of another model that a channel's upstream used, by the upstream's name: of the offer with that name on the same
+ * channel, else on another one, else of the model with that id or alias, else the library's.
+ */
+export function priceOfUpstreamModel(
+  { models }: Snapshot,
+  { channel, libraryPrices }: Candidate,
+  name: string,
+): Price | undefined {
+  let elsewhere: Price | undefined
+  for (const model of models.values()) {
+    for (const offer of model.offers) {
+      if (offer.upstreamModel !== name) continue
+      const price = model.price ?? offer.libraryPrices?.of(name)
+      if (price !== undefined && offer.channel.id === channel.id) return price
+      elsewhere ??= price
+    }
+  }
+  return elsewhere ?? models.get(name)?.price ?? libraryPrices?.of(name)
+}

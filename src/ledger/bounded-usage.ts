@@ -1,0 +1,29 @@
+import { refined, type Usage } from '../canonical/usage.ts'
+import { clamp, int4, word } from './column.ts'
+import { fitText } from './tuple.ts'
+
+/** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
+export function boundedUsage(reported: Usage): Usage {
+  const input = clamp(reported.input, int4.max)
+  const cacheWrite = clamp(reported.cacheWrite, int4.max)
+  const output = clamp(reported.output, int4.max)
+  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0, webSearches = 0, serviceTier, others } = reported
+  return {
+    input,
+    cacheRead: clamp(reported.cacheRead, int4.max),
+    cacheWrite,
+    output,
+    reasoning: clamp(reported.reasoning, int4.max),
+    ...refined({
+      cacheWrite1h: clamp(cacheWrite1h, cacheWrite),
+      audioInput: clamp(audioInput, input),
+      audioOutput: clamp(audioOutput, output),
+      webSearches: clamp(webSearches, webSearchesMax),
+    }),
+    ...(serviceTier === undefined ? {} : { serviceTier: fitText(serviceTier, word.max) }),
+    ...(others === undefined ? {} : { others }),
+  }
+}
+
+/** More searches in one answer are no count that we believe. */
+const webSearchesMax = 10_000

@@ -1,0 +1,90 @@
+import { countOf, recordsOf, textOf } from '../canonical/json.ts'
+import { type RefinedCount, refined, type Usage } from '../canonical/usage.ts'
+import type { PricedModel } from './price-others.ts'
+
+/** One fact of an answer, beside the counts of the usage log, that its cost depends on. */
+export type CostFact =
+  | { part: CountedPart; count: number }
+  /** The tier that served the request, in the vendor's own word. */
+  | { part: 'service_tier'; name: string }
+  /** Another model that worked on the answer. Its cost is in nano-USD; null: not known. */
+  | {
+      part: 'model'
+      name: string
+      tokens: { input: number; cache_read: number; cache_write: number; output: number; reasoning: number }
+      cost_nano_usd: string | null
+      price_id: string | null
+    }
+
+type CountedPart = (typeof counted)[number][0]
+
+const counted = [
+  ['cache_write_1h', 'cacheWrite1h'],
+  ['audio_input', 'audioInput'],
+  ['audio_output', 'audioOutput'],
+  ['web_searches', 'webSearches'],
+] as const satisfies [string, RefinedCount][]
+
+/** Undefined for most answers: they have nothing but the counts. */
+export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostFact[] | undefined {
+  const facts: CostFact[] = []
+  for (const [part, member] of counted) {
+    const count = usage[member]
+    if (count !== undefined) facts.push({ part, count })
+  }
+  const { serviceTier } = usage
+  if (serviceTier !== undefined && !usual.has(serviceTier.toLowerCase())) {
+    facts.push({ part: 'service_tier', name: serviceTier })
+  }
+  for (const { model, usage, cost, priceId } of others.slice(0, modelsMax)) {
+    facts.push({
+      part: 'model',
+      name: model,
+      tokens: {
+        input: usage.input,
+        cache_read: usage.cacheRead,
+        cache_write: usage.cacheWrite,
+        output: usage.output,
+        reasoning: usage.reasoning,
+      },
+      cost_nano_usd: cost === undefined ? null : String(cost),
+      price_id: priceId ?? null,
+    })
+  }
+  return facts.length === 0 ? undefined : facts
+}
+
+/** The tiers of ordinary requests: nearly every answer would say so. */
+const usual = new Set(['default', 'standard', 'auto'])
+
+/** Most other models of one answer that a row names. */
+const modelsMax = 20
+
+/** The facts that a row keeps; `others` in nano-USD, undefined when a cost is not known. */
+export function readCostFacts(facts: unknown): {
+  refinements: Pick<Usage, RefinedCount | 'serviceTier'>
+  others: bigint | undefined
+} {
+  const lines = recordsOf(facts)
+  const counts = new Map(lines.map(({ part, count }) => [part, count]))
+  const serviceTier = textOf(lines.find(({ part }) => part === 'service_tier')?.name)
+  const countAt = (part: CountedPart) => countOf(counts.get(part))
+  let others: bigint | undefined = 0n
+  for (const line of lines) {
+    if (line.part !== 'model' || others === undefined) continue
+    const cost = textOf(line.cost_nano_usd)
+    others = cost !== undefined && /^\d+$/.test(cost) ? others + BigInt(cost) : undefined
+  }
+  return {
+    refinements: {
+      ...refined({
+        cacheWrite1h: countAt('cache_write_1h'),
+        audioInput: countAt('audio_input'),
+        audioOutput: countAt('audio_output'),
+        webSearches: countAt('web_searches'),
+      }),
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+    },
+    others,
+  }
+}

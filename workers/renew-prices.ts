@@ -1,0 +1,56 @@
+import { Worker } from 'node:worker_threads'
+import { renewalDue } from '../src/catalog/library/renew.ts'
+import type { FromRenewalThread, RenewalTask } from '../src/catalog/library/renewal-thread.ts'
+import type { Context } from '../src/context.ts'
+import { redactText } from '../src/redaction/redact.ts'
+
+const everyMs = 600_000
+const askMs = 5_000
+/** A thread that takes longer is ended. */
+const threadMs = 300_000
+
+/**
+ * Fetches the library's prices every day, where gateway.yaml asks for it. Any number of processes may run it: one of them
+ * fetches. When it fails, the prices stay as they are.
+ */
+export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 'log'>): {
+  stop(): Promise<void>
+} {
+  const { database, databaseUrl, log } = context
+  let worker: Worker | undefined
+  let stopped = false
+  const renew = async () => {
+    if (worker !== undefined) return
+    const url = await database.state
+      .ask(({ db }) => renewalDue(db), { withinMs: askMs })
+      .catch(() => undefined)
+    if (url === undefined || stopped) return
+    const task: RenewalTask = { url, databaseUrl }
+    const thread = new Worker(new URL('../src/catalog/library/renewal-thread.ts', import.meta.url), {
+      workerData: task,
+    })
+    thread.unref()
+    worker = thread
+    const timeout = setTimeout(() => void thread.terminate(), threadMs).unref()
+    const fail = (cause: string) =>
+      log.warn({ cause: redactText(cause) }, 'prices could not be renewed; those in force stay')
+    thread.on('message', (message: FromRenewalThread) => {
+      if ('failed' in message) fail(message.failed)
+      else log.info({ added: message.added }, 'prices are renewed')
+    })
+    thread.on('error', (error) => fail(String(error)))
+    thread.once('exit', () => {
+      clearTimeout(timeout)
+      worker = undefined
+    })
+  }
+  void renew()
+  const timer = setInterval(() => void renew(), everyMs).unref()
+  return {
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await worker?.terminate()
+    },
+  }
+}

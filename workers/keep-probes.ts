@@ -22,9 +22,9 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
   let complaint = ''
   const work = async () => {
     if (!(await images.jobs.claimSweep('probes', Math.floor(bounds.probeSweepMs * apart)))) return
-    if (bounds.probeIntervalHours > 0) await askForDue(context)
-    const waiting = await database.jobs.ask(({ db }) => waitingRuns(db, lostMs), within)
-    await probes.add(waiting.map((id) => ({ id, priority: 0 })))
+    const asked = bounds.probeIntervalHours > 0 ? await askForDue(context) : []
+    const lost = await database.jobs.ask(({ db }) => waitingRuns(db, lostMs), within)
+    await probes.add([...asked, ...lost].map((id) => ({ id, priority: 0 })))
     await database.jobs.ask(({ db }) => deleteRunsBefore(db, bounds.requestRetentionDays), within)
   }
   const timer = setInterval(() => {
@@ -47,8 +47,8 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
   }
 }
 
-/** Runs for the offers of named models that nobody has probed within the interval. */
-async function askForDue({ catalog, bounds, database }: Context): Promise<void> {
+/** Makes runs for the offers of named models that nobody has probed within the interval, and returns their ids. */
+async function askForDue({ catalog, bounds, database }: Context): Promise<string[]> {
   const newest = await database.jobs.ask(({ db }) => newestRuns(db), within)
   const dueBefore = Date.now() - bounds.probeIntervalHours * hourMs
   const models = new Set(catalog.snapshot.models.values())
@@ -62,19 +62,14 @@ async function askForDue({ catalog, bounds, database }: Context): Promise<void> 
     ),
   )
   const createdAt = new Date()
-  await database.jobs.ask(
-    ({ db }) =>
-      addRuns(
-        db,
-        due.map((offer) => ({
-          id: randomUUIDv7(),
-          ...offer,
-          origin: 'schedule' as const,
-          state: 'queued' as const,
-          costMax: BigInt(bounds.probeMicroUsdMax) * 1000n,
-          createdAt,
-        })),
-      ),
-    within,
-  )
+  const runs = due.map((offer) => ({
+    id: randomUUIDv7(),
+    ...offer,
+    origin: 'schedule' as const,
+    state: 'queued' as const,
+    costMax: BigInt(bounds.probeMicroUsdMax) * 1000n,
+    createdAt,
+  }))
+  await database.jobs.ask(({ db }) => addRuns(db, runs), within)
+  return runs.map(({ id }) => id)
 }

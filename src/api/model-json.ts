@@ -55,7 +55,9 @@ const pricing = z
     tiers: z
       .array(tier)
       .describe('Other prices of whole requests that meet the conditions; of several, the last one counts.'),
-    source: z.string().describe('Where it comes from: `gateway.yaml`, or a library and its version.'),
+    source: z
+      .string()
+      .describe('Where it comes from: `catalog`, which the operator keeps, or a library and its version.'),
   })
   .describe('USD per million tokens, as the group pays it: exact decimals; null where not known.')
 
@@ -163,7 +165,7 @@ function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
       daily_to: when.daily?.to ?? null,
       ...ratesOf(rates),
     })),
-    source: price.source ?? 'gateway.yaml',
+    source: price.source ?? 'catalog',
   }
 }
 

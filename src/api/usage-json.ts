@@ -18,7 +18,7 @@ export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
     cost_parts_nano_usd: costPartsJson(row),
-    price_source: row.price === null ? null : (row.price.source ?? 'gateway.yaml'),
+    price_source: row.price === null ? null : (row.price.source ?? 'catalog'),
     attempts: row.attempt_rows.map((attempt) => rowJson(attempt, attemptColumns, ['list'])),
     capture: row.payload?.capture ?? null,
     body: row.payload?.body ?? null,

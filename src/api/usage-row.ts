@@ -27,7 +27,7 @@ export const usageDetail = rowSchema(requestColumns, ['list', 'detail'])
       .nullable()
       .describe('Null where they are not what the row was charged.'),
     price_source: word.describe(
-      'Where the price comes from: `gateway.yaml` or a library. Null without a price.',
+      'Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price.',
     ),
     attempts: z
       .array(rowSchema(attemptColumns, ['list']))

@@ -52,6 +52,7 @@ describe('the pages of the queues', () => {
       expect(queues.map(({ name, readOnlyMode }) => [name, readOnlyMode])).toEqual([
         ['tollgate-images', true],
         ['tollgate-webhooks', true],
+        ['tollgate-probes', true],
       ])
     },
   )

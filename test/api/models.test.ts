@@ -154,7 +154,7 @@ test("a model has OpenAI's members, its endpoints, its bounds and its prices", a
       image: null,
       images: [],
       tiers: [],
-      source: 'gateway.yaml',
+      source: 'catalog',
     },
   })
   expect((await api.get('/v1/models')).body).toMatchObject({
@@ -194,7 +194,7 @@ test('tiers, and the price of a library where the file has none, are listed with
   reset({}, {}, listed(price))
   expect((await api.get('/v1/models/listed')).body.pricing).toMatchObject({
     tiers: [],
-    source: 'gateway.yaml',
+    source: 'catalog',
   })
 })
 

@@ -137,7 +137,7 @@ describe('an answer after a compaction is charged with the tokens of the compact
     expect(detail).toMatchObject({
       cost_nano_usd: cost,
       cost_parts_nano_usd: { input: String(61_067n * 5_000n), output: String(1_912n * 25_000n) },
-      price_source: 'gateway.yaml',
+      price_source: 'catalog',
       cost_facts: [],
     })
   })

@@ -79,6 +79,8 @@ export interface Traits {
   contextLength?: number
   /** In tokens, thinking included. */
   maxOutputTokens?: number
+  /** The least bound of an answer that it takes, in tokens: 1 to 16. */
+  outputTokensMin?: number
   /** The protocols in which its vendor serves it. */
   protocols?: readonly string[]
 }

@@ -54,6 +54,7 @@ const inFile = {
   streaming: yesOrNo,
   context_length: tokens,
   max_output_tokens: tokens,
+  output_tokens_min: wholeNumber(1, 16).exactOptional(),
   protocols: z.array(z.enum(protocolNames)).min(1).exactOptional(),
 }
 

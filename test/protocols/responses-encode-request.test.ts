@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Block, ChatRequest, Tool, Turn } from '../../src/canonical/chat.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { encodeRequest } from '../../src/protocols/openai-responses/encode-request.ts'
+import type { EncodeContext } from '../../src/protocols/protocol.ts'
 
 const context = { upstreamModel: 'gpt-up', traits: {}, maxOutputTokensDefault: 4096 }
 const path = 'p'
@@ -322,6 +323,13 @@ describe('settings', () => {
     expect(notes).toEqual([expect.objectContaining({ action: 'defaulted', path: 'store' })])
   })
 
+  it('keeps a bound that the offer is known to take', () => {
+    const traits = { outputTokensMin: 1 }
+    const { body, notes } = encode({ maxOutputTokens: 5 }, { ...context, traits })
+    expect(body.max_output_tokens).toBe(5)
+    expect(notes.filter(({ action }) => action === 'clamped')).toEqual([])
+  })
+
   it('raise a bound that is too low', () => {
     const { body, notes } = encode({ maxOutputTokens: 5, names: { maxOutputTokens: 'max_tokens' } })
     expect(body.max_output_tokens).toBe(16)
@@ -362,7 +370,7 @@ describe('settings', () => {
     expect(refusalOf(change)).toMatchObject({ kind: 'unsupported_parameter', field })
   })
 
-  it('note hints for the cache once', () => {
+function encode(change: Partial<ChatRequest>, withContext: EncodeContext = context) {
     const hinted: Block = { type: 'text', text: 'a', cache: { ttl: '5m' }, path: 'here' }
     const { notes } = encode({ turns: [user(hinted, { ...hinted, path: 'there' })] })
     expect(notes.filter(({ action }) => action === 'dropped')).toMatchObject([{ path: 'here' }])
@@ -400,7 +408,7 @@ function encode(change: Partial<ChatRequest>) {
     names: { toolChoice: 'tool_choice' },
     ...change,
   }
-  return encodeRequest(request, context)
+  return encodeRequest(request, withContext)
 }
 
 function refusalOf(change: Partial<ChatRequest>): GatewayError {

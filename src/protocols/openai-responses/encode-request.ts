@@ -38,7 +38,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     model: upstreamModel,
     input: items,
     ...tools,
-    ...given('max_output_tokens', encodeMaxOutputTokens(request, notes)),
+    ...given('max_output_tokens', encodeMaxOutputTokens(request, traits, notes)),
     ...given('temperature', request.temperature),
     ...given('top_p', request.topP),
     ...given('reasoning', reasoning),
@@ -61,7 +61,8 @@ function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { t
   return isAsked || items.some(({ type }) => type === 'reasoning')
 }
 
-const outputTokensMin = 16
+/** OpenAI refuses less. Other servers may take it, as Open Responses states no least bound. */
+const openAiTokensMin = 16
 const identifierCharactersMax = 64
 const metadataPairsMax = 16
 const metadataCharactersMax = 512
@@ -110,14 +111,14 @@ function firstCacheHint(request: ChatRequest): string | undefined {
   return undefined
 }
 
-function encodeMaxOutputTokens(request: ChatRequest, notes: Notes): number | undefined {
-  const { maxOutputTokens } = request
+function encodeMaxOutputTokens(
+  { maxOutputTokens }: ChatRequest,
+  { outputTokensMin = openAiTokensMin }: Traits,
+  notes: Notes,
+): number | undefined {
   if (maxOutputTokens === undefined || maxOutputTokens >= outputTokensMin) return maxOutputTokens
-  notes.add(
-    'clamped',
-    notes.pathOf('maxOutputTokens'),
-    `raised to ${outputTokensMin}, the least that is allowed`,
-  )
+  const path = notes.pathOf('maxOutputTokens')
+  notes.add('clamped', path, `raised to ${outputTokensMin}, the least that is allowed`)
   return outputTokensMin
 }
 

@@ -58,7 +58,7 @@ export function readMessages({ body, headers, isCount }: Call): Question {
     tools,
     choice: readChoice(body.tool_choice),
     isParallel: !(isRecord(body.tool_choice) && body.tool_choice.disable_parallel_tool_use === true),
-    format: readFormat(body.output_config),
+    format: asInstructed(readFormat(body.output_config), body.system),
     tokensMax: maxTokens,
     stop: Array.isArray(body.stop_sequences)
       ? body.stop_sequences.filter((text) => typeof text === 'string')
@@ -185,6 +185,12 @@ function readFormat(config: unknown): Question['format'] {
     refuse('output_config.format.type: Field required')
   }
   return { type: 'schema', schema: expectObject(schema, 'output_config.format.schema') }
+}
+
+/** A model does what it is told: it answers with an object where the system prompt demands one. */
+function asInstructed(format: Question['format'], system: unknown): Question['format'] {
+  const isDemanded = /with one JSON object and nothing else/.test(JSON.stringify(system ?? ''))
+  return format.type === 'text' && isDemanded ? { type: 'object' } : format
 }
 
 const cacheHintsMax = 4

@@ -26,6 +26,8 @@ const waitMsMax = 20_000
 /** A server without keys gets any word for one. That is no secret, and may stand in any text. */
 const secretLengthMin = 8
 const answerLengthMax = 16 * 1024 * 1024
+/** There is no money for the request, or the server is too busy: that says nothing about what it can do. */
+const saysNothing: ReadonlySet<number> = new Set([402, 503, 529])
 
 /** Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it says. */
 export class Caller {
@@ -134,7 +136,7 @@ export class Caller {
         return { verdict: 'refused', detail: this.shown(`${status}: ${received.text}`) }
       throw error
     }
-    if (status === 503 || status === 529) return unknown(said)
+    if (saysNothing.has(status)) return unknown(said)
     return { verdict: status >= 400 && status < 500 ? 'refused' : 'broken', detail: said }
   }
 

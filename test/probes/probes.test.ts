@@ -204,6 +204,12 @@ describe('a probe of an offer', () => {
     const run = await probe({ channel: 'chat-only', model: 'priced', cost_max_usd: '0.011' })
     expect(run.state).toBe('ended')
     expect(Number(run.cost_usd)).toBeLessThanOrEqual(0.011)
+    // What it could not pay for says nothing about the model.
+    expect(await verdicts('chat-only')).toMatchObject({
+      'simple request': 'yes',
+      tools: 'unknown',
+      stop: 'unknown',
+    })
   }, 90_000)
 
   test('refuses what it cannot probe, and says what there is', async () => {

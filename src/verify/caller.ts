@@ -36,6 +36,7 @@ export class Caller {
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
   readonly #outputBound: OutputBound | undefined
+  readonly #secrets: readonly string[]
   calls = 0
   /** Of the answers to all calls, in their order, as far as the server tells them. */
   readonly requestIds: string[] = []
@@ -47,12 +48,14 @@ export class Caller {
     timeoutMs: number
     signal: AbortSignal
     outputBound?: OutputBound
+    secrets?: readonly string[]
   }) {
     this.#base = target.base
     this.#key = target.key
     this.#timeoutMs = target.timeoutMs
     this.#signal = target.signal
     this.#outputBound = target.outputBound
+    this.#secrets = (target.secrets ?? []).filter((secret) => secret.length >= secretLengthMin)
   }
 
   /** Asks in a format. A refusal and a fault come as findings. */
@@ -113,7 +116,7 @@ export class Caller {
       status = response.status
       const id = requestIdIn(response.headers)
       if (id !== undefined) this.requestIds.push(id)
-      return { status, headers: response.headers, text: await textOf(response) }
+      return { status, headers: response.headers, text: this.#withoutSecrets(await textOf(response)) }
     } catch (error) {
       this.#signal.throwIfAborted()
       if (late.aborted) {
@@ -123,6 +126,11 @@ export class Caller {
       if (error instanceof WrongShape) return broken(error.message)
       return broken(this.shown(`the connection broke: ${causeOf(error)}`))
     }
+  }
+
+  /** Before anything is cut: a piece of a secret is not found. */
+  #withoutSecrets(text: string): string {
+    return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[secret]'), text)
   }
 
   #refusal(format: Format, received: Received): Finding {

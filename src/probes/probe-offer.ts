@@ -35,7 +35,10 @@ export async function probeOffer(gateway: ProbeGateway, id: string, signal: Abor
   }
   const { calls, ms, interrupted, sections: all } = await ask(gateway, run, probed, signal)
   if (interrupted) return
-  const sections = all.filter((section) => section.id !== 'service')
+  const secrets = secretsOf(probed)
+  const sections = all
+    .filter((section) => section.id !== 'service')
+    .map((section) => ({ ...section, checks: section.checks.map((line) => withoutSecrets(line, secrets)) }))
   await noteVerdicts(
     gateway,
     probed,
@@ -84,6 +87,7 @@ async function ask(
         isJson: true,
         timeoutMs: callMs,
         outputBound: boundOf(probed),
+        secrets: secretsOf(probed),
       },
       signal,
       { starts() {}, asks() {}, found() {}, ended() {} },
@@ -140,7 +144,7 @@ async function noteVerdicts(
       protocol,
       subject: line.name,
       ...verdict,
-      evidence: redactText(line.detail, [...channel.credentials]),
+      evidence: line.detail,
       requestIds: line.request_ids,
       costNano: sumOf(line.request_ids.map((id) => costs.get(id))),
       decidedAt,
@@ -148,6 +152,15 @@ async function noteVerdicts(
     }
   })
   await gateway.database.jobs.ask(({ db }) => putProbeVerdicts(db, found), within)
+}
+
+/** An answer may repeat what its request had. */
+function secretsOf({ channel }: ProbedOffer): string[] {
+  return [...channel.credentials, ...(channel.connection?.secrets ?? [])]
+}
+
+function withoutSecrets(line: Line, secrets: readonly string[]): Line {
+  return { ...line, detail: redactText(line.detail, secrets) }
 }
 
 /** When the simplest request had no answer, the channel is down or refuses us: that says nothing about the model. */

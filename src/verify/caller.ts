@@ -26,6 +26,8 @@ const waitMsMax = 20_000
 /** A server without keys gets any word for one. That is no secret, and may stand in any text. */
 const secretLengthMin = 8
 const answerLengthMax = 16 * 1024 * 1024
+/** There is no money for the request, or the server is too busy: that says nothing about what it can do. */
+const saysNothing: ReadonlySet<number> = new Set([402, 503, 529])
 
 /** Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it says. */
 export class Caller {
@@ -34,6 +36,7 @@ export class Caller {
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
   readonly #outputBound: OutputBound | undefined
+  readonly #secrets: readonly string[]
   calls = 0
   /** Of the answers to all calls, in their order, as far as the server tells them. */
   readonly requestIds: string[] = []
@@ -45,12 +48,14 @@ export class Caller {
     timeoutMs: number
     signal: AbortSignal
     outputBound?: OutputBound
+    secrets?: readonly string[]
   }) {
     this.#base = target.base
     this.#key = target.key
     this.#timeoutMs = target.timeoutMs
     this.#signal = target.signal
     this.#outputBound = target.outputBound
+    this.#secrets = (target.secrets ?? []).filter((secret) => secret.length >= secretLengthMin)
   }
 
   /** Asks in a format. A refusal and a fault come as findings. */
@@ -111,7 +116,7 @@ export class Caller {
       status = response.status
       const id = requestIdIn(response.headers)
       if (id !== undefined) this.requestIds.push(id)
-      return { status, headers: response.headers, text: await textOf(response) }
+      return { status, headers: response.headers, text: this.#withoutSecrets(await textOf(response)) }
     } catch (error) {
       this.#signal.throwIfAborted()
       if (late.aborted) {
@@ -121,6 +126,11 @@ export class Caller {
       if (error instanceof WrongShape) return broken(error.message)
       return broken(this.shown(`the connection broke: ${causeOf(error)}`))
     }
+  }
+
+  /** Before anything is cut: a piece of a secret is not found. */
+  #withoutSecrets(text: string): string {
+    return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[secret]'), text)
   }
 
   #refusal(format: Format, received: Received): Finding {
@@ -134,7 +144,7 @@ export class Caller {
         return { verdict: 'refused', detail: this.shown(`${status}: ${received.text}`) }
       throw error
     }
-    if (status === 503 || status === 529) return unknown(said)
+    if (saysNothing.has(status)) return unknown(said)
     return { verdict: status >= 400 && status < 500 ? 'refused' : 'broken', detail: said }
   }
 

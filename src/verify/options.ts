@@ -14,6 +14,8 @@ export interface Options {
   timeoutMs: number
   /** Bounds the answer of each request that has no bound of its own. Default: none. */
   outputBound?: OutputBound
+  /** Texts beside the key that the report may not show, if an answer repeats them. Default: none. */
+  secrets?: readonly string[]
 }
 
 /** The member of a body that bounds its answer. */

@@ -15,7 +15,10 @@ let tollgate: TollgateProcess
 let database: Database
 let drop: () => Promise<void>
 
-/** A Chat server that takes tools and answers with words all the same, and knows neither schemas nor pictures. */
+/**
+ * A Chat server that takes tools and answers with words all the same, and knows neither schemas nor pictures. Its words are
+ * the secret headers of the request.
+ */
 function startLiar(): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -44,7 +47,8 @@ function startLiar(): Promise<Server> {
         )
         return
       }
-      const message = { role: 'assistant', content: 'hello' }
+      const { authorization, 'x-team-pass': team } = request.headers
+      const message = { role: 'assistant', content: `${team} ${authorization}` }
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(
         JSON.stringify({
@@ -76,7 +80,7 @@ channels:
   - { name: chat-only, protocols: { openai-chat: "${vendor.url}/v1" }, api_keys: ["good"], models: [priced], allow_private_address: true }
   - { name: messages, protocols: { anthropic-messages: "${vendor.url}" }, api_keys: ["good"], models: [priced], allow_private_address: true }
   - { name: translated, protocols: { gemini: "${vendor.url}/v1beta" }, api_keys: ["good"], models: [unpriced], allow_private_address: true }
-  - { name: liar, protocols: { openai-chat: "http://127.0.0.1:${port}/v1" }, api_keys: ["secret-of-the-liar-1"], models: [priced], allow_private_address: true }
+  - { name: liar, protocols: { openai-chat: "http://127.0.0.1:${port}/v1" }, api_keys: ["secret-of-the-liar-1"], models: [priced], allow_private_address: true, headers: { x-team-pass: "hush-hush-8" } }
 groups: [{ name: default }]
 tenants: [{ name: acme, keys: [{ name: dev, secret: ${key} }] }]
 `,
@@ -169,7 +173,11 @@ describe('a probe of an offer', () => {
     expect(row).toMatchObject({ traits: { tools: false } })
     expect(row?.request_ids).toHaveLength(1)
     expect(BigInt(row?.cost_nano)).toBeGreaterThan(0n)
-    expect(JSON.stringify(row)).not.toContain('secret-of-the-liar-1')
+    expect(JSON.stringify(run.sections)).toContain('no call')
+    for (const secret of ['secret-of-the-liar', 'hush-hush']) {
+      expect(JSON.stringify(row)).not.toContain(secret)
+      expect(JSON.stringify(run.sections)).not.toContain(secret)
+    }
   }, 90_000)
 
   test('asks a channel of Messages in its own format', async () => {
@@ -204,6 +212,12 @@ describe('a probe of an offer', () => {
     const run = await probe({ channel: 'chat-only', model: 'priced', cost_max_usd: '0.011' })
     expect(run.state).toBe('ended')
     expect(Number(run.cost_usd)).toBeLessThanOrEqual(0.011)
+    // What it could not pay for says nothing about the model.
+    expect(await verdicts('chat-only')).toMatchObject({
+      'simple request': 'yes',
+      tools: 'unknown',
+      stop: 'unknown',
+    })
   }, 90_000)
 
   test('refuses what it cannot probe, and says what there is', async () => {

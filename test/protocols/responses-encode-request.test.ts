@@ -323,7 +323,7 @@ describe('settings', () => {
     expect(notes).toEqual([expect.objectContaining({ action: 'defaulted', path: 'store' })])
   })
 
-  it('keeps a bound that the offer is known to take', () => {
+  it('keep a bound that the offer is known to take', () => {
     const traits = { outputTokensMin: 1 }
     const { body, notes } = encode({ maxOutputTokens: 5 }, { ...context, traits })
     expect(body.max_output_tokens).toBe(5)
@@ -370,14 +370,14 @@ describe('settings', () => {
     expect(refusalOf(change)).toMatchObject({ kind: 'unsupported_parameter', field })
   })
 
-function encode(change: Partial<ChatRequest>, withContext: EncodeContext = context) {
+  it('note hints for the cache once', () => {
     const hinted: Block = { type: 'text', text: 'a', cache: { ttl: '5m' }, path: 'here' }
     const { notes } = encode({ turns: [user(hinted, { ...hinted, path: 'there' })] })
     expect(notes.filter(({ action }) => action === 'dropped')).toMatchObject([{ path: 'here' }])
   })
 })
 
-function encode(change: Partial<ChatRequest>) {
+function encode(change: Partial<ChatRequest>, withContext: EncodeContext = context) {
   const request: ChatRequest = {
     model: 'm',
     stream: false,

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startDemo } from '../../src/demo/server.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
@@ -10,6 +11,7 @@ const adminToken = 'admin-token-for-tests-001'
 const key = 'probing-key-for-tests-01'
 
 let vendor: Vendor
+let demo: Awaited<ReturnType<typeof startDemo>>
 let liar: Server
 let tollgate: TollgateProcess
 let database: Database
@@ -66,6 +68,7 @@ function startLiar(): Promise<Server> {
 beforeAll(async () => {
   vendor = await startVendor({ tokenDelayMs: 0 })
   liar = await startLiar()
+  demo = await startDemo()
   const { port } = liar.address() as AddressInfo
   const fresh = await freshDatabase()
   drop = fresh.drop
@@ -77,6 +80,7 @@ models:
   - { id: priced, max_output_tokens: 8192, context_length: 100000, price: { input: "1", output: "5" } }
   - { id: unpriced }
 channels:
+  - { name: demo, protocols: { openai-chat: "${demo.url}/v1" }, api_keys: [""], models: { priced: demo-chat }, allow_private_address: true }
   - { name: chat-only, protocols: { openai-chat: "${vendor.url}/v1" }, api_keys: ["good"], models: [priced], allow_private_address: true }
   - { name: messages, protocols: { anthropic-messages: "${vendor.url}" }, api_keys: ["good"], models: [priced], allow_private_address: true }
   - { name: translated, protocols: { gemini: "${vendor.url}/v1beta" }, api_keys: ["good"], models: [unpriced], allow_private_address: true }
@@ -93,6 +97,7 @@ afterAll(async () => {
   await database?.close()
   await vendor?.close()
   liar?.close()
+  await demo?.close()
   await drop?.()
 })
 
@@ -123,6 +128,14 @@ async function probe(body: object): Promise<Run> {
   }, 60_000)
 }
 
+/** What a run found, one line for each check. */
+function tableOf({ sections }: Run): string {
+  const lines = sections
+    .flatMap(({ checks }) => checks)
+    .map(({ name, verdict }) => `${name.padEnd(32)}${verdict}`)
+  return `${lines.join('\n')}\n`
+}
+
 async function verdicts(channel: string): Promise<Record<string, string>> {
   const rows = await database.sql<{ subject: string; verdict: string }[]>`
     SELECT v.subject, v.verdict FROM verdicts v JOIN channels c ON c.id = v.channel_id
@@ -145,6 +158,21 @@ const traitsOf = async (model: string, to: string) => {
 }
 
 describe('a probe of an offer', () => {
+  test.each([
+    ['demo', 'priced'],
+    ['chat-only', 'priced'],
+    ['translated', 'unpriced'],
+    ['liar', 'priced'],
+  ])(
+    'finds the table of %s',
+    async (channel, model) => {
+      const run = await probe({ channel, model })
+      expect(run).toMatchObject({ state: 'ended', error: null })
+      await expect(tableOf(run)).toMatchFileSnapshot(`../fixtures/probes/${channel}.txt`)
+    },
+    90_000,
+  )
+
   test('finds what a Chat channel can do, and what it cost', async () => {
     const run = await probe({ channel: 'chat-only', model: 'priced' })
     expect(run).toMatchObject({ state: 'ended', error: null })

@@ -25,7 +25,7 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
     const asked = bounds.probeIntervalHours > 0 ? await askForDue(context) : []
     const lost = await database.jobs.ask(({ db }) => waitingRuns(db, lostMs), within)
     await probes.add([...asked, ...lost].map((id) => ({ id, priority: 0 })))
-    await database.jobs.ask(({ db }) => deleteRunsBefore(db, bounds.requestRetentionDays), within)
+    await database.jobs.ask(({ db }) => deleteRunsBefore(db, daysKept(bounds)), within)
   }
   const timer = setInterval(() => {
     working = working.then(work).then(
@@ -45,6 +45,11 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
       await working
     },
   }
+}
+
+/** The schedule must know the newest run of an offer until the next one is due. */
+function daysKept({ requestRetentionDays, probeIntervalHours }: Context['bounds']): number {
+  return Math.max(requestRetentionDays, Math.ceil(probeIntervalHours / 24))
 }
 
 /** Makes runs for the offers of named models that nobody has probed within the interval, and returns their ids. */

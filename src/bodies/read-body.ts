@@ -9,6 +9,7 @@ import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { type CaptureMode, type RedactOptions, redactBody } from '../redaction/redact.ts'
 import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
+import { type SignedNeed, signedNeedsIn } from './need-signs.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
 // What a large body is read for, all in one go. A small body goes through the same functions, each when its result is needed.
@@ -47,6 +48,8 @@ export interface ReadResult {
   /** Whether the body may hold reasoning in our envelopes. */
   hasEnvelopes: boolean
   hostedWork: HostedWork
+  /** What the request may need an offer to be able to do. */
+  signedNeeds: readonly SignedNeed[]
   fingerprint: Uint8Array | undefined
 }
 
@@ -63,6 +66,7 @@ export function readLargeBody(
     captured,
     hasEnvelopes: bytes.includes(envelopeMark),
     hostedWork: hostedWorkIn(bytes),
+    signedNeeds: signedNeedsIn(bytes),
     fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
   }
 }

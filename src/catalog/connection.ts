@@ -88,7 +88,10 @@ export function openConnection(
     ...(proxy !== undefined && { proxy }),
     ...(timeouts !== undefined && { timeouts }),
     poolName: createHash('sha256').update(transport).digest('base64'),
-    secrets: [...Object.values(rest.headers ?? {}), ...(url === undefined ? [] : secretsOfUrl(url))],
+    secrets: [
+      ...Object.values(rest.headers ?? {}).flatMap(secretsOfHeader),
+      ...(url === undefined ? [] : secretsOfUrl(url)),
+    ],
   }
 }
 
@@ -134,11 +137,17 @@ function proxyOf(text: string): EgressProxy {
   }
 }
 
-/** Every form in which an error could quote the password. */
+/** A credential behind the name of its scheme, as in `Token abc`: an error may quote the credential alone. */
+function secretsOfHeader(value: string): string[] {
+  const [, credential] = /^[A-Za-z-]+ +(\S+)$/.exec(value) ?? []
+  return credential === undefined ? [value] : [value, credential]
+}
+
+/** Every form in which an error could quote the password, or the token that stands alone in place of a user. */
 function secretsOfUrl(text: string): string[] {
   const { username, password } = new URL(text)
-  if (password === '') return []
-  const plain = decodeURIComponent(password)
-  const pair = Buffer.from(`${decodeURIComponent(username)}:${plain}`, 'utf8').toString('base64')
-  return [...new Set([pair, plain, password])]
+  if (username + password === '') return []
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const secret = password === '' ? username : password
+  return [...new Set([Buffer.from(pair, 'utf8').toString('base64'), decodeURIComponent(secret), secret])]
 }

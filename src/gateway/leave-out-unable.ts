@@ -1,3 +1,4 @@
+import { hasSignOfAny, type SignedNeed } from '../bodies/need-signs.ts'
 import { requestNeeds } from '../bodies/request-needs.ts'
 import { parseObject } from '../canonical/json.ts'
 import type { Candidate } from '../routing/candidates.ts'
@@ -16,15 +17,11 @@ export async function leaveOutUnable(
   asked: Asked,
   planned: readonly ModelCandidates[],
 ): Promise<readonly ModelCandidates[]> {
-  const isRestricted = planned.some(({ candidates }) =>
-    candidates.some(
-      (candidate) =>
-        !isServed(candidate) ||
-        cannotDo(candidate.traits, candidate.native).some((name) => mayNeed(asked, name)),
-    ),
-  )
-  if (!isRestricted) return planned
-  const needs = await needsOf(gateway, asked)
+  const all = planned.flatMap(({ candidates }) => candidates)
+  const unable = new Set(all.flatMap(({ traits, native }) => cannotDo(traits, native)))
+  const mayLack = mayNeedAny(asked, unable)
+  if (!mayLack && all.every(isServed)) return planned
+  const needs = mayLack ? await needsOf(gateway, asked) : []
   return planned.map((each) => split(each, needs))
 }
 
@@ -47,25 +44,18 @@ function isServed({ traits, protocol }: Candidate): boolean {
   return traits.protocols === undefined || traits.protocols.includes(protocol)
 }
 
-/** Signs of a need in the bytes of a body. Other spellings of these names, with escapes, are left to the upstream. */
-const signs: Readonly<Record<Exclude<NeedName, 'streaming'>, readonly string[]>> = {
-  imageInput: ['"image_url"', '"input_image"', '"image"'],
-  documentInput: ['"file"', '"input_file"', '"document"'],
-  audioInput: ['"input_audio"', '"audio"'],
-  tools: ['"tools"', '"functions"'],
-  forcedTools: ['"tool_choice"', '"function_call"'],
-  schema: ['json_schema'],
-  webSearch: ['web_search'],
-  audioOutput: ['"modalities"'],
-  imageOutput: ['"modalities"'],
-}
-
-/** False: this request certainly does not need it. */
-function mayNeed({ facts, body, large }: Asked, name: NeedName): boolean {
-  if (name === 'streaming') return facts.stream
-  if (name.endsWith('Input') && !facts.hasMedia) return false
+/** False: this request certainly needs none of them. */
+function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
+  const signed: SignedNeed[] = []
+  for (const name of needs) {
+    if (name !== 'streaming') {
+      if (facts.hasMedia || !name.endsWith('Input')) signed.push(name)
+    } else if (facts.stream) return true
+  }
   // Only threads read all of a large body.
-  return large !== undefined || signs[name].some((word) => body.includes(word))
+  return large === undefined
+    ? hasSignOfAny(body, signed)
+    : signed.some((name) => large.signedNeeds.includes(name))
 }
 
 /** Empty for a request that our decoder does not know in full: it is left to its upstream. */

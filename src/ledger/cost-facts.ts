@@ -1,6 +1,8 @@
 import { countOf, recordsOf, textOf } from '../canonical/json.ts'
 import { type RefinedCount, refined, type Usage } from '../canonical/usage.ts'
+import { name } from './column.ts'
 import type { PricedModel } from './price-others.ts'
+import { fitText } from './tuple.ts'
 
 /** One fact of an answer, beside the counts of the usage log, that its cost depends on. */
 export type CostFact =
@@ -39,7 +41,8 @@ export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostF
   for (const { model, usage, cost, priceId } of others.slice(0, modelsMax)) {
     facts.push({
       part: 'model',
-      name: model,
+      // An upstream may write any name, and a fact that does not fit into the row would be lost.
+      name: fitText(model, name.max),
       tokens: {
         input: usage.input,
         cache_read: usage.cacheRead,

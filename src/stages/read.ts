@@ -1,5 +1,6 @@
 import { mayUse } from '../access/permitted.ts'
 import type { HostedWork } from '../bodies/hosted-work.ts'
+import type { SignedNeed } from '../bodies/need-signs.ts'
 import { type BodyFormat, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
@@ -27,6 +28,7 @@ export interface LargeBody {
   readonly format: BodyFormat
   readonly hasEnvelopes: boolean
   readonly hostedWork: HostedWork
+  readonly signedNeeds: readonly SignedNeed[]
 }
 
 interface AskedFacts {
@@ -80,8 +82,8 @@ export async function read<Facts extends AskedFacts>(
   return Object.assign(identified, { body, large, facts })
 }
 
-function largeBodyOf(format: BodyFormat, { hasEnvelopes, hostedWork }: ReadResult): LargeBody {
-  return { format, hasEnvelopes, hostedWork }
+function largeBodyOf(format: BodyFormat, { hasEnvelopes, hostedWork, signedNeeds }: ReadResult): LargeBody {
+  return { format, hasEnvelopes, hostedWork, signedNeeds }
 }
 
 /**

@@ -74,6 +74,19 @@ test('a connection becomes part of the snapshot', async () => {
   expect(await sealed()).toBeNull()
 })
 
+test('the secrets of a connection are hidden in every form in which an error may quote them', async () => {
+  await apply(`proxy: "http://proxy-token%211@proxy:3128", headers: { x-auth: "Token header-token-1" }`)
+  expect((await load()).channels[0]?.connection?.secrets.toSorted()).toEqual(
+    [
+      'Token header-token-1',
+      'header-token-1',
+      'proxy-token!1',
+      'proxy-token%211',
+      Buffer.from('proxy-token!1:').toString('base64'),
+    ].toSorted(),
+  )
+})
+
 test('the same connection is not written again, and a changed secret is', async () => {
   await apply(whole, { PASS: 'one' })
   const before = await sealed()

@@ -154,6 +154,20 @@ test('a large body is looked into by a thread', async () => {
   expect((await bed.ask('blind', { messages: [{ role: 'user', content: [long] }] })).status).toBe(200)
 })
 
+test('a large body without a sign of what its model cannot do is read once', async () => {
+  const done = async () => {
+    const ready = await fetch(`${bed.tollgate.url}/readyz`)
+    const { body_threads_done }: { body_threads_done: number } = JSON.parse(await ready.text())
+    return body_threads_done
+  }
+  const long = [{ role: 'user', content: 'x'.repeat(100_000) }]
+  const before = await done()
+  for (const model of ['mute', 'toolless', 'schemaless', 'unknown']) {
+    expect((await bed.ask(model, { messages: long })).status).toBe(200)
+  }
+  expect(await done()).toBe(before + 4)
+})
+
 test('each format gets the refusal in its own envelope and the class of its SDK', async () => {
   const anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: freeKey, maxRetries: 0 })
   const told = anthropic.messages.create({

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import { tierRows, tiersFrom } from '../../src/catalog/price-tiers.ts'
 import type { Model, Price, PriceTier, Rates } from '../../src/catalog/snapshot.ts'
+import { notes } from '../../src/ledger/column.ts'
 import { costFactsOf, readCostFacts } from '../../src/ledger/cost-facts.ts'
 import { priceRequest, worstCaseNano } from '../../src/ledger/price.ts'
 import { priceOthers } from '../../src/ledger/price-others.ts'
@@ -239,4 +240,13 @@ test('what may search the web is bounded only where a search has a price', () =>
   const without = { ...model, price: { ...price, webSearch: undefined } }
   expect(worstCaseNano({ ...size, webSearches: 1 }, without, '1')).toBeUndefined()
   expect(worstCaseNano(size, without, '1')).toBeDefined()
+})
+
+test('the fact about a model with an endless name fits into the row', () => {
+  const others = [
+    { model: 'x'.repeat(100_000), usage: { ...nothing, input: 7 }, cost: undefined, priceId: undefined },
+  ]
+  const facts = costFactsOf(nothing, others)
+  expect(JSON.stringify(facts).length).toBeLessThan(notes.max)
+  expect(readCostFacts(facts).others).toBeUndefined()
 })

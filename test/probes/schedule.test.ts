@@ -14,7 +14,8 @@ let tollgate: TollgateProcess
 const env = {
   SECRET_KEY: secretKey,
   SHIP_INTERVAL_MS: '20',
-  PROBE_INTERVAL_HOURS: '1',
+  PROBE_INTERVAL_HOURS: '1000',
+  REQUEST_RETENTION_DAYS: '1',
   PROBE_SWEEP_MS: '200',
   IMAGE_LEASE_MS: '1000',
 }
@@ -81,12 +82,31 @@ test('a worker that is killed in the middle of a probe leaves it to the next one
   }
 }, 120_000)
 
-test('the schedule asks for each offer of a named model once in its interval, and not for any name', async () => {
-  const sweeps = async () => {
+/** Until sweeps have begun and ended. */
+async function sweep(): Promise<void> {
+  const claimed = async () => {
     const [row] = await database.sql`SELECT due_at FROM sweeps WHERE name = 'probes'`
     return String(row?.due_at)
   }
-  const before = await sweeps()
-  await until(async () => (await sweeps()) !== before)
+  for (let times = 0; times < 3; times++) {
+    const before = await claimed()
+    await until(async () => (await claimed()) !== before)
+  }
+}
+
+test('the schedule asks for each offer of a named model once in its interval, and not for any name', async () => {
+  await sweep()
   expect((await runs()).map(({ protocol }) => protocol)).toEqual(['anthropic-messages', 'openai-chat'])
 })
+
+test('an offer is not asked again before its interval ends, although the usage log forgets earlier', async () => {
+  const before = (await runs()).map(({ key_id }) => key_id)
+  await database.sql`UPDATE probe_runs SET created_at = now() - interval '40 days'`
+  await sweep()
+  expect((await runs()).map(({ key_id }) => key_id)).toEqual(before)
+  await database.sql`UPDATE probe_runs SET created_at = now() - interval '50 days'`
+  await until(async () => {
+    const ids = (await runs()).map(({ key_id }) => key_id)
+    return ids.length === 2 && ids.every((id) => id !== null && !before.includes(id))
+  }, 30_000)
+}, 60_000)

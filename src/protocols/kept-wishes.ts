@@ -1,13 +1,36 @@
 import type { ChatRequest } from '../canonical/chat.ts'
 import type { ChatEvent, Finish } from '../canonical/event.ts'
+import type { Traits } from '../canonical/traits.ts'
 
-/** Wishes of a request that the upstream's format cannot say. The gateway keeps them while it translates the answer. */
+/** Wishes of a request that the upstream's format cannot say, or that the model does not take. The gateway keeps them while it translates the answer. */
 export interface KeptWishes {
   /** The answer has at most one tool call. */
   oneCall: boolean
   /** The answer's text ends before the first of these. */
   stop: readonly string[]
 }
+
+/** The wishes that a request to this offer leaves out, and that the gateway can keep. */
+export function wishesToKeep(
+  request: Pick<ChatRequest, 'stop' | 'parallelToolCalls'>,
+  traits: Traits,
+): KeptWishes | undefined {
+  const oneCall = keepsOneCall(request, traits)
+  const stop = traits.stopMax === 0 ? stopsToKeep(request) : []
+  return oneCall || stop.length > 0 ? { oneCall, stop } : undefined
+}
+
+/** Whether the client wants one call at a time, and the model may make several but cannot be told not to. */
+export function keepsOneCall(
+  { parallelToolCalls }: Pick<ChatRequest, 'parallelToolCalls'>,
+  { takes, parallelTools }: Traits,
+): boolean {
+  return parallelToolCalls === false && takes?.parallelToolCalls === false && parallelTools !== false
+}
+
+/** For the notes of a translation. */
+export const keptOneCall = 'of calls side by side the answer has only the first'
+export const keptStop = 'the gateway ends the text there, and what the model writes until its own end is paid'
 
 /** The stop sequences of a request that the gateway can look for; none if they are longer than any format allows. */
 export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly string[] {

@@ -29,7 +29,7 @@ describe('optional parameters', () => {
       temperature: 'dropped',
       top_p: 'mapped',
       seed: 'dropped',
-      parallel_tool_calls: 'dropped',
+      parallel_tool_calls: 'emulated',
     })
     const serial = encode({ ...forced, parallel_tool_calls: false }, { takes, parallelTools: false })
     expect(actions(serial.notes)).toEqual({ parallel_tool_calls: 'mapped' })
@@ -75,7 +75,7 @@ describe('optional parameters', () => {
     })
     const noStop = encode({ stop: ['a'] }, { stopMax: 0 })
     expect(noStop.body).not.toHaveProperty('stop')
-    expect(actions(noStop.notes)).toEqual({ stop: 'dropped' })
+    expect(actions(noStop.notes)).toEqual({ stop: 'emulated' })
     expect(refusalOf({ stop: ['a', 'b'] }, { stopMax: 1 })).toBe('stop')
     expect(encode({ stop: ['1', '2', '3', '4', '5'] }, { stopMax: 8 }).body.stop).toHaveLength(5)
   })

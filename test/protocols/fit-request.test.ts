@@ -316,6 +316,18 @@ describe('a format', () => {
     expect(encode({ response_format: format }, { schema: 'none' }).body.response_format).toBeUndefined()
   })
 
+  it.each<[ProtocolName, Traits]>([
+    ['openai-chat', { schema: 'none', jsonMode: true }],
+    ['openai-chat', { schema: 'none' }],
+    ['anthropic-messages', { schema: 'none' }],
+    ['gemini', { toolsWithFormat: false }],
+  ])('an instruction leaves a model with tools free to call one: %s %o', (protocol, traits) => {
+    const asks = { response_format: format }
+    expect(JSON.stringify(encode(asks, { schema: 'none' }, protocol).body)).toContain('Answer with one JSON')
+    const withTools = JSON.stringify(encode({ ...asks, tools: [fn] }, traits, protocol).body)
+    expect(withTools).toContain('If you call no tool, answer with one JSON')
+  })
+
   it('has a schema that the vendor takes, and the note says what was taken out', () => {
     const { body, notes } = encode({ response_format: format }, { schema: 'openai-strict' })
     const sent = isRecord(body.response_format) ? body.response_format.json_schema : undefined

@@ -49,6 +49,7 @@ export class WishKeeper {
   readonly #stop: readonly string[]
   /** The index that each block has without the blocks that are left out. */
   readonly #indexes = new Map<number, number>()
+  /** Undefined for blocks that are no text. */
   readonly #open = new Map<number, OpenText | undefined>()
   #blocks = 0
   #hasCall = false
@@ -86,7 +87,8 @@ export class WishKeeper {
 
   #takeMore(event: Extract<ChatEvent, { type: 'block-delta' | 'block-end' }>): ChatEvent[] {
     const index = this.#indexes.get(event.index)
-    if (index === undefined || this.#stopped !== undefined) return []
+    // Behind a stop sequence, a call that had begun goes on to its end.
+    if (index === undefined || !this.#open.has(index)) return []
     const text = this.#stop.length === 0 ? undefined : this.#open.get(index)
     if (event.type === 'block-end') {
       this.#open.delete(index)
@@ -101,7 +103,9 @@ export class WishKeeper {
     const found = firstOf(this.#stop, all)
     if (found !== undefined) {
       this.#stopped = found.sequence
-      const ends = [...this.#open.keys()].map((index) => ({ type: 'block-end' as const, index }))
+      const texts = [...this.#open].flatMap(([at, text]) => (text === undefined ? [] : [at]))
+      for (const at of texts) this.#open.delete(at)
+      const ends = texts.map((index) => ({ type: 'block-end' as const, index }))
       return [...textOf(index, all.slice(0, found.at)), ...ends]
     }
     const sent = all.length - beginningAtEnd(this.#stop, all)

@@ -123,6 +123,17 @@ describe('stop sequences', () => {
     expect(written.at(-1)).toEqual(finish('tool_calls'))
   })
 
+  test('let a call that has begun come to its end', () => {
+    const [begin, first, second, over] = blockOf(0, call('f'), '{"a":', '1}')
+    const [text, stop] = blockOf(1, { type: 'text' }, 'x STOP')
+    const events = [start, begin, first, text, stop, second, over, finish('tool_calls')]
+    const written = kept(
+      { stop: ['STOP'] },
+      events.filter((event) => event !== undefined),
+    )
+    expect(collect(written).blocks.map(({ text }) => text)).toEqual(['{"a":1}', 'x '])
+  })
+
   test('are kept for upstreams that have none, with a note', () => {
     const { asked: parts, notes } = asked('openai-chat', 'openai-responses', { stop: ['END', ''] })
     expect(parts.keeps).toEqual({ oneCall: false, stop: ['END'] })

@@ -181,7 +181,7 @@ known, a request is written for it:
 - **Thinking**: the effort becomes the nearest level of the model, of two that are as near the lesser. \`none\` becomes its
   least level. A budget of tokens and an effort become each other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384
   \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
-  65,536 tokens. A model that never thinks is told nothing.
+  65,536 tokens. A model that takes no word about thinking is told nothing.
 - **Tools**: refused if the model takes none, or cannot be made to call one. Custom tools become functions with one text
   where the model has none. \`strict\` is dropped where the model has no strict tools, or not with this schema.
 - **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction

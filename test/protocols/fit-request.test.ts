@@ -159,6 +159,11 @@ describe('thinking', () => {
     expect(thinkingOf(open, { thinking: 'none' }, 'openai-responses')).toEqual([{}, 'mapped,defaulted'])
   })
 
+  it('is a loss where the client wants none and the model always thinks, without taking a word about it', () => {
+    expect(thinkingOf(effort('none'), { thinking: 'none' })).toEqual([{}, 'mapped'])
+    expect(thinkingOf(effort('none'), { thinking: 'none', thinkingOff: false })).toEqual([{}, 'dropped'])
+  })
+
   it('gives way to a call that is forced, where the model cannot have both', () => {
     const traits: Traits = { forcedToolsWhileThinking: false, ...levels('none', 'low', 'high') }
     expect(thinkingOf({ ...forced, ...effort('high') }, traits)).toEqual([effort('none'), 'dropped'])

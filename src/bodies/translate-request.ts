@@ -57,7 +57,7 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
   if (input.strict) refuseLosses(notes)
   const asked = {
     body: client.answerSettings(input.body),
-    keeps: upstreamSide(target.protocol).keeps?.(request),
+    keeps: upstreamSide(target.protocol).keeps(request, traits),
   }
   return { body, notes, tools, asked }
 }

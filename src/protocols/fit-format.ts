@@ -2,6 +2,7 @@ import type { AnswerFormat, ChatRequest, Turn } from '../canonical/chat.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { isInstruction } from './fit-content.ts'
 import { isForced } from './fit-tools.ts'
+import { jsonOnly } from './json-instruction.ts'
 import type { Notes } from './notes.ts'
 import { removedText, rewriteSchema } from './schema-subset.ts'
 
@@ -13,16 +14,16 @@ export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): P
   if (hasTools && traits.toolsWithFormat === false) {
     // A refusal would stop each agent that wants JSON in the end. With the instruction it can go on.
     noteInstruction(notes, 'the model takes no tools together with a JSON format')
-    return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
+    return { format: undefined, turns: instructed(request, format) }
   }
   if (hasTools && traits.forcedToolsWithFormat === false && isForced(toolChoice)) {
     noteInstruction(notes, 'the model takes no forced call together with a JSON format')
-    return { format: undefined, turns: instructed(request, format, 'If you call no tool, answer') }
+    return { format: undefined, turns: instructed(request, format) }
   }
   if (format.type === 'json_object') {
     if (traits.jsonMode !== false) return {}
     noteInstruction(notes, 'the model has no JSON mode')
-    return { format: undefined, turns: instructed(request, format, 'Answer') }
+    return { format: undefined, turns: instructed(request, format) }
   }
   if (traits.schema === 'none') {
     return asInstruction(request, format, traits, notes, 'the model takes no schema for its answer')
@@ -43,7 +44,7 @@ function asInstruction(
   noteInstruction(notes, reason)
   return {
     format: jsonMode === true ? { type: 'json_object' } : undefined,
-    turns: instructed(request, format, 'Answer'),
+    turns: instructed(request, format),
   }
 }
 
@@ -52,17 +53,17 @@ function noteInstruction(notes: Notes, reason: string): void {
 }
 
 /** The conversation with an instruction behind those that it begins with. */
-function instructed({ turns }: ChatRequest, format: AnswerFormat, beginning: string): Turn[] {
+function instructed({ turns, tools }: ChatRequest, format: AnswerFormat): Turn[] {
   const path = turns[0]?.path ?? ''
-  const text = instructionFor(format, beginning)
+  const text = instructionFor(format, tools.length > 0)
   const turn: Turn = { role: 'system', blocks: [{ type: 'text', text, path }], path }
   const firstSpoken = turns.findIndex((turn) => !isInstruction(turn))
   const at = firstSpoken === -1 ? turns.length : firstSpoken
   return [...turns.slice(0, at), turn, ...turns.slice(at)]
 }
 
-function instructionFor(format: AnswerFormat, beginning: string): string {
-  const instruction = `${beginning} with one JSON object and nothing else: no words before or behind it, no code fence.`
+function instructionFor(format: AnswerFormat, hasTools: boolean): string {
+  const instruction = jsonOnly('object', hasTools)
   if (format.type === 'json_object') return instruction
   const lines = [instruction, 'The object must obey this JSON Schema:', JSON.stringify(format.schema)]
   if (format.description !== undefined) lines.push(`What the object is: ${format.description}`)

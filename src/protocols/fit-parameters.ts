@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../canonical/chat.ts'
 import { type OptionalParameter, optionalParameters, type Traits } from '../canonical/traits.ts'
+import { keepsOneCall, keptOneCall, keptStop, stopsToKeep } from './kept-wishes.ts'
 import { type Notes, refused } from './notes.ts'
 
 /** Leave out parameters that the model does not take, and bring the others within its bounds. */
@@ -8,11 +9,8 @@ export function fitParameters(request: ChatRequest, traits: Traits, notes: Notes
   return { ...changes, ...fitBounds({ ...request, ...changes }, traits, notes) }
 }
 
-function leaveOut(
-  request: ChatRequest,
-  { takes, parallelTools }: Traits,
-  notes: Notes,
-): Partial<ChatRequest> {
+function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const { takes } = traits
   const changes: Partial<ChatRequest> = {}
   if (takes === undefined) return changes
   for (const field of optionalParameters) {
@@ -21,8 +19,7 @@ function leaveOut(
     const value = request[field]
     if (value === undefined) continue
     changes[field] = undefined
-    const isOneByOne = field === 'parallelToolCalls' && value === false && parallelTools === false
-    if (isOneByOne) notes.add('mapped', notes.pathOf(field), 'the model makes one call at a time anyway')
+    if (field === 'parallelToolCalls' && value === false) noteOneCall(request, traits, notes)
     else if (isDefault(field, value)) {
       notes.add(
         'mapped',
@@ -32,6 +29,12 @@ function leaveOut(
     } else notes.dropField(field, 'the model does not take it')
   }
   return changes
+}
+
+function noteOneCall(request: ChatRequest, traits: Traits, notes: Notes): void {
+  const path = notes.pathOf('parallelToolCalls')
+  if (keepsOneCall(request, traits)) notes.add('emulated', path, `the model does not take it: ${keptOneCall}`)
+  else notes.add('mapped', path, 'the model makes one call at a time anyway')
 }
 
 /** Whether a parameter says what the model does without it. */
@@ -98,7 +101,8 @@ function fitStop({ stop }: ChatRequest, { stopMax }: Traits, notes: Notes): Part
       `the model takes at most ${stopMax} stop sequences, got ${stop.length}`,
     )
   }
-  notes.dropField('stop', 'the model takes no stop sequences')
+  if (stopsToKeep({ stop }).length === 0) notes.dropField('stop', 'the model takes no stop sequences')
+  else notes.add('emulated', notes.pathOf('stop'), `the model takes none: ${keptStop}`)
   return { stop: [] }
 }
 

@@ -20,7 +20,7 @@ export function fitThinking(
   if (wish === undefined) return undefined
   switch (traits.thinking) {
     case 'none':
-      return leaveOut(wish, notes)
+      return leaveOut(wish, traits, notes)
     case 'budget':
       return inTokens(wish, traits, notes)
     case 'adaptive':
@@ -44,12 +44,13 @@ function thinkingBesideForcedCall(
   return canBeOff ? { effort: 'none', budgetTokens: undefined, summary: undefined } : undefined
 }
 
-function leaveOut({ effort, budgetTokens }: ReasoningWish, notes: Notes): undefined {
-  const asksForNone = effort === 'none' || budgetTokens === 0
+function leaveOut({ effort, budgetTokens }: ReasoningWish, { thinkingOff }: Traits, notes: Notes): undefined {
+  // Of these models, some never think, and some always do.
+  const asksForNone = thinkingOff !== false && (effort === 'none' || budgetTokens === 0)
   const leavesItOpen = effort === undefined && budgetTokens === undefined
   if (asksForNone || leavesItOpen) {
-    notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model never thinks')
-  } else notes.dropField('reasoning', 'the model does not think')
+    notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model takes no word about thinking')
+  } else notes.dropField('reasoning', 'the model takes no word about thinking')
   return undefined
 }
 

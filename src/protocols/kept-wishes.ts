@@ -1,13 +1,36 @@
 import type { ChatRequest } from '../canonical/chat.ts'
 import type { ChatEvent, Finish } from '../canonical/event.ts'
+import type { Traits } from '../canonical/traits.ts'
 
-/** Wishes of a request that the upstream's format cannot say. The gateway keeps them while it translates the answer. */
+/** Wishes of a request that the upstream's format cannot say, or that the model does not take. The gateway keeps them while it translates the answer. */
 export interface KeptWishes {
   /** The answer has at most one tool call. */
   oneCall: boolean
   /** The answer's text ends before the first of these. */
   stop: readonly string[]
 }
+
+/** The wishes that a request to this offer leaves out, and that the gateway can keep. */
+export function wishesToKeep(
+  request: Pick<ChatRequest, 'stop' | 'parallelToolCalls'>,
+  traits: Traits,
+): KeptWishes | undefined {
+  const oneCall = keepsOneCall(request, traits)
+  const stop = traits.stopMax === 0 ? stopsToKeep(request) : []
+  return oneCall || stop.length > 0 ? { oneCall, stop } : undefined
+}
+
+/** Whether the client wants one call at a time, and the model may make several but cannot be told not to. */
+export function keepsOneCall(
+  { parallelToolCalls }: Pick<ChatRequest, 'parallelToolCalls'>,
+  { takes, parallelTools }: Traits,
+): boolean {
+  return parallelToolCalls === false && takes?.parallelToolCalls === false && parallelTools !== false
+}
+
+/** For the notes of a translation. */
+export const keptOneCall = 'of calls side by side the answer has only the first'
+export const keptStop = 'the gateway ends the text there, and what the model writes until its own end is paid'
 
 /** The stop sequences of a request that the gateway can look for; none if they are longer than any format allows. */
 export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly string[] {
@@ -26,6 +49,7 @@ export class WishKeeper {
   readonly #stop: readonly string[]
   /** The index that each block has without the blocks that are left out. */
   readonly #indexes = new Map<number, number>()
+  /** Undefined for blocks that are no text. */
   readonly #open = new Map<number, OpenText | undefined>()
   #blocks = 0
   #hasCall = false
@@ -63,7 +87,8 @@ export class WishKeeper {
 
   #takeMore(event: Extract<ChatEvent, { type: 'block-delta' | 'block-end' }>): ChatEvent[] {
     const index = this.#indexes.get(event.index)
-    if (index === undefined || this.#stopped !== undefined) return []
+    // Behind a stop sequence, a call that had begun goes on to its end.
+    if (index === undefined || !this.#open.has(index)) return []
     const text = this.#stop.length === 0 ? undefined : this.#open.get(index)
     if (event.type === 'block-end') {
       this.#open.delete(index)
@@ -78,7 +103,9 @@ export class WishKeeper {
     const found = firstOf(this.#stop, all)
     if (found !== undefined) {
       this.#stopped = found.sequence
-      const ends = [...this.#open.keys()].map((index) => ({ type: 'block-end' as const, index }))
+      const texts = [...this.#open].flatMap(([at, text]) => (text === undefined ? [] : [at]))
+      for (const at of texts) this.#open.delete(at)
+      const ends = texts.map((index) => ({ type: 'block-end' as const, index }))
       return [...textOf(index, all.slice(0, found.at)), ...ends]
     }
     const sent = all.length - beginningAtEnd(this.#stop, all)

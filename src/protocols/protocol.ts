@@ -149,8 +149,11 @@ export interface UpstreamSide {
    * with the client's path if the answer would not be what the client asked for.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
-  /** The wishes of a request that the format cannot say. The gateway keeps them while it translates the answer. */
-  keeps?(request: ChatRequest): KeptWishes | undefined
+  /**
+   * The wishes of a request that the format cannot say, or that the model does not take. The gateway keeps them while it
+   * translates the answer.
+   */
+  keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder

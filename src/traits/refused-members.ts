@@ -37,7 +37,10 @@ const unsupportedCodes: ReadonlySet<string> = new Set([
 const notSupported = /^[^.]{0,80}\bis not supported (?:with|for|by|on) this model/i
 
 interface Wording {
-  /** From the beginning of the message, where clients cannot write. A value that is too high or too low is not meant. */
+  /**
+   * From the beginning of the message, where clients cannot write: servers quote the text of a request behind it. With the
+   * flag `y`, each further match follows the one before it. A value that is too high or too low is not meant.
+   */
   pattern: RegExp
   read(groups: Partial<Record<string, string>>): RefusedMember[]
 }
@@ -89,7 +92,12 @@ const wordings: readonly Wording[] = [
     read: named('temperature+top_p'),
   },
   // Gemini.
-  { pattern: /Unknown name "(?<member>\w+)"(?: at '[\w.[\]]{1,80}')?: Cannot find field/g, read: parameter },
+  {
+    // Other places, such as a tool's schema, have names of the client.
+    pattern:
+      /(?:^|\s+)(?:Invalid JSON payload received\. )?Unknown name "(?<member>\w+)"(?: at 'generation_config[\w.]{0,40}')?: Cannot find field\.?/gy,
+    read: parameter,
+  },
   { pattern: /^Penalty is not enabled for/g, read: named('frequency_penalty', 'presence_penalty') },
   { pattern: /^Thinking level is not supported for this model/g, read: named('thinking_level') },
   {
@@ -106,7 +114,8 @@ const wordings: readonly Wording[] = [
     read: oneValue,
   },
   {
-    pattern: /messages\.?\[[^\]]{1,8}\]\.role: unknown variant `developer`/g,
+    pattern:
+      /^Failed to deserialize the JSON body into the target type: messages\.?\[[^\]]{1,8}\]\.role: unknown variant `developer`/g,
     read: named('messages.role.developer'),
   },
   { pattern: /^'?developer'? is not one of \[.{1,200} - 'messages/g, read: named('messages.role.developer') },
@@ -117,12 +126,13 @@ const wordings: readonly Wording[] = [
     read: oneValue,
   },
   {
+    // A list of errors. Each ends with what the client sent: only behind a number or a plain word we read on.
     pattern:
-      /extra_forbidden\\*['"],\s*\\*['"]loc\\*['"]:\s*[[(]\\*['"]body\\*['"],\s*\\*['"](?<member>\w+)\\*['"][\])]/g,
+      /(?:^[^\w]{0,12}(?:detail[^\w]{1,12})?|,\s*\{\\*['"])type\\*['"]:\s*\\*['"]extra_forbidden\\*['"],\s*\\*['"]loc\\*['"]:\s*[[(]\\*['"]body\\*['"],\s*\\*['"](?<member>\w+)\\*['"][\])](?:,\s*\\*['"]msg\\*['"]:\s*\\*['"]Extra inputs are not permitted\\*['"](?:,\s*\\*['"]input\\*['"]:\s*(?:[\w.+-]{1,40}|(?<quote>\\*['"])[\w.+-]{0,40}\k<quote>))?(?:,\s*\\*['"]url\\*['"]:\s*\\*['"]https:\/\/errors\.pydantic\.dev\/[\w./]{1,60}\\*['"])?\})?/gy,
     read: parameter,
   },
   {
-    pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/g,
+    pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/gy,
     read: parameter,
   },
   // Groq, Cerebras, and gateways.

@@ -175,11 +175,13 @@ The lists and tables below hold for a model of which nothing is known. Where the
 known, a request is written for it:
 
 - **Parameters** that the model does not take are dropped. One that says the default is left out as mapped. Temperatures,
-  output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are refused.
+  output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are refused. The gateway
+  keeps two wishes itself: where a model takes no stop sequences, it ends the text there, and where it cannot be told to make
+  one call at a time, the answer has only the first.
 - **Thinking**: the effort becomes the nearest level of the model, of two that are as near the lesser. \`none\` becomes its
   least level. A budget of tokens and an effort become each other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384
   \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
-  65,536 tokens. A model that never thinks is told nothing.
+  65,536 tokens. A model that takes no word about thinking is told nothing.
 - **Tools**: refused if the model takes none, or cannot be made to call one. Custom tools become functions with one text
   where the model has none. \`strict\` is dropped where the model has no strict tools, or not with this schema.
 - **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction

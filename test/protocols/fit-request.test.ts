@@ -29,7 +29,7 @@ describe('optional parameters', () => {
       temperature: 'dropped',
       top_p: 'mapped',
       seed: 'dropped',
-      parallel_tool_calls: 'dropped',
+      parallel_tool_calls: 'emulated',
     })
     const serial = encode({ ...forced, parallel_tool_calls: false }, { takes, parallelTools: false })
     expect(actions(serial.notes)).toEqual({ parallel_tool_calls: 'mapped' })
@@ -75,7 +75,7 @@ describe('optional parameters', () => {
     })
     const noStop = encode({ stop: ['a'] }, { stopMax: 0 })
     expect(noStop.body).not.toHaveProperty('stop')
-    expect(actions(noStop.notes)).toEqual({ stop: 'dropped' })
+    expect(actions(noStop.notes)).toEqual({ stop: 'emulated' })
     expect(refusalOf({ stop: ['a', 'b'] }, { stopMax: 1 })).toBe('stop')
     expect(encode({ stop: ['1', '2', '3', '4', '5'] }, { stopMax: 8 }).body.stop).toHaveLength(5)
   })
@@ -157,6 +157,11 @@ describe('thinking', () => {
   it('is no loss where the model never thinks and the client leaves it open', () => {
     const open = { reasoning: { summary: 'auto' } }
     expect(thinkingOf(open, { thinking: 'none' }, 'openai-responses')).toEqual([{}, 'mapped,defaulted'])
+  })
+
+  it('is a loss where the client wants none and the model always thinks, without taking a word about it', () => {
+    expect(thinkingOf(effort('none'), { thinking: 'none' })).toEqual([{}, 'mapped'])
+    expect(thinkingOf(effort('none'), { thinking: 'none', thinkingOff: false })).toEqual([{}, 'dropped'])
   })
 
   it('gives way to a call that is forced, where the model cannot have both', () => {
@@ -314,6 +319,18 @@ describe('a format', () => {
       { role: 'user' },
     ])
     expect(encode({ response_format: format }, { schema: 'none' }).body.response_format).toBeUndefined()
+  })
+
+  it.each<[ProtocolName, Traits]>([
+    ['openai-chat', { schema: 'none', jsonMode: true }],
+    ['openai-chat', { schema: 'none' }],
+    ['anthropic-messages', { schema: 'none' }],
+    ['gemini', { toolsWithFormat: false }],
+  ])('an instruction leaves a model with tools free to call one: %s %o', (protocol, traits) => {
+    const asks = { response_format: format }
+    expect(JSON.stringify(encode(asks, { schema: 'none' }, protocol).body)).toContain('Answer with one JSON')
+    const withTools = JSON.stringify(encode({ ...asks, tools: [fn] }, traits, protocol).body)
+    expect(withTools).toContain('If you call no tool, answer with one JSON')
   })
 
   it('has a schema that the vendor takes, and the note says what was taken out', () => {

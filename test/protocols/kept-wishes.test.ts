@@ -3,6 +3,7 @@ import { translateRequest } from '../../src/bodies/translate-request.ts'
 import type { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, FinishReason } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
+import type { Traits } from '../../src/canonical/traits.ts'
 import { translate } from '../../src/gateway/translate.ts'
 import { collect } from '../../src/protocols/collect.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -35,7 +36,13 @@ function kept(wishes: Partial<KeptWishes>, events: ChatEvent[]): ChatEvent[] {
   return written
 }
 
-const asked = (client: ProtocolName, protocol: ProtocolName, body: Json, strict = true) =>
+const asked = (
+  client: ProtocolName,
+  protocol: ProtocolName,
+  body: Json,
+  strict = true,
+  traits: Traits = {},
+) =>
   translateRequest(
     {
       client: clientSide(client),
@@ -44,7 +51,7 @@ const asked = (client: ProtocolName, protocol: ProtocolName, body: Json, strict 
       strict,
       maxOutputTokensDefault: 9,
     },
-    { protocol, upstreamModel: 'm', traits: {} },
+    { protocol, upstreamModel: 'm', traits },
   )
 
 describe('one call at a time', () => {
@@ -116,6 +123,17 @@ describe('stop sequences', () => {
     expect(written.at(-1)).toEqual(finish('tool_calls'))
   })
 
+  test('let a call that has begun come to its end', () => {
+    const [begin, first, second, over] = blockOf(0, call('f'), '{"a":', '1}')
+    const [text, stop] = blockOf(1, { type: 'text' }, 'x STOP')
+    const events = [start, begin, first, text, stop, second, over, finish('tool_calls')]
+    const written = kept(
+      { stop: ['STOP'] },
+      events.filter((event) => event !== undefined),
+    )
+    expect(collect(written).blocks.map(({ text }) => text)).toEqual(['{"a":1}', 'x '])
+  })
+
   test('are kept for upstreams that have none, with a note', () => {
     const { asked: parts, notes } = asked('openai-chat', 'openai-responses', { stop: ['END', ''] })
     expect(parts.keeps).toEqual({ oneCall: false, stop: ['END'] })
@@ -125,6 +143,46 @@ describe('stop sequences', () => {
     const long = asked('openai-chat', 'openai-responses', { stop: ['x'.repeat(5000)] }, false)
     expect(long.asked.keeps).toBeUndefined()
     expect(long.notes).toContainEqual(expect.objectContaining({ path: 'stop', action: 'dropped' }))
+  })
+})
+
+describe('of models that do not take them', () => {
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]
+  const wishes = { tools, parallel_tool_calls: false, stop: ['END'] }
+  const takesNone: Traits = { takes: { parallelToolCalls: false }, stopMax: 0 }
+
+  test.each(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const)(
+    '%s',
+    (protocol) => {
+      const { asked: parts, notes, body } = asked('openai-chat', protocol, wishes, true, takesNone)
+      expect(parts.keeps).toEqual({ oneCall: true, stop: ['END'] })
+      expect(JSON.stringify(body)).not.toMatch(/parallel|END/)
+      for (const path of ['parallel_tool_calls', 'stop'])
+        expect(notes).toContainEqual(expect.objectContaining({ path, action: 'emulated' }))
+    },
+  )
+
+  test('nothing is kept of a model that makes one call at a time', () => {
+    const serial = { ...takesNone, parallelTools: false }
+    const { asked: parts } = asked('openai-chat', 'openai-chat', { ...wishes, stop: [] }, true, serial)
+    expect(parts.keeps).toBeUndefined()
+  })
+
+  test('a model that takes them keeps them itself', () => {
+    const { asked: parts, body } = asked('anthropic-messages', 'openai-chat', { stop_sequences: ['END'] })
+    expect(parts.keeps).toBeUndefined()
+    expect(body).toMatchObject({ stop: ['END'] })
+  })
+
+  test('blank stop sequences, which the Messages format refuses', () => {
+    const { asked: parts, body } = asked(
+      'openai-chat',
+      'anthropic-messages',
+      { stop: ['\n\n', 'END'] },
+      false,
+    )
+    expect(parts.keeps).toEqual({ oneCall: false, stop: ['\n\n'] })
+    expect(body).toMatchObject({ stop_sequences: ['END'] })
   })
 })
 

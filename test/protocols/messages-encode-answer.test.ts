@@ -339,6 +339,18 @@ describe('a whole answer', () => {
   })
 })
 
+describe('a streamed call without arguments', () => {
+  it.each([[[]], [[' ']], [['null']], [['nu', 'll']], [['', 'null', ' ']]])('has {} for %j', (pieces) => {
+    const texts = pieces.map((piece) => text(0, piece))
+    expect(joinedInput([start(), begin(0, call), ...texts, end(0), finish('tool_calls', usage)])).toBe('{}')
+  })
+
+  it('is no call with {} when its input was cut off', () => {
+    const events = [start(), begin(0, call), text(0, 'nu'), end(0), finish('length', usage)]
+    expect(joinedInput(events)).toBe('nu')
+  })
+})
+
 describe('a call whose arguments are no object', () => {
   const pieces = [start(), begin(0, call), text(0, '{"a":'), end(0)]
   const message = 'The upstream called the tool "f" with arguments that are not a JSON object.'

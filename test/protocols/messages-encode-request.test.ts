@@ -96,7 +96,7 @@ describe('settings', () => {
     [{ temperature: 1.7 }, { temperature: 1 }, ['clamped temperature']],
     [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['dropped topP']],
     [{ topP: 0.9, topK: 5 }, { top_p: 0.9, top_k: 5 }, []],
-    [{ stop: ['END', ' '] }, { stop_sequences: ['END'] }, ['dropped stop']],
+    [{ stop: ['END', ' '] }, { stop_sequences: ['END'] }, ['emulated stop']],
     [{ userId: 'u-1' }, { metadata: { user_id: 'u-1' } }, []],
     [{ stream: true }, { stream: true }, []],
     [{ serviceTier: 'auto' }, { service_tier: 'auto' }, []],

@@ -334,7 +334,7 @@ describe('other parameters', () => {
     const members = { userId: 'u', serviceTier: 'auto', tools: [weather], parallelToolCalls: false }
     const { body, notes } = encode({ ...members, maxOutputTokens: 9 }, { takes })
     for (const name of ['metadata', 'service_tier', 'tool_choice']) expect(body).not.toHaveProperty(name)
-    expect(actions(notes)).toEqual(['dropped parallelToolCalls', 'dropped userId', 'dropped serviceTier'])
+    expect(actions(notes)).toEqual(['emulated parallelToolCalls', 'dropped userId', 'dropped serviceTier'])
   })
 
   it('about parallel calls mean nothing to a model that makes one call', () => {

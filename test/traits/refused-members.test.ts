@@ -462,6 +462,35 @@ test('levels that a vendor does not name are those known before, without the ref
   })
 })
 
+describe("the client's words, quoted by the upstream, teach nothing", () => {
+  const inPython = "{'type': 'extra_forbidden', 'loc': ('body', 'temperature'), 'msg': 'x'}"
+  test.each([
+    // FastAPI repeats the whole input of a validator of the body.
+    `[{'type': 'value_error', 'loc': ('body',), 'msg': 'Value error', 'input': {'user': "${inPython}"}}]`,
+    'messages.0.content: got "; temperature: Extra inputs are not permitted"',
+    'The content Unknown name "temperature": Cannot find field. is not allowed',
+    'Invalid JSON payload received. Unknown name "temperature" at \'tools[0].function_declarations[0].parameters\': Cannot find field.',
+    'Bad value "messages[0].role: unknown variant `developer`"',
+  ])('%s', (message) => {
+    expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([])
+  })
+
+  test('behind a refusal of the upstream', () => {
+    const message = `[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not permitted', 'input': '"}, ${inPython}'}]`
+    expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([{ member: 'seed' }])
+  })
+})
+
+test('a list of refusals in the words of a server names each member', () => {
+  const refusal = (member: string) =>
+    `{'type': 'extra_forbidden', 'loc': ('body', '${member}'), 'msg': 'Extra inputs are not permitted', 'input': 0.5}`
+  const message = `[${refusal('seed')}, ${refusal('top_k')}]`
+  expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([
+    { member: 'seed' },
+    { member: 'top_k' },
+  ])
+})
+
 test('a long message is read to its 2000th character', () => {
   const message = `${'x'.repeat(2001)}; a: Extra inputs are not permitted`
   expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([])

@@ -1,4 +1,5 @@
 import type { Turn } from '../../canonical/chat.ts'
+import { isInstruction } from '../fit-content.ts'
 import { encodeBlock, encodeInstruction } from './encode-blocks.ts'
 import type { ToolContext } from './encode-tools.ts'
 import {
@@ -34,10 +35,6 @@ export const beginConversation: Conversation = {
   thoughts: [],
   instructions: [],
   pairing: beginPairing,
-}
-
-export function isInstruction({ role }: Pick<Turn, 'role'>): boolean {
-  return role === 'system' || role === 'developer'
 }
 
 export function addTurn(state: Conversation, turn: Turn, context: ToolContext): Step {

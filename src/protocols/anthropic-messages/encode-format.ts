@@ -1,5 +1,6 @@
 import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { jsonOnly } from '../json-instruction.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 import { removedText, rewriteSchema } from '../schema-subset.ts'
@@ -14,9 +15,10 @@ export function encodeFormat(
   if (format === undefined) return undefined
   const path = notes.pathOf('format')
   const subset = traits.schema ?? 'anthropic'
-  const isBarred = subset === 'none' || (traits.toolsWithFormat === false && tools.length > 0)
+  const hasTools = tools.length > 0
+  const isBarred = subset === 'none' || (traits.toolsWithFormat === false && hasTools)
   if (format.type === 'json_object') {
-    system.push(text(jsonOnly('object')))
+    system.push(text(jsonOnly('object', hasTools)))
     const asks = 'the Messages format has no JSON mode: an instruction asks for one JSON object'
     // No other subset has words for an object of any keys.
     if (subset === 'any' && !isBarred) {
@@ -30,7 +32,9 @@ export function encodeFormat(
   const { schema, removed, fits } = rewriteSchema(asked, subset)
   if (isBarred || !fits) {
     system.push(
-      text(`${jsonOnly('value')} It must be valid against this JSON Schema:\n${JSON.stringify(asked)}`),
+      text(
+        `${jsonOnly('value', hasTools)} It must be valid against this JSON Schema:\n${JSON.stringify(asked)}`,
+      ),
     )
     const why = isBarred
       ? `the model ${upstreamModel} takes no schema here`
@@ -52,8 +56,4 @@ function described({ schema, description }: Extract<AnswerFormat, { type: 'json_
 
 function text(words: string): Json {
   return { type: 'text', text: words }
-}
-
-function jsonOnly(what: 'object' | 'value'): string {
-  return `Answer with one JSON ${what} and nothing else: no words before or behind it, no code fence.`
 }

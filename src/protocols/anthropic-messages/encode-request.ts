@@ -1,5 +1,7 @@
 import type { ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import type { Traits } from '../../canonical/traits.ts'
+import { type KeptWishes, keptStop, stopsToKeep, wishesToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
@@ -63,20 +65,32 @@ function encodeMaxTokens(request: ChatRequest, context: EncodeContext, notes: No
   return 1
 }
 
-function encodeStop({ stop }: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {
-  const sequences = stop.filter((sequence) => sequence.trim() !== '')
-  if (sequences.length < stop.length) {
-    notes.dropField('stop', 'the Messages format refuses stop sequences with only white space')
-  }
-  if (traits.stopMax === 0 && sequences.length > 0) {
-    notes.dropField('stop', `the model ${upstreamModel} takes no stop sequences`)
-    return {}
+function encodeStop(request: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {
+  const unsaid = unsaidStops(request, traits)
+  const sequences = request.stop.filter((sequence) => !unsaid.includes(sequence))
+  if (unsaid.length > 0) {
+    const who =
+      traits.stopMax === 0
+        ? `the model ${upstreamModel} takes none`
+        : 'the Messages format refuses blank ones'
+    if (stopsToKeep({ stop: unsaid }).length === 0) notes.dropField('stop', who)
+    else notes.add('emulated', notes.pathOf('stop'), `${who}: ${keptStop}`)
   }
   if (sequences.length > (traits.stopMax ?? sequences.length)) {
     const most = `the model ${upstreamModel} takes at most ${traits.stopMax} stop sequences`
     throw refused(notes.pathOf('stop'), most)
   }
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
+}
+
+/** The wishes that the request does not say. */
+export function keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined {
+  return wishesToKeep({ ...request, stop: unsaidStops(request, traits) }, { ...traits, stopMax: 0 })
+}
+
+/** The format refuses stop sequences with only white space, and some models refuse all. */
+function unsaidStops({ stop }: ChatRequest, { stopMax }: Traits): readonly string[] {
+  return stopMax === 0 ? stop : stop.filter((sequence) => sequence.trim() === '')
 }
 
 function encodeUser({ userId }: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {

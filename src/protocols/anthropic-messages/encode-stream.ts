@@ -42,6 +42,8 @@ interface Block {
   signature: ReasoningSignature | undefined
   /** The input of a function, in pieces. */
   input: string[]
+  /** The beginning of the input, as long as it may be `null`, which stands for no input. Undefined: it is something else. */
+  maybeNull: string | undefined
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
@@ -119,6 +121,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       hasText: false,
       signature: undefined,
       input: [],
+      maybeNull: '',
     }
     this.#blocks.set(index, begun)
     if (this.#current !== undefined) return ''
@@ -204,12 +207,21 @@ class MessagesStreamEncoder implements StreamEncoder {
       case 'tool-call': {
         if (block.block.kind === 'function') {
           block.input.push(text)
-          return this.#inputDelta(quoted)
+          return this.#encodeInput(block, text, quoted)
         }
         // Free text becomes one JSON string, piece by piece.
         return this.#inputDelta(JSON.stringify(`${isFirst ? customHead : ''}${quoted.slice(1, -1)}`))
       }
     }
+  }
+
+  /** Clients parse the pieces together, and would give `null` to the tool. */
+  #encodeInput(block: Block, text: string, quoted: string): string {
+    if (block.maybeNull === undefined) return this.#inputDelta(quoted)
+    const input = block.maybeNull + text
+    const isOther = !'null'.startsWith(input.trim())
+    block.maybeNull = isOther ? undefined : input
+    return isOther ? this.#inputDelta(JSON.stringify(input)) : ''
   }
 
   #encodeEnd(block: Block): string {
@@ -228,8 +240,10 @@ class MessagesStreamEncoder implements StreamEncoder {
     if (block.block.type === 'tool-call') {
       if (block.block.kind === 'custom')
         return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))
-      // The format takes an empty input for `{}`, but not every client does.
-      return block.hasText ? '' : this.#inputDelta('"{}"')
+      if (block.maybeNull === undefined) return ''
+      // The format takes an empty input for `{}`, but not every client does. A part of the word was cut off.
+      const isNone = inputObject(block.maybeNull) !== undefined
+      return this.#inputDelta(isNone ? '"{}"' : JSON.stringify(block.maybeNull))
     }
     if (block.block.type !== 'reasoning' || signature === undefined) return ''
     const proof = signatureText(signature, this.#context)

@@ -30,7 +30,8 @@ export function encodeThinking(
   const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
   if (reasoning === undefined) return { isThinking: alwaysThinks }
   if (traits.thinking === 'none') {
-    if (reasoning.effort !== 'none') notes.dropField('reasoning', `the model ${upstreamModel} never thinks`)
+    if (reasoning.effort !== 'none')
+      notes.dropField('reasoning', `the model ${upstreamModel} takes no word about thinking`)
     return { isThinking: false }
   }
   if (reasoning.effort === 'none') return encodeOff(alwaysThinks, context, notes)

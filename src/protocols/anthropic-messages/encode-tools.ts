@@ -2,6 +2,7 @@ import type { ChatRequest, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
 import { isForced } from '../fit-tools.ts'
+import { keptOneCall } from '../kept-wishes.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 import type { ToolNames } from '../tool-names.ts'
@@ -110,7 +111,8 @@ function encodeSerial(
 ): Json {
   if (parallelToolCalls !== false || traits.parallelTools === false) return {}
   if (traits.takes?.parallelToolCalls !== false) return { disable_parallel_tool_use: true }
-  notes.dropField('parallelToolCalls', `the model ${upstreamModel} cannot be told to make one call at a time`)
+  const path = notes.pathOf('parallelToolCalls')
+  notes.add('emulated', path, `the model ${upstreamModel} does not take it: ${keptOneCall}`)
   return {}
 }
 

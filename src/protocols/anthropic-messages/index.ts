@@ -3,7 +3,7 @@ import type { Protocol } from '../protocol.ts'
 import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { decodeRequest } from './decode-request.ts'
-import { encodeRequest } from './encode-request.ts'
+import { encodeRequest, keeps } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError, encodeStreamError } from './errors.ts'
@@ -36,6 +36,7 @@ export const anthropicMessages: Protocol = {
     headers: { 'anthropic-version': '2023-06-01' },
     authHeaders,
     encodeRequest,
+    keeps,
     decodeResponse,
     decodeStream,
     native: {

@@ -1,6 +1,7 @@
 import type { ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
+import { keptOneCall } from '../kept-wishes.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 
@@ -18,7 +19,7 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
     return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
   })
   if (request.parallelToolCalls === false) {
-    const reason = 'the Gemini format cannot say it: of calls side by side the answer has only the first'
+    const reason = `the Gemini format cannot say it: ${keptOneCall}`
     notes.add('emulated', notes.pathOf('parallelToolCalls'), reason)
   }
   if (declarations.length === 0) {

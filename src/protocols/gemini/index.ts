@@ -1,3 +1,4 @@
+import { wishesToKeep } from '../kept-wishes.ts'
 import type { Protocol } from '../protocol.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -16,7 +17,8 @@ export const gemini: Protocol = {
     headers: {},
     authHeaders,
     encodeRequest,
-    keeps: ({ parallelToolCalls }) => (parallelToolCalls === false ? { oneCall: true, stop: [] } : undefined),
+    // The format cannot say it at all.
+    keeps: (request, traits) => wishesToKeep(request, { ...traits, takes: { parallelToolCalls: false } }),
     decodeResponse,
     decodeStream,
     decodeError,

@@ -1,6 +1,7 @@
 import type { ChatRequest, CustomTool, FunctionTool, HostedTool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
+import { functionParameters } from '../function-parameters.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { noteCache } from './encode-parts.ts'
@@ -81,7 +82,7 @@ function encodeTool(tool: OwnTool, { tools, notes, customTools }: ToolsContext):
 function inputOf(tool: OwnTool): Json {
   if (tool.type === 'custom') return tool.format === undefined ? {} : { format: encodeGrammar(tool.format) }
   return {
-    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    parameters: functionParameters(tool.parameters),
     ...(tool.strict === undefined ? {} : { strict: tool.strict }),
   }
 }

@@ -1,4 +1,5 @@
 import { bearerAuth } from '../bearer-auth.ts'
+import { wishesToKeep } from '../kept-wishes.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
@@ -37,6 +38,7 @@ export const openaiChat: Protocol = {
     headers: {},
     authHeaders: bearerAuth,
     encodeRequest,
+    keeps: wishesToKeep,
     decodeResponse,
     decodeStream,
     native: { patchRequest, patchedPieces, watchResponse, watchStream },

@@ -2,7 +2,7 @@ import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import { fitRequest } from '../fit-request.ts'
-import { stopsToKeep } from '../kept-wishes.ts'
+import { keptStop, stopsToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
@@ -90,7 +90,7 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
   if (request.stop.length > 0) {
     const isKept = stopsToKeep(request).length > 0
     const reason = isKept
-      ? 'the Responses format has none: the gateway ends the text there, and what the model writes until its own end is paid'
+      ? `the Responses format has none: ${keptStop}`
       : 'the Responses format has no stop sequences'
     notes.add(isKept ? 'emulated' : 'dropped', notes.pathOf('stop'), reason)
   }

@@ -1,6 +1,7 @@
 import type { ChatRequest, HostedTool, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
+import { functionParameters } from '../function-parameters.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 
@@ -54,7 +55,7 @@ function encodeTool(tool: Exclude<Tool, HostedTool>, { names, notes, customTools
     type: 'function',
     name,
     ...described,
-    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    parameters: functionParameters(tool.parameters),
     // Without it, this format means true, and every other format means false.
     strict: tool.strict ?? false,
   }

@@ -1,5 +1,5 @@
 import { bearerAuth } from '../bearer-auth.ts'
-import { stopsToKeep } from '../kept-wishes.ts'
+import { wishesToKeep } from '../kept-wishes.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
@@ -36,10 +36,8 @@ export const openaiResponses: Protocol = {
     headers: {},
     authHeaders: bearerAuth,
     encodeRequest,
-    keeps: (request) => {
-      const stop = stopsToKeep(request)
-      return stop.length === 0 ? undefined : { oneCall: false, stop }
-    },
+    // The format has no stop sequences.
+    keeps: (request, traits) => wishesToKeep(request, { ...traits, stopMax: 0 }),
     decodeResponse,
     decodeStream,
     native: {

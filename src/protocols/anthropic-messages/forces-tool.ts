@@ -5,6 +5,7 @@ export function forcesTool(choice: ToolChoice | undefined): boolean {
   return (
     choice?.type === 'required' ||
     choice?.type === 'tool' ||
+    choice?.type === 'web-search' ||
     (choice?.type === 'allowed' && choice.mode === 'required')
   )
 }

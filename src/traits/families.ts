@@ -4,6 +4,7 @@ import { geminiFamilies } from './families/gemini.ts'
 import { mistralFamilies } from './families/mistral.ts'
 import { openModelFamilies } from './families/open-models.ts'
 import { openaiFamilies } from './families/openai.ts'
+import { webSearchFamilies } from './families/web-search.ts'
 import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
@@ -16,4 +17,5 @@ export const families: readonly Family[] = [
   ...deepseekFamilies,
   ...xaiFamilies,
   ...openModelFamilies,
+  ...webSearchFamilies,
 ]

@@ -411,7 +411,8 @@ function arrivedParts(
     const last = parts[parts.length - 1]
     if (event.delta.type === 'citation') last?.citations.push(event.delta)
     if (event.delta.type !== 'text') continue
-    if (last?.citations.length === 0) last.text += event.delta.text
+    const isBlank = last?.text.trim() === '' || event.delta.text.trim() === ''
+    if (last !== undefined && (last.citations.length === 0 || isBlank)) last.text += event.delta.text
     else parts.push({ text: event.delta.text, citations: [] })
   }
   return parts

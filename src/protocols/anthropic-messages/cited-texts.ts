@@ -8,7 +8,8 @@ export interface CitedText {
 
 /**
  * Divide a text where its citations begin and end: this format has no offsets, and a citation is about the whole block that
- * has it. A citation without a length stands on the words before it.
+ * has it. A citation without a length stands on the words before it. No part is white space alone: the vendor would refuse
+ * it when it comes back.
  */
 export function divideText(text: string, citations: readonly Citation[]): CitedText[] {
   const places = citations.map((citation) => placeOf(citation, text))
@@ -26,7 +27,22 @@ export function divideText(text: string, citations: readonly Citation[]): CitedT
     })
     parts.push({ text: text.slice(start, end), citations: standing })
   }
-  return parts.length === 0 ? [{ text, citations: [...citations] }] : parts
+  return parts.length === 0 ? [{ text, citations: [...citations] }] : withoutBlanks(parts)
+}
+
+/** White space joins the part before it, or the first one behind it. */
+function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
+  const joined: CitedText[] = []
+  for (const part of parts) {
+    const before = joined.at(-1)
+    const isBlank = part.text.trim() === '' || before?.text.trim() === ''
+    if (before === undefined || !isBlank) joined.push(part)
+    else {
+      const citations = [...new Set([...before.citations, ...part.citations])]
+      joined[joined.length - 1] = { text: before.text + part.text, citations }
+    }
+  }
+  return joined
 }
 
 /** Whether a point belongs to the words from `start` to `end`: it stands behind them, or at the start of the text. */

@@ -47,6 +47,8 @@ interface Block {
   hasEnded: boolean
   isAnnounced: boolean
   hasText: boolean
+  /** It has more than white space. */
+  hasWords: boolean
   signature: ReasoningSignature | undefined
   /** The input of a function, in pieces. */
   input: string[]
@@ -130,6 +132,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       hasEnded: false,
       isAnnounced: false,
       hasText: false,
+      hasWords: false,
       signature: undefined,
       input: [],
       search: emptySearch(),
@@ -226,13 +229,17 @@ class MessagesStreamEncoder implements StreamEncoder {
     this.#characters += text.length
     const isFirst = !block.hasText
     block.hasText = true
+    const { hasWords } = block
+    if (text.trim() !== '') block.hasWords = true
     const quoted = JSON.stringify(text)
     switch (block.block.type) {
       case 'refusal':
         this.#refusal = (this.#refusal ?? '') + text
         return this.#announce(block, emptyText) + this.#textDelta(quoted)
       case 'text':
-        if (block.isCited) return this.#goOn(block) + this.#textDelta(quoted)
+        // White space alone would be a block that the vendor refuses when it comes back.
+        if (block.isCited && hasWords && text.trim() !== '')
+          return this.#goOn(block) + this.#textDelta(quoted)
         return block.isAnnounced
           ? this.#textDelta(quoted)
           : this.#announce(block, emptyText) + this.#textDelta(quoted)

@@ -13,6 +13,8 @@ export interface ChatRequest {
   /** Instructions keep their place among the turns. Neighbours of one role are kept as they came. */
   turns: Turn[]
   tools: Tool[]
+  /** The vendor may search the web for the answer. It is none of `tools`, because some formats have no tool for it. */
+  webSearch?: WebSearch | undefined
   toolChoice: ToolChoice | undefined
   /** False: at most one tool call in an answer. Undefined: the format's default, which is to allow several. */
   parallelToolCalls: boolean | undefined
@@ -199,10 +201,35 @@ export interface CustomTool extends FromBody {
   format: Json | undefined
 }
 
-/** A tool that the vendor runs itself. No other vendor has it. */
+/** A search of the web that the vendor runs itself, as the client wants it. Absent: the vendor's default. */
+export interface WebSearch extends FromBody {
+  /** Only pages of these domains and their subdomains. */
+  allowedDomains?: readonly string[]
+  /** No pages of these. */
+  blockedDomains?: readonly string[]
+  /** Where the user is, about. Without members: nowhere in particular. */
+  userLocation?: UserLocation
+  /** The most searches of one answer. */
+  maxUses?: number
+  /** How much of the pages the model reads. */
+  contextSize?: 'low' | 'medium' | 'high'
+  /** The vendor may use only pages that it has kept, and fetch none. */
+  offline?: true
+}
+
+export interface UserLocation {
+  city?: string
+  /** Two letters of ISO 3166. */
+  country?: string
+  region?: string
+  /** A name of the IANA database. */
+  timezone?: string
+}
+
+/** Another tool that the vendor runs itself. No other vendor has it. */
 export interface HostedTool extends FromBody {
   type: 'hosted'
-  /** The wire's word for it, such as `web_search`. */
+  /** The wire's word for it, such as `code_interpreter`. */
   name: string
 }
 
@@ -212,8 +239,10 @@ export type ToolChoice =
   | { type: 'required' }
   /** `hosted`: a tool that the vendor runs. */
   | { type: 'tool'; name: string; namespace?: string; kind: 'function' | 'custom' | 'hosted' }
-  /** Only these may be called. */
-  | { type: 'allowed'; mode: 'auto' | 'required'; names: readonly string[] }
+  /** The vendor must search the web. */
+  | { type: 'web-search' }
+  /** Only these may be called. `webSearch`: the vendor may search the web, too. */
+  | { type: 'allowed'; mode: 'auto' | 'required'; names: readonly string[]; webSearch?: true }
 
 export interface ReasoningWish {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; undefined: the model's default. */

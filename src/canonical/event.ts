@@ -9,6 +9,9 @@ import type { Usage } from './usage.ts'
  *
  * `index` counts the blocks from 0 in the order of their start. Blocks may interleave, as parallel tool calls do; an
  * encoder whose format forbids it writes them one after the other. `error` may come anywhere and ends the answer.
+ *
+ * A block takes only its own kinds of deltas: a text has pieces and citations, a thought has pieces and at most one signature,
+ * a refusal and a call have pieces. A web search has queries, then sources, then at most one failure.
  */
 export type ChatEvent = Start | BlockStart | BlockDelta | BlockEnd | Finish | Failure
 
@@ -28,13 +31,15 @@ export interface BlockStart {
   block: AnswerBlock
 }
 
-/** The kind of block that begins. Its text always comes in deltas. */
+/** The kind of block that begins. Its content always comes in deltas. */
 export type AnswerBlock =
   /** `startsMessage`: the text before it belongs to another message of the same answer. */
   | { type: 'text'; startsMessage?: true }
   | { type: 'reasoning'; summary: boolean }
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }
+  /** A search of the web that the vendor ran. It may stand behind the text that it served: some vendors tell it last. */
+  | { type: 'web-search'; id: string }
 
 export interface BlockDelta {
   type: 'block-delta'
@@ -48,7 +53,23 @@ export type Delta =
   /** The whole signature of a reasoning block, at most once. */
   | { type: 'signature'; signature: ReasoningSignature }
   /** A source of a text block. Offsets count UTF-16 code units of the block's text, if the upstream gives any. */
-  | { type: 'citation'; url: string; title: string | undefined; start?: number; end?: number }
+  | Citation
+  /** What the vendor searched for. Never empty. */
+  | { type: 'query'; query: string }
+  /** A page that a web search found. `age` is the vendor's word for how old it is. */
+  | { type: 'source'; url: string; title: string | undefined; age?: string }
+  /** The search failed. The vendor's word for the reason. */
+  | { type: 'search-failure'; code: string }
+
+/** `citedText`: the words of the source, if the upstream gives them. Without offsets it is about the whole block. */
+export interface Citation {
+  type: 'citation'
+  url: string
+  title: string | undefined
+  start?: number
+  end?: number
+  citedText?: string
+}
 
 export interface BlockEnd {
   type: 'block-end'

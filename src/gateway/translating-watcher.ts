@@ -83,6 +83,7 @@ function sizeOf(event: ChatEvent): number {
 }
 
 function lengthOf(block: AnswerBlock): number {
+  if (block.type === 'web-search') return block.id.length
   return block.type === 'tool-call' ? block.id.length + block.name.length : 0
 }
 
@@ -93,7 +94,13 @@ function deltaLength(delta: Delta): number {
     case 'signature':
       return delta.signature.value.length
     case 'citation':
+      return delta.url.length + (delta.title?.length ?? 0) + (delta.citedText?.length ?? 0)
+    case 'source':
       return delta.url.length + (delta.title?.length ?? 0)
+    case 'query':
+      return delta.query.length
+    case 'search-failure':
+      return delta.code.length
   }
 }
 

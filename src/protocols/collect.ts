@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../canonical/chat.ts'
-import type { AnswerBlock, ChatEvent, Delta, Finish } from '../canonical/event.ts'
+import type { AnswerBlock, ChatEvent, Citation, Delta, Finish } from '../canonical/event.ts'
 import type { Usage } from '../canonical/usage.ts'
 
 /** A whole answer, put together from its events. */
@@ -15,7 +15,16 @@ export interface CollectedBlock {
   block: AnswerBlock
   text: string
   signature: ReasoningSignature | undefined
-  citations: Extract<Delta, { type: 'citation' }>[]
+  citations: Citation[]
+  /** What a web search did; empty for other blocks. */
+  search: CollectedSearch
+}
+
+export interface CollectedSearch {
+  queries: string[]
+  sources: Extract<Delta, { type: 'source' }>[]
+  /** The reason why it failed. */
+  failure?: string
 }
 
 /** Throws the GatewayError of an `error` event. */
@@ -29,7 +38,13 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
         start = event
         break
       case 'block-start':
-        blocks.set(event.index, { block: event.block, text: '', signature: undefined, citations: [] })
+        blocks.set(event.index, {
+          block: event.block,
+          text: '',
+          signature: undefined,
+          citations: [],
+          search: emptySearch(),
+        })
         break
       case 'block-delta':
         addDelta(blocks.get(event.index), event.delta)
@@ -57,5 +72,17 @@ function addDelta(collected: CollectedBlock | undefined, delta: Delta): void {
   if (collected === undefined) return
   if (delta.type === 'text') collected.text += delta.text
   else if (delta.type === 'signature') collected.signature = delta.signature
-  else collected.citations.push(delta)
+  else if (delta.type === 'citation') collected.citations.push(delta)
+  else addToSearch(collected.search, delta)
+}
+
+export function emptySearch(): CollectedSearch {
+  return { queries: [], sources: [] }
+}
+
+/** Add a delta of a web search. Other deltas change nothing. */
+export function addToSearch(search: CollectedSearch, delta: Delta): void {
+  if (delta.type === 'query') search.queries.push(delta.query)
+  else if (delta.type === 'source') search.sources.push(delta)
+  else if (delta.type === 'search-failure') search.failure = delta.code
 }

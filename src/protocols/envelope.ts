@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReasoningSignature } from '../canonical/chat.ts'
-import { isRecord, parseObject, textOf } from '../canonical/json.ts'
+import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonical/json.ts'
 
 /**
  * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope and open
@@ -47,19 +47,26 @@ export function makeEnvelope(key: Buffer): Envelope {
 export const envelopeMark = `"${prefix}`
 
 /** The members in which formats keep signatures. */
-const signatureMembers = ['signature', 'data', 'encrypted_content'] as const
+const signatureMembers = ['signature', 'data', 'encrypted_content', 'encrypted_index'] as const
 
 /**
  * The value without the blocks, items and details that have an envelope: only the upstream that signed them accepts
  * those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result shares all objects
  * that did not change.
  */
-export function withoutEnvelopes(value: unknown, path: string, onRemoved: (path: string) => void): unknown {
+export function withoutEnvelopes(
+  value: unknown,
+  path: string,
+  onRemoved: (path: string, what: RemovedPart) => void,
+): unknown {
   if (Array.isArray(value)) {
+    const searches = foreignSearches(value)
     const kept: unknown[] = []
     value.forEach((element, index) => {
       const at = `${path}[${index}]`
-      if (isRecord(element) && signatureMembers.some((member) => isEnvelope(element[member]))) onRemoved(at)
+      if (isRecord(element) && searches.has(element.tool_use_id ?? element.id)) onRemoved(at, 'search')
+      else if (isRecord(element) && isSealed(element))
+        onRemoved(at, 'encrypted_index' in element ? 'citation' : 'reasoning')
       else kept.push(withoutEnvelopes(element, at, onRemoved))
     })
     return kept
@@ -71,6 +78,24 @@ export function withoutEnvelopes(value: unknown, path: string, onRemoved: (path:
       withoutEnvelopes(member, path === '' ? name : `${path}.${name}`, onRemoved),
     ]),
   )
+}
+
+/** What a removed part is. A citation is one of a web search. */
+export type RemovedPart = 'reasoning' | 'search' | 'citation'
+
+/** The ids of the web searches in a message whose pages another vendor found: their call and their result go together. */
+function foreignSearches(blocks: readonly unknown[]): ReadonlySet<unknown> {
+  const ids = new Set<unknown>()
+  for (const block of blocks) {
+    if (!isRecord(block) || block.type !== 'web_search_tool_result') continue
+    if (recordsOf(block.content).some(isSealed) && textOf(block.tool_use_id) !== undefined)
+      ids.add(block.tool_use_id)
+  }
+  return ids
+}
+
+function isSealed(part: Json): boolean {
+  return signatureMembers.some((member) => isEnvelope(part[member]))
 }
 
 /** Whether a text looks like an envelope. It says nothing about who signed it. */

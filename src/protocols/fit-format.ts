@@ -8,9 +8,9 @@ import { removedText, rewriteSchema } from './schema-subset.ts'
 
 /** Ask for the answer's format in a way that the model takes: a schema that it knows, or an instruction. */
 export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
-  const { format, tools, toolChoice } = request
+  const { format, tools, webSearch, toolChoice } = request
   if (format === undefined) return {}
-  const hasTools = tools.some((tool) => tool.type !== 'hosted')
+  const hasTools = webSearch !== undefined || tools.some((tool) => tool.type !== 'hosted')
   if (hasTools && traits.toolsWithFormat === false) {
     // A refusal would stop each agent that wants JSON in the end. With the instruction it can go on.
     noteInstruction(notes, 'the model takes no tools together with a JSON format')

@@ -26,6 +26,7 @@ export function isForced(choice: ToolChoice | undefined): boolean {
   return (
     choice.type === 'required' ||
     choice.type === 'tool' ||
+    choice.type === 'web-search' ||
     (choice.type === 'allowed' && choice.mode === 'required')
   )
 }

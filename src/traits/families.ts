@@ -5,6 +5,7 @@ import { mistralFamilies } from './families/mistral.ts'
 import { openModelFamilies } from './families/open-models.ts'
 import { openaiFamilies } from './families/openai.ts'
 import { openaiThinkingFamilies } from './families/openai-thinking.ts'
+import { webSearchFamilies } from './families/web-search.ts'
 import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
@@ -18,4 +19,5 @@ export const families: readonly Family[] = [
   ...deepseekFamilies,
   ...xaiFamilies,
   ...openModelFamilies,
+  ...webSearchFamilies,
 ]

@@ -294,8 +294,8 @@ describe('a decoded chat request', () => {
       { type: 'function', name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
       { type: 'custom', name: 'g', format: { type: 'grammar', ...grammar } },
       { type: 'hosted', name: 'web_search', path: 'tools[2]' },
-      { type: 'hosted', name: 'web_search', path: 'web_search_options' },
     ])
+    expect(request.webSearch).toEqual({ path: 'web_search_options' })
     expect(request.toolChoice).toEqual({ type: 'allowed', mode: 'required', names: ['f'] })
     expect(decode({ tool_choice: { type: 'custom', custom: { name: 'g' } } }).toolChoice).toEqual({
       type: 'tool',

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
 import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
-import type { ChatEvent } from '../../src/canonical/event.ts'
+import type { ChatEvent, Citation } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
+import { refined } from '../../src/canonical/usage.ts'
+import { divideText } from '../../src/protocols/anthropic-messages/cited-texts.ts'
 import { type CollectedBlock, collect } from '../../src/protocols/collect.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -225,9 +227,10 @@ function summary(events: readonly ChatEvent[]): Summary {
   }
 }
 
-function summaryOf({ block, text, signature, citations }: CollectedBlock): Json {
+function summaryOf({ block, text, signature, citations, search }: CollectedBlock): Json {
   const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
+  if (block.type === 'web-search') return { type: 'search', ...search }
   // A block that has nothing to say may stand between two messages.
   if (block.type === 'text') return { type: 'text', text, ...signed, ...cited }
   if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
@@ -276,6 +279,8 @@ function sayableInChat(events: readonly ChatEvent[], how: 'stream' | 'whole'): S
   const bare: string[] = []
   for (const collected of inOrder) {
     const { block, text, signature } = collected
+    // The format has no place for a search.
+    if (block.type === 'web-search') continue
     if (block.type === 'text') {
       const citations =
         how === 'whole' && blocks.some((b) => b.block.type === 'refusal') ? [] : collected.citations
@@ -353,8 +358,12 @@ function inputOf({ block, text }: CollectedBlock): string {
 function sayableInResponses(events: readonly ChatEvent[]): Summary {
   const { blocks, finish, usage } = collect(events)
   const said = blocks.flatMap((collected): Json[] => {
-    const { block, text, signature } = collected
+    const { block, text, signature, search } = collected
     if (block.type === 'tool-call') return [summaryOf({ ...collected, text: inputOf(collected) })]
+    if (block.type === 'web-search') {
+      const sources = search.sources.map(({ type, url }) => ({ type, url, title: undefined }))
+      return [{ type: 'search', ...search, sources }]
+    }
     if (text === '' && signature === undefined) return []
     const words = summaryOf(collected)
     return [block.type === 'reasoning' ? { ...words, summary: true } : words]
@@ -364,24 +373,66 @@ function sayableInResponses(events: readonly ChatEvent[]): Summary {
     said.push({ type: 'refusal', text: 'The model refused to answer.' })
   const reason = finish.reason === 'stop_sequence' || finish.reason === 'pause' ? 'stop' : finish.reason
   // The format's answers name a tier.
-  const tiered = usage && { ...usage, serviceTier: 'default' }
+  const searches = blocks.filter(
+    ({ block, search }) => block.type === 'web-search' && search.failure === undefined,
+  )
+  const tiered = usage && {
+    ...usage,
+    ...refined({ webSearches: searches.length }),
+    serviceTier: 'default',
+  }
   return { blocks: said, reason, stopSequence: undefined, usage: tiered }
+}
+
+/** The format has one query, and a failure in place of the pages. A page without a title has its URL as one. */
+function searchInMessages({ queries, sources, failure }: CollectedBlock['search']): Json {
+  const pages = sources.map((source) => ({ ...source, title: source.title ?? source.url }))
+  return {
+    type: 'search',
+    queries: queries.length === 0 ? [] : [queries.join('; ')],
+    sources: failure === undefined ? pages : [],
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+function placeless(citations: readonly Citation[]): Json {
+  if (citations.length === 0) return {}
+  return { citations: citations.map(({ type, url, title }) => ({ type, url, title })) }
+}
+
+/** The parts of a streamed text: a new one begins with the text behind a citation. */
+function arrivedParts(
+  events: readonly ChatEvent[],
+  index: number,
+): { text: string; citations: Citation[] }[] {
+  const parts = [{ text: '', citations: [] as Citation[] }]
+  for (const event of events) {
+    if (event.type !== 'block-delta' || event.index !== index) continue
+    const last = parts[parts.length - 1]
+    if (event.delta.type === 'citation') last?.citations.push(event.delta)
+    if (event.delta.type !== 'text') continue
+    const isBlank = last?.text.trim() === '' || event.delta.text.trim() === ''
+    if (last !== undefined && (last.citations.length === 0 || isBlank)) last.text += event.delta.text
+    else parts.push({ text: event.delta.text, citations: [] })
+  }
+  return parts
 }
 
 /** A refusal is text with a reason at the end; thoughts are summaries; unknown counts are estimates. */
 function sayableInMessages(events: readonly ChatEvent[], how: 'stream' | 'whole'): Summary {
   const { blocks, finish, usage } = collect(events)
-  const said = blocks.flatMap((collected): Json[] => {
-    const { block, text, signature, citations } = collected
+  const said = blocks.flatMap((collected, index): Json[] => {
+    const { block, text, signature, search } = collected
+    if (block.type === 'web-search') return [searchInMessages(search)]
     if (block.type === 'tool-call') {
       const input = inputOf(collected)
       const isWritten = how === 'whole' && block.kind === 'function'
       return [summaryOf({ ...collected, text: isWritten ? JSON.stringify(JSON.parse(input)) : input })]
     }
     if (text === '' && signature === undefined) return []
-    const placeless = citations.map(({ type, url, title }) => ({ type, url, title }))
-    const words = summaryOf({ ...collected, citations: placeless })
-    return [block.type === 'reasoning' ? { ...words, summary: true } : { ...words, type: 'text' }]
+    if (block.type === 'reasoning') return [{ ...summaryOf(collected), summary: true }]
+    const parts = how === 'whole' ? divideText(text, collected.citations) : arrivedParts(events, index)
+    return parts.map((part) => ({ type: 'text', text: part.text, ...placeless(part.citations) }))
   })
   const refusal = blocks.map(({ block, text }) => (block.type === 'refusal' ? text : '')).join('')
   if (refusal !== '') said.push({ type: 'refusal', text: refusal })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { isEnvelope, makeEnvelope } from '../../src/protocols/envelope.ts'
+import { isEnvelope, makeEnvelope, withoutEnvelopes } from '../../src/protocols/envelope.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const signature: ReasoningSignature = {
@@ -37,4 +37,32 @@ test("a vendor's own signature is no envelope", () => {
   for (const text of ['', 'EqQBCgIYAhIk', 'tg1.', 'tg1..', 'tg1.e30.', 'tg2.a.b']) {
     expect(envelope.open(text)).toBeUndefined()
   }
+})
+
+test('a search that another vendor ran is taken out whole, and one of the vendor’s own stays', () => {
+  const mark = envelope.wrap({ ...signature, protocol: 'web-search' })
+  const search = (id: string, encrypted_content: string) => [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: 'x' } },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: id,
+      content: [{ type: 'web_search_result', encrypted_content }],
+    },
+  ]
+  const text = (encrypted_index: string) => ({
+    type: 'text',
+    text: 'Bern.',
+    citations: [{ encrypted_index }],
+  })
+  const own = [...search('srvtoolu_1', 'theirs'), text('theirs')]
+  const removed: string[][] = []
+  const kept = withoutEnvelopes([...search('srvtoolu_2', mark), ...own, text(mark)], '', (path, what) =>
+    removed.push([path, what]),
+  )
+  expect(kept).toEqual([...own, { type: 'text', text: 'Bern.', citations: [] }])
+  expect(removed).toEqual([
+    ['[0]', 'search'],
+    ['[1]', 'search'],
+    ['[5].citations[0]', 'citation'],
+  ])
 })

@@ -61,6 +61,16 @@ export const chatFields: Field[] = [
     { ...chatBase, stream: true },
     { stream_options: { include_usage: true, include_obfuscation: true } },
   ),
+  ...partsOf<Json>(
+    (web_search_options) => ({ ...chatBase, web_search_options }),
+    {},
+    {
+      'web_search_options.search_context_size': { search_context_size: 'low' },
+      'web_search_options.user_location': {
+        user_location: { type: 'approximate', approximate: { city: 'Bern' } },
+      },
+    },
+  ),
   { name: 'top_logprobs', without: chatBase, with: { ...chatBase, logprobs: true, top_logprobs: 3 } },
   ...fieldsOf(chatToolBase, { tool_choice: 'required', parallel_tool_calls: false }),
   ...fieldsOf({ ...chatBase, functions: [chatTool.function] }, { function_call: { name: 'get_weather' } }),

@@ -3,6 +3,7 @@ import { type Field, fieldsOf, partsOf, schema, text } from './every-field.ts'
 
 const messagesBase = { model: 'm', max_tokens: 4000, messages: [{ role: 'user', content: 'Hello' }] }
 const messagesTool = { name: 'get_weather', description: 'Weather', input_schema: schema }
+const messagesSearch = { type: 'web_search_20250305', name: 'web_search' }
 const messagesToolBase = { ...messagesBase, tools: [messagesTool] }
 const turns = (...more: Json[]) => ({
   ...messagesToolBase,
@@ -117,8 +118,25 @@ export const messagesFields: Field[] = [
   {
     name: 'tools[]: web_search',
     without: messagesToolBase,
-    with: { ...messagesBase, tools: [messagesTool, { type: 'web_search_20250305', name: 'web_search' }] },
+    with: { ...messagesBase, tools: [messagesTool, messagesSearch] },
   },
+  {
+    name: 'tools[]: only web_search',
+    without: messagesBase,
+    with: { ...messagesBase, tools: [messagesSearch] },
+  },
+  ...partsOf<Json>(
+    (more) => ({ ...messagesBase, tools: [{ ...messagesSearch, ...more }] }),
+    {},
+    {
+      'tools[].allowed_domains': { allowed_domains: ['example.com'] },
+      'tools[].blocked_domains': { blocked_domains: ['example.com'] },
+      'tools[].max_uses': { max_uses: 3 },
+      'tools[].user_location': { user_location: { type: 'approximate', city: 'Bern' } },
+      'tools[].cache_control in web_search': { cache_control: { type: 'ephemeral' } },
+      'tools[].allowed_callers in web_search': { allowed_callers: ['code_execution_20260120'] },
+    },
+  ),
   ...partsOf<Json[]>(
     (content) => ({ ...messagesBase, messages: [{ role: 'user', content: [text('Look'), ...content] }] }),
     [],

@@ -93,6 +93,22 @@ export const responsesFields: Field[] = [
     with: { ...responsesBase, tools: [responsesTool, { type: 'web_search' }] },
   },
   {
+    name: 'tools[]: only web_search',
+    without: responsesBase,
+    with: { ...responsesBase, tools: [{ type: 'web_search' }] },
+  },
+  ...partsOf<Json>(
+    (more) => ({ ...responsesBase, tools: [{ type: 'web_search', ...more }] }),
+    {},
+    {
+      'tools[].filters in web_search': { filters: { allowed_domains: ['example.com'] } },
+      'tools[].search_context_size': { search_context_size: 'low' },
+      'tools[].user_location': { user_location: { type: 'approximate', city: 'Bern' } },
+      'tools[].external_web_access': { external_web_access: false },
+      'tools[].search_content_types': { search_content_types: ['image'] },
+    },
+  ),
+  {
     name: 'tools[]: only a hosted one',
     without: responsesBase,
     with: {

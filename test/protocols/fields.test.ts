@@ -10,6 +10,7 @@ import type { Field } from './every-field.ts'
 import { messagesFields } from './every-messages-field.ts'
 import { responsesFields } from './every-responses-field.ts'
 import { answersText } from './translated-answers.ts'
+import { searchesText } from './translated-searches.ts'
 
 /** No field vanishes: every documented field, in every direction, is mapped, reported or refused. */
 
@@ -88,7 +89,7 @@ function documentText(): string {
     )
     return [`## From \`${client}\``, ...lists, differences].join('\n\n')
   })
-  return `${[introduction, toMessagesByModel, ...sections, answersText].join('\n\n')}\n`
+  return `${[introduction, toMessagesByModel, ...sections, searchesText, answersText].join('\n\n')}\n`
 }
 
 /** Lines of at most 120 characters, without a break inside code. */

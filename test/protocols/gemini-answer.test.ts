@@ -185,8 +185,9 @@ describe('parts', () => {
       ).blocks[0]?.citations
     const source = { type: 'citation', url: 'https://a.example/', title: 'A' }
     expect(cited('Hello there')).toEqual([{ ...source, start: 0, end: 5 }])
-    // The vendor counts bytes, and we count characters.
+    // These are other words than the vendor means.
     expect(cited('Hällo there')).toEqual([source])
+    expect(cited('Oh, Hello there')).toEqual([{ ...source, start: 4, end: 9 }])
     const recited = { citationSources: [{ startIndex: 2, endIndex: 4, uri: 'https://b.example/' }] }
     const events = decodeResponse(
       answer({ ...parts({ text: 'abcdef' }), ...stop, citationMetadata: recited }),

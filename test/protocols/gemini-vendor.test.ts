@@ -88,6 +88,8 @@ function replay({ blocks }: CollectedAnswer): Block[] {
         return { type: block.type, text: words, path }
       case 'reasoning':
         return { type: 'reasoning', text: words, summary: block.summary, signature, path }
+      case 'web-search':
+        throw new Error('nobody asked for a search')
       default:
         return { ...block, input: words, path }
     }

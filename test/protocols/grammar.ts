@@ -4,6 +4,8 @@ import type { ChatEvent } from '../../src/canonical/event.ts'
 export function grammarFault(events: readonly ChatEvent[]): string | undefined {
   const open = new Set<number>()
   const signed = new Set<number>()
+  const kinds = new Map<number, string>()
+  const steps = new Map<number, number>()
   let begun = 0
   for (const [at, event] of events.entries()) {
     const isLast = at === events.length - 1
@@ -17,10 +19,19 @@ export function grammarFault(events: readonly ChatEvent[]): string | undefined {
       case 'block-start':
         if (event.index !== begun++) return `block ${event.index} starts as number ${begun - 1}`
         open.add(event.index)
+        kinds.set(event.index, event.block.type)
         break
       case 'block-delta':
         if (!open.has(event.index)) return `a delta for block ${event.index}, which is not open`
         if (event.delta.type === 'text' && event.delta.text === '') return `an empty delta at ${at}`
+        if (!takes(kinds.get(event.index), event.delta.type)) return `a strange ${event.delta.type} at ${at}`
+        if (event.delta.type === 'query' && event.delta.query === '') return `an empty query at ${at}`
+        if (kinds.get(event.index) === 'web-search') {
+          const step = ['query', 'source', 'search-failure'].indexOf(event.delta.type)
+          const before = steps.get(event.index) ?? 0
+          if (step < before || before === 2) return `a ${event.delta.type} too late at ${at}`
+          steps.set(event.index, step)
+        }
         if (event.delta.type === 'signature') {
           if (signed.has(event.index)) return `a second signature for block ${event.index}`
           signed.add(event.index)
@@ -34,4 +45,18 @@ export function grammarFault(events: readonly ChatEvent[]): string | undefined {
     }
   }
   return events.length === 0 ? 'no events' : undefined
+}
+
+/** Whether a block of a kind has deltas of a type. */
+function takes(kind: string | undefined, delta: string): boolean {
+  switch (kind) {
+    case 'text':
+      return delta === 'text' || delta === 'citation'
+    case 'reasoning':
+      return delta === 'text' || delta === 'signature'
+    case 'web-search':
+      return delta === 'query' || delta === 'source' || delta === 'search-failure'
+    default:
+      return delta === 'text'
+  }
 }

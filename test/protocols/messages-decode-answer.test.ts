@@ -106,15 +106,25 @@ describe('recorded streams', () => {
     expect(finish.reason).toBe('tool_calls')
   })
 
-  it('keep the text and the sources of a search, and leave out the search itself', () => {
+  it('keep the text, the sources and the searches', () => {
     const { blocks, finish } = collect(decoded([recordedStream('anthropic-web-search-tool.1')]))
-    expect(new Set(blocks.map(({ block }) => block.type))).toEqual(new Set(['text']))
+    expect(new Set(blocks.map(({ block }) => block.type))).toEqual(new Set(['text', 'web-search']))
+    const searches = blocks.filter(({ block }) => block.type === 'web-search')
+    expect(searches.length).toBeGreaterThan(0)
+    for (const { search } of searches) {
+      expect(search.queries).toEqual([expect.stringMatching(/./)])
+      expect(search.sources[0]).toMatchObject({
+        url: expect.stringMatching(/^https:/),
+        title: expect.any(String),
+      })
+    }
     const citations = blocks.flatMap((block) => block.citations)
     expect(citations.length).toBeGreaterThan(3)
     expect(citations[0]).toEqual({
       type: 'citation',
       url: expect.stringMatching(/^https:/),
       title: expect.any(String),
+      citedText: expect.any(String),
     })
     expect(finish.reason).toBe('stop')
   })

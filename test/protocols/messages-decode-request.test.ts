@@ -64,8 +64,8 @@ describe('a request', () => {
     expect(request.tools.map(({ type, name }) => [type, name])).toEqual([
       ['function', 'ToolSearch'],
       ['function', 'mcp__found'],
-      ['hosted', 'web_search'],
     ])
+    expect(request.webSearch).toEqual({ path: 'tools[3]', maxUses: 8 })
     expect(request).toMatchObject({
       stream: true,
       maxOutputTokens: 32_000,

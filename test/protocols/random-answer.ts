@@ -11,10 +11,11 @@ export function randomAnswer(random: Random): ChatEvent[] {
   const isRefused = random.next() < 0.15
   const groups = random.upTo(5)
   for (let group = 0; group < groups; group++) {
-    const kind = random.pick(['text', 'text', 'reasoning', 'calls'] as const)
+    const kind = random.pick(['text', 'text', 'reasoning', 'calls', 'search'] as const)
     if (kind === 'calls') {
       if (!isRefused) writer.calls()
-    } else writer.block(kind)
+    } else if (kind === 'search') writer.search()
+    else writer.block(kind)
   }
   if (isRefused) writer.block('refusal')
   const reason = reasonFor(random, writer.callCount > 0, isRefused)
@@ -74,10 +75,38 @@ class AnswerMaker {
     const random = this.#random
     const index = this.#start(type === 'reasoning' ? { type, summary: random.next() < 0.5 } : { type })
     const pieces = this.#pieces(type === 'refusal' ? 1 : 0)
-    for (const text of pieces) this.#delta(index, { type: 'text', text })
+    const citesEarly = type === 'text' && random.next() < 0.3
+    let length = 0
+    for (const text of pieces) {
+      this.#delta(index, { type: 'text', text })
+      length += text.length
+      if (citesEarly && random.next() < 0.5) this.#cite(index, length)
+    }
     if (type === 'reasoning' && this.#signatures)
       this.#delta(index, { type: 'signature', signature: this.#sign() })
     if (type === 'text' && pieces.length > 0 && random.next() < 0.3) this.#cite(index, pieces.join('').length)
+    this.events.push({ type: 'block-end', index })
+  }
+
+  /** A web search of the vendor. */
+  search(): void {
+    const random = this.#random
+    const index = this.#start({
+      type: 'web-search',
+      id: random.pick(['srvtoolu_1', 'ws_7', 'up_search_0', 'il|legal']),
+    })
+    for (let n = random.upTo(2); n > 0; n--)
+      this.#delta(index, { type: 'query', query: random.pick(['who? "x"', 'b; c']) })
+    for (let n = random.upTo(2); n > 0; n--) {
+      const title = random.next() < 0.5 ? 'T' : undefined
+      this.#delta(index, {
+        type: 'source',
+        url: `https://example.com/${n}`,
+        title,
+        ...random.pick([{}, { age: 'old' }]),
+      })
+    }
+    if (random.next() < 0.1) this.#delta(index, { type: 'search-failure', code: 'unavailable' })
     this.events.push({ type: 'block-end', index })
   }
 

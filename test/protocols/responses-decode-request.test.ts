@@ -275,7 +275,7 @@ describe("Codex's tools", () => {
     expect(unmappedPaths(request, 'drop')).toEqual(['tools[0]', 'tools[1].defer_loading'])
   })
 
-  it.each(['web_search', 'file_search', 'local_shell', 'apply_patch', 'mcp', 'some_tool_of_tomorrow'])(
+  it.each(['file_search', 'local_shell', 'apply_patch', 'mcp', 'some_tool_of_tomorrow'])(
     'of type %s are hosted',
     (type) => {
       expect(decode({ input: 'hi', tools: [{ type }] }).tools).toEqual([
@@ -289,7 +289,8 @@ describe("Codex's tools", () => {
     expect(chosen('required')).toEqual({ type: 'required' })
     expect(chosen({ type: 'function', name: 'f' })).toEqual({ type: 'tool', name: 'f', kind: 'function' })
     expect(chosen({ type: 'custom', name: 'c' })).toEqual({ type: 'tool', name: 'c', kind: 'custom' })
-    expect(chosen({ type: 'web_search' })).toEqual({ type: 'tool', name: 'web_search', kind: 'hosted' })
+    expect(chosen({ type: 'file_search' })).toEqual({ type: 'tool', name: 'file_search', kind: 'hosted' })
+    expect(chosen({ type: 'web_search_preview' })).toEqual({ type: 'web-search' })
     const tools = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
     expect(chosen({ type: 'allowed_tools', mode: 'auto', tools })).toEqual({
       type: 'allowed',

@@ -51,7 +51,6 @@ export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
   'openai-chat': [
     { field: 'n', why: 'one answer alone', more: { n: 2 } },
     { field: 'logprobs', why: 'never silently left out', more: { logprobs: true } },
-    { field: 'web_search_options', why: 'the vendor’s own tool', more: { web_search_options: {} } },
     {
       field: 'messages[0].content[0]',
       why: 'a file that one vendor keeps',
@@ -78,7 +77,7 @@ export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
       field: 'tool_choice',
       or: 'tools[1]',
       why: 'a hosted tool that is forced',
-      more: { tools: [responsesTool, { type: 'web_search' }], tool_choice: { type: 'web_search' } },
+      more: { tools: [responsesTool, { type: 'file_search' }], tool_choice: { type: 'file_search' } },
     },
     {
       field: 'input[0].content[0]',
@@ -96,15 +95,15 @@ export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
     {
       field: 'tools[0]',
       why: 'a hosted tool alone',
-      more: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+      more: { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] },
     },
     {
       field: 'tool_choice',
       or: 'tools[1]',
       why: 'a hosted tool that is forced',
       more: {
-        tools: [messagesTool, { type: 'web_search_20250305', name: 'web_search' }],
-        tool_choice: { type: 'tool', name: 'web_search' },
+        tools: [messagesTool, { type: 'web_fetch_20250910', name: 'web_fetch' }],
+        tool_choice: { type: 'tool', name: 'web_fetch' },
       },
     },
     {

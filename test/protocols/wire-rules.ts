@@ -86,12 +86,20 @@ const deltasOf: Readonly<Record<string, readonly string[]>> = {
   thinking: ['thinking_delta', 'signature_delta'],
   redacted_thinking: [],
   tool_use: ['input_json_delta'],
+  server_tool_use: ['input_json_delta'],
+  web_search_tool_result: [],
 }
+
+/** These come whole. */
+const wholeBlocks = new Set(['redacted_thinking', 'web_search_tool_result'])
 
 function messagesFault(frames: string[]): string | undefined {
   const events = namedEvents(frames)
   if (typeof events === 'string') return events
   const callIds: unknown[] = []
+  const searchIds: unknown[] = []
+  /** The search whose result is the next block. */
+  let search: unknown
   let blocks = 0
   let open: { type: string; deltas: number; isSigned: boolean } | undefined
   let stop: Json | undefined
@@ -112,6 +120,16 @@ function messagesFault(frames: string[]): string | undefined {
           return `call id ${block.id}`
         callIds.push(block.id)
       }
+      const isResult = block.type === 'web_search_tool_result'
+      if (isResult !== (search !== undefined) || (isResult && block.tool_use_id !== search))
+        return `the result of the search ${search} is not right behind it`
+      search = block.type === 'server_tool_use' ? block.id : undefined
+      if (
+        search !== undefined &&
+        (!/^srvtoolu_[a-zA-Z0-9_-]+$/.test(String(search)) || searchIds.includes(search))
+      )
+        return `search id ${search}`
+      if (search !== undefined) searchIds.push(search)
     } else if (type === 'content_block_delta') {
       const delta = isRecord(event.delta) ? event.delta : {}
       if (open === undefined || index !== blocks) return `a delta for block ${index}, which is not open`
@@ -122,11 +140,12 @@ function messagesFault(frames: string[]): string | undefined {
       open.deltas++
     } else if (type === 'content_block_stop') {
       if (open === undefined || index !== blocks) return `block ${index} stops, which is not open`
-      if (open.deltas === 0 && open.type !== 'redacted_thinking') return `an empty block of ${open.type}`
+      if (open.deltas === 0 && !wholeBlocks.has(open.type)) return `an empty block of ${open.type}`
       open = undefined
       blocks++
     } else if (type === 'message_delta') {
       if (open !== undefined) return `block ${blocks} is open at the end`
+      if (search !== undefined) return `the search ${search} has no result`
       stop = isRecord(event.delta) ? event.delta : {}
       if (!isRecord(event.usage) || typeof event.usage.output_tokens !== 'number')
         return 'no usage at the end'

@@ -1,10 +1,12 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import type { Delta, Finish } from '../../canonical/event.ts'
+import type { Citation, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { estimateTokens } from '../../canonical/tokens.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import type { CollectedSearch } from '../collect.ts'
 import type { AnswerContext } from '../protocol.ts'
-import { encodeUsage, protocolName, stopReasons } from './wire.ts'
+import { searchToolName } from './web-search.ts'
+import { type CallIds, encodeUsage, protocolName, stopReasons } from './wire.ts'
 
 /** Parts that whole and streamed answers share. */
 
@@ -31,15 +33,62 @@ export function isRedacted({ protocol, kind }: ReasoningSignature): boolean {
   return protocol === protocolName && kind === 'encrypted'
 }
 
-/** Other formats give neither the quoted passage nor the vendor's index of the source. */
-export function encodeCitation({ url, title }: Extract<Delta, { type: 'citation' }>): Json {
+/** Most formats do not give the words of the source. */
+export function encodeCitation({ url, title, citedText }: Citation, context: AnswerContext): Json {
   return {
     type: 'web_search_result_location',
     url,
     title: title ?? null,
-    cited_text: '',
-    encrypted_index: '',
+    cited_text: citedText ?? '',
+    encrypted_index: foreignSeal(context),
   }
+}
+
+/**
+ * Stands where the vendor puts its own sealed text of a page. The vendor would refuse any other text there, so the mark lets
+ * the gateway take the page out of a later request to it: see `withoutEnvelopes`.
+ */
+function foreignSeal({ envelope }: AnswerContext): string {
+  return envelope.wrap({ protocol: 'web-search', model: undefined, kind: 'encrypted', value: 'none' })
+}
+
+const direct = { type: 'direct' }
+
+/** The call of a web search. Its input comes in deltas if the answer is streamed. */
+export function searchCall(id: string, input: Json): Json {
+  return { type: 'server_tool_use', id, name: searchToolName, input, caller: direct }
+}
+
+export function searchInput({ queries }: CollectedSearch): Json {
+  return { query: queries.join('; ') }
+}
+
+export function searchResult(id: string, search: CollectedSearch, context: AnswerContext): Json {
+  const { sources, failure } = search
+  return {
+    type: 'web_search_tool_result',
+    tool_use_id: id,
+    content:
+      failure === undefined
+        ? sources.map((page) => encodePage(page, context))
+        : { type: 'web_search_tool_result_error', error_code: failure },
+    caller: direct,
+  }
+}
+
+function encodePage({ url, title, age }: CollectedSearch['sources'][number], context: AnswerContext): Json {
+  return {
+    type: 'web_search_result',
+    url,
+    title: title ?? url,
+    encrypted_content: foreignSeal(context),
+    page_age: age ?? null,
+  }
+}
+
+/** The vendor's ids of such calls begin with this. */
+export function searchId(id: string, ids: CallIds): string {
+  return ids.take(`srvtoolu_${id.replace(/^srvtoolu_/, '')}`)
 }
 
 /** The reason of the end. `refusalText` is the model's refusal, if it refused. */

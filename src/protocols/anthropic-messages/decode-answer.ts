@@ -8,6 +8,7 @@ import { Losses, noSourceUrl } from '../losses.ts'
 import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
+import { SearchReader } from './search-reader.ts'
 import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from './wire.ts'
 
 /** A whole answer as events. Throws GatewayError if the body is an error or no message. */
@@ -122,6 +123,7 @@ interface OpenBlock {
 /** Turns the parts of a message into events that obey the grammar. The parts may come in any order. */
 class MessageDecoder {
   readonly events = new EventWriter()
+  readonly #searches = new SearchReader(this.events)
   readonly #context: DecodeAnswerContext
   /** Open blocks by the wire's index. `skipped` are blocks of tools that the vendor runs. */
   readonly #open = new Map<number, OpenBlock | 'skipped'>()
@@ -199,8 +201,11 @@ class MessageDecoder {
         this.#startCall(at, block)
         break
       default:
-        // Blocks of tools that the vendor runs are no content. The text that follows is.
+        // Blocks of tools that the vendor runs are no content, but for its searches. The text that follows is.
         this.#open.set(at, 'skipped')
+        if (!this.#searches.isSearch(block)) break
+        this.#ensureStart()
+        this.#searches.openBlock(at, block)
     }
   }
 
@@ -220,6 +225,7 @@ class MessageDecoder {
       }
       case 'input_json_delta':
         this.#addText(this.#openOf(at, 'tool-call'), delta.partial_json)
+        this.#searches.addInput(at, delta.partial_json)
         break
       case 'citations_delta': {
         const open = this.#openOf(at, 'text')
@@ -232,6 +238,7 @@ class MessageDecoder {
     this.#openStartContent()
     const open = this.#open.get(at)
     this.#open.delete(at)
+    if (open === 'skipped') this.#searches.closeBlock(at)
     if (open === undefined || open === 'skipped') return
     if (open.type === 'tool-call') this.#endInput(open)
     if (open.redacted !== '') this.#addSignature(open, 'encrypted', open.redacted)
@@ -254,6 +261,7 @@ class MessageDecoder {
     this.#ensureStart()
     this.#openStartContent()
     for (const at of [...this.#open.keys()]) this.closeBlock(at)
+    this.#searches.endAll()
     const reason = finishReasonOf(this.#stopReason, this.#hasCalls)
     if (reason === 'refusal' && this.#refusal !== undefined) {
       const open = this.#start(0, { type: 'refusal' })
@@ -354,7 +362,9 @@ class MessageDecoder {
       this.#losses.add('content[].citations', noSourceUrl)
       return
     }
-    this.events.delta(open.index, { type: 'citation', url, title: textOf(citation.title) })
+    const citedText = textOf(citation.cited_text)
+    const words = citedText === undefined ? {} : { citedText }
+    this.events.delta(open.index, { type: 'citation', url, title: textOf(citation.title), ...words })
   }
 
   #endInput(open: OpenBlock): void {

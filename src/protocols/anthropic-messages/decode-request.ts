@@ -17,14 +17,15 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const members = new Members(body, '', unmapped)
   const seenTools = new Set<string>()
   const turns = [...decodeSystem(members), ...decodeMessages(members, { envelope, seenTools })]
-  const tools = decodeTools(members, seenTools)
-  const { toolChoice, parallelToolCalls } = decodeToolChoice(members, tools)
+  const { tools, webSearch } = decodeTools(members, seenTools)
+  const { toolChoice, parallelToolCalls } = decodeToolChoice(members, { tools, webSearch })
   const { reasoning, format, reasoningName, formatName } = decodeOutput(members)
   const request: ChatRequest = {
     model: members.requiredText('model'),
     stream: members.boolean('stream') ?? false,
     turns,
     tools,
+    webSearch,
     toolChoice,
     parallelToolCalls,
     maxOutputTokens: readMaxTokens(members),

@@ -1,15 +1,22 @@
-import type { Tool, ToolChoice } from '../../canonical/chat.ts'
+import type { Tool, ToolChoice, WebSearch } from '../../canonical/chat.ts'
 import type { Members } from '../members.ts'
 import { readCache } from './decode-blocks.ts'
+import { decodeWebSearch, isWebSearch, searchToolName } from './web-search.ts'
 
 /**
  * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool choice. If
  * the client wants the vendor's own search, which other vendors lack, all deferred tools count at once.
  */
-export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool[] {
-  const given = body.objects('tools') ?? []
+export function decodeTools(
+  body: Members,
+  seenTools: ReadonlySet<string>,
+): { tools: Tool[]; webSearch: WebSearch | undefined } {
+  const listed = body.objects('tools') ?? []
+  const searches = listed.filter((tool) => isWebSearch(typeOf(tool)))
+  const webSearch = searches.map(decodeWebSearch).at(-1)
+  const given = listed.filter((tool) => !searches.includes(tool))
   const isFound = findsDeferred(given, seenTools, body)
-  return given.flatMap((tool) => {
+  const tools = given.flatMap((tool) => {
     const decoded = decodeTool(tool)
     const isDeferred = tool.boolean('defer_loading') ?? false
     // A hosted tool is dropped together with its settings.
@@ -18,6 +25,11 @@ export function decodeTools(body: Members, seenTools: ReadonlySet<string>): Tool
     body.unmapped.drop(tool.path, 'a deferred tool that no search has found yet is left out')
     return []
   })
+  return { tools, webSearch }
+}
+
+function typeOf(tool: Members): string {
+  return tool.text('type') ?? 'custom'
 }
 
 const losses = {
@@ -28,18 +40,18 @@ const losses = {
 /** `tool_choice`, which also allows or forbids parallel calls. */
 export function decodeToolChoice(
   body: Members,
-  tools: readonly Tool[],
+  { tools, webSearch }: { tools: readonly Tool[]; webSearch: WebSearch | undefined },
 ): { toolChoice: ToolChoice | undefined; parallelToolCalls: boolean | undefined } {
   const choice = body.members('tool_choice')
   if (choice === undefined) return { toolChoice: undefined, parallelToolCalls: undefined }
   const isSerial = choice.boolean('disable_parallel_tool_use')
   const parallelToolCalls = isSerial === undefined ? undefined : !isSerial
-  const toolChoice = readChoice(choice, tools)
+  const toolChoice = readChoice(choice, tools, webSearch !== undefined)
   choice.noteRest()
   return { toolChoice, parallelToolCalls }
 }
 
-function readChoice(choice: Members, tools: readonly Tool[]): ToolChoice {
+function readChoice(choice: Members, tools: readonly Tool[], hasSearch: boolean): ToolChoice {
   const type = choice.requiredWord('type', ['auto', 'any', 'tool', 'none'])
   switch (type) {
     case 'auto':
@@ -49,6 +61,8 @@ function readChoice(choice: Members, tools: readonly Tool[]): ToolChoice {
       return { type: 'required' }
     case 'tool': {
       const name = choice.requiredText('name')
+      const isOwn = tools.some((tool) => tool.type !== 'hosted' && tool.name === name)
+      if (hasSearch && name === searchToolName && !isOwn) return { type: 'web-search' }
       const isHosted = tools.some((tool) => tool.type === 'hosted' && tool.name === name)
       return { type: 'tool', name, kind: isHosted ? 'hosted' : 'function' }
     }
@@ -57,7 +71,7 @@ function readChoice(choice: Members, tools: readonly Tool[]): ToolChoice {
 
 function decodeTool(tool: Members): Tool {
   const { path } = tool
-  const type = tool.text('type') ?? 'custom'
+  const type = typeOf(tool)
   const cache = readCache(tool)
   if (type !== 'custom') return { type: 'hosted', name: tool.text('name') ?? type, path, ...cache }
   const callers = tool.list('allowed_callers') ?? ['direct']

@@ -1,6 +1,7 @@
 import type { ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
+import { fitWebSearch } from '../fit-web-search.ts'
 import { type KeptWishes, keptStop, stopsToKeep, wishesToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
@@ -11,14 +12,16 @@ import { encodeSampling } from './encode-sampling.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeTurns } from './encode-turns.ts'
+import { searchWords } from './web-search.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
  * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError `unsupported_parameter` for
  * a member that it may not drop, and `invalid_request` for tools whose names collide.
  */
-export function encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest {
-  const notes = new Notes(request)
+export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
+  const notes = new Notes(asked)
+  const request = fitWebSearch(asked, context.traits, notes, searchWords(asked))
   const tools = new ToolNames(toolNameRules)
   const marks = new CacheMarks(notes, context)
   const parts = { notes, tools, marks, upstreamModel: context.upstreamModel, traits: context.traits }

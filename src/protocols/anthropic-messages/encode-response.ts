@@ -10,8 +10,13 @@ import {
   encodeStop,
   isRedacted,
   messageHead,
+  searchCall,
+  searchId,
+  searchInput,
+  searchResult,
   signatureText,
 } from './answer-parts.ts'
+import { type CitedText, divideText } from './cited-texts.ts'
 import { CallIds } from './wire.ts'
 
 /** Encode a whole answer, a message. */
@@ -39,15 +44,13 @@ function encodeBlock(
   context: AnswerContext,
   isCut: boolean,
 ): Json[] {
-  const { block, text, signature, citations } = collected
+  const { block, text, signature, citations, search } = collected
   switch (block.type) {
     case 'text':
     case 'refusal': {
       if (text === '' && citations.length === 0) return []
       // The vendor leaves the member out where there are none.
-      return [
-        { type: 'text', text, ...(citations.length > 0 ? { citations: citations.map(encodeCitation) } : {}) },
-      ]
+      return divideText(text, citations).map((part) => encodeText(part, context))
     }
     case 'reasoning': {
       if (text === '' && signature === undefined) return []
@@ -62,5 +65,14 @@ function encodeBlock(
       if (input === undefined) throw brokenInput(block.name)
       return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input }]
     }
+    case 'web-search': {
+      const id = searchId(block.id, ids)
+      return [searchCall(id, searchInput(search)), searchResult(id, search, context)]
+    }
   }
+}
+
+function encodeText({ text, citations }: CitedText, context: AnswerContext): Json {
+  if (citations.length === 0) return { type: 'text', text }
+  return { type: 'text', text, citations: citations.map((citation) => encodeCitation(citation, context)) }
 }

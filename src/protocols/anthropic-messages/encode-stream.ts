@@ -1,8 +1,9 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import type { AnswerBlock, ChatEvent, Citation, Delta, Finish } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { brokenInput, inputObject, isCutOff } from '../call-input.ts'
+import { addToSearch, type CollectedSearch, emptySearch } from '../collect.ts'
 import type { AnswerContext, StreamEncoder } from '../protocol.ts'
 import {
   answerUsage,
@@ -11,6 +12,10 @@ import {
   isRedacted,
   messageHead,
   outputEstimate,
+  searchCall,
+  searchId,
+  searchInput,
+  searchResult,
   signatureText,
 } from './answer-parts.ts'
 import { streamErrorText } from './errors.ts'
@@ -18,6 +23,9 @@ import { CallIds } from './wire.ts'
 
 /**
  * A streamed answer: message_start, then block after block, then message_delta and message_stop.
+ *
+ * A text goes on in another block after a citation of the words before it: in this format a citation is about all of its
+ * block.
  *
  * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait for its
  * end. The start of a block goes out with its first delta, so that no block is empty.
@@ -39,11 +47,18 @@ interface Block {
   hasEnded: boolean
   isAnnounced: boolean
   hasText: boolean
+  /** It has more than white space. */
+  hasWords: boolean
   signature: ReasoningSignature | undefined
   /** The input of a function, in pieces. */
   input: string[]
   /** The beginning of the input, as long as it may be `null`, which stands for no input. Undefined: it is something else. */
   maybeNull: string | undefined
+  search: CollectedSearch
+  /** The wire's id of a search. */
+  searchId: string
+  /** The text before the next piece has its citations: the piece begins another block of the wire. */
+  isCited: boolean
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
@@ -119,9 +134,13 @@ class MessagesStreamEncoder implements StreamEncoder {
       hasEnded: false,
       isAnnounced: false,
       hasText: false,
+      hasWords: false,
       signature: undefined,
       input: [],
       maybeNull: '',
+      search: emptySearch(),
+      searchId: '',
+      isCited: false,
     }
     this.#blocks.set(index, begun)
     if (this.#current !== undefined) return ''
@@ -156,6 +175,10 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   /** The start of a call goes out at once: the client can show it before the input comes. */
   #announceCall(block: Block): string {
+    if (block.block.type === 'web-search' && !block.isAnnounced) {
+      block.searchId = searchId(block.block.id, this.#ids)
+      return this.#announce(block, searchCall(block.searchId, {}))
+    }
     if (block.block.type !== 'tool-call') return ''
     const { id, name } = block.block
     return block.isAnnounced
@@ -179,24 +202,47 @@ class MessagesStreamEncoder implements StreamEncoder {
         block.signature = delta.signature
         return ''
       case 'citation':
-        if (block.block.type !== 'text') return ''
-        return (
-          this.#announce(block, emptyText) +
-          this.#delta(`{"type":"citations_delta","citation":${JSON.stringify(encodeCitation(delta))}}`)
-        )
+        return block.block.type === 'text' ? this.#cite(block, delta) : ''
+      case 'query':
+      case 'source':
+      case 'search-failure':
+        addToSearch(block.search, delta)
+        return ''
     }
+  }
+
+  #cite(block: Block, citation: Citation): string {
+    if (block.hasText && citation.end !== undefined) block.isCited = true
+    const wire = JSON.stringify(encodeCitation(citation, this.#context))
+    return this.#announce(block, emptyText) + this.#delta(`{"type":"citations_delta","citation":${wire}}`)
+  }
+
+  /** End the block of the wire, and begin another one for the same text. */
+  #goOn(block: Block): string {
+    block.isCited = false
+    block.isAnnounced = false
+    return this.#blockStop() + this.#announce(block, emptyText)
+  }
+
+  #blockStop(): string {
+    return frame('content_block_stop', `"index":${this.#wireIndex++}`)
   }
 
   #encodeText(block: Block, text: string): string {
     this.#characters += text.length
     const isFirst = !block.hasText
     block.hasText = true
+    const { hasWords } = block
+    if (text.trim() !== '') block.hasWords = true
     const quoted = JSON.stringify(text)
     switch (block.block.type) {
       case 'refusal':
         this.#refusal = (this.#refusal ?? '') + text
         return this.#announce(block, emptyText) + this.#textDelta(quoted)
       case 'text':
+        // White space alone would be a block that the vendor refuses when it comes back.
+        if (block.isCited && hasWords && text.trim() !== '')
+          return this.#goOn(block) + this.#textDelta(quoted)
         return block.isAnnounced
           ? this.#textDelta(quoted)
           : this.#announce(block, emptyText) + this.#textDelta(quoted)
@@ -212,6 +258,8 @@ class MessagesStreamEncoder implements StreamEncoder {
         // Free text becomes one JSON string, piece by piece.
         return this.#inputDelta(JSON.stringify(`${isFirst ? customHead : ''}${quoted.slice(1, -1)}`))
       }
+      case 'web-search':
+        return ''
     }
   }
 
@@ -227,16 +275,26 @@ class MessagesStreamEncoder implements StreamEncoder {
   #encodeEnd(block: Block): string {
     const rest = this.#encodeRest(block)
     if (!block.isAnnounced) return ''
-    const end = `${rest}${frame('content_block_stop', `"index":${this.#wireIndex++}`)}`
+    const end = rest + this.#blockStop()
     const call = block.block
+    if (call.type === 'web-search') return end + this.#searchResult(block)
     if (call.type !== 'tool-call' || inputObject(block.input.join('')) !== undefined) return end
     this.#broken = { name: call.name, end }
     return ''
   }
 
+  /** The result of a search, in a block of its own. */
+  #searchResult({ searchId: id, search }: Block): string {
+    const result = JSON.stringify(searchResult(id, search, this.#context))
+    const start = frame('content_block_start', `"index":${this.#wireIndex},"content_block":${result}`)
+    return start + this.#blockStop()
+  }
+
   /** The last deltas of a block before its stop. */
   #encodeRest(block: Block): string {
     const { signature } = block
+    if (block.block.type === 'web-search')
+      return this.#inputDelta(JSON.stringify(JSON.stringify(searchInput(block.search))))
     if (block.block.type === 'tool-call') {
       if (block.block.kind === 'custom')
         return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))

@@ -8,6 +8,7 @@ import type { EncodeContext } from '../protocol.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { CacheMarks } from './cache-marks.ts'
 import { ToolSchemas } from './tool-schemas.ts'
+import { encodeWebSearch, searchToolName } from './web-search.ts'
 
 export interface ToolContext extends Pick<EncodeContext, 'upstreamModel' | 'traits'> {
   notes: Notes
@@ -31,7 +32,8 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
     if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
     else encoded.set(name, { name, ...encodeTool(tool, schemas, context) })
   }
-  if (encoded.size > 0) return { tools: [...encoded.values()], ...encodeChoice(request, context) }
+  const listed = [...encoded.values(), ...encodeWebSearch(request, context.marks)]
+  if (listed.length > 0) return { tools: listed, ...encodeChoice(request, context) }
   if (request.parallelToolCalls !== undefined) {
     notes.add('mapped', notes.pathOf('parallelToolCalls'), 'it has no meaning without tools')
   }
@@ -48,8 +50,9 @@ function checkTraits(request: ChatRequest, { traits, upstreamModel, notes }: Too
     const first = request.tools[0] ?? calls[0]
     if (first !== undefined) throw refused(first.path, `the model ${upstreamModel} takes no tools`)
   }
-  const { toolChoice, tools } = request
-  if (tools.length === 0 || !isForced(toolChoice)) return
+  const { toolChoice, tools, webSearch } = request
+  const hasTools = tools.length > 0 || webSearch !== undefined
+  if (!hasTools || !isForced(toolChoice)) return
   const alwaysThinks = traits.thinkingOff === false && traits.forcedToolsWhileThinking === false
   if (traits.forcedTools === false || alwaysThinks) {
     const reason = `the model ${upstreamModel} takes no tool choice that demands a call`
@@ -128,6 +131,8 @@ function encodeChoice(request: ChatRequest, { tools, notes, traits, upstreamMode
       return { tool_choice: { type: 'auto', ...serial } }
     case 'required':
       return { tool_choice: { type: 'any', ...serial } }
+    case 'web-search':
+      return { tool_choice: { type: 'tool', name: searchToolName, ...serial } }
     case 'allowed':
       return { tool_choice: { type: toolChoice.mode === 'required' ? 'any' : 'auto', ...serial } }
     case 'tool': {

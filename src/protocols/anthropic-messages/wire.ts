@@ -108,13 +108,14 @@ export function usageOf(counts: Counts): Usage | undefined {
 }
 
 /** The wire's `usage` object. */
-export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Json {
+export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning, webSearches }: Usage): Json {
   return {
     input_tokens: input,
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
     output_tokens: output + reasoning,
     ...(reasoning > 0 ? { output_tokens_details: { thinking_tokens: reasoning } } : {}),
+    ...(webSearches ? { server_tool_use: { web_search_requests: webSearches, web_fetch_requests: 0 } } : {}),
   }
 }
 

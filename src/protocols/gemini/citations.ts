@@ -1,11 +1,14 @@
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 
-export interface Citation {
+/** A source of the answer. */
+export interface Cited {
   url: string
   title: string | undefined
   /** UTF-8 bytes from the start of the answer. */
   start: number | undefined
   end: number | undefined
+  /** The words of the answer from `start` to `end`, if the upstream repeats them. */
+  text: string | undefined
 }
 
 /**
@@ -13,27 +16,28 @@ export interface Citation {
  *
  * https://ai.google.dev/api/generate-content#v1beta.CitationMetadata and #GroundingMetadata, read 2026-11-21
  */
-export function readCitations({ citationMetadata, groundingMetadata }: Json): Citation[] {
+export function readCitations({ citationMetadata, groundingMetadata }: Json): Cited[] {
   return [...readRecited(citationMetadata), ...readGrounding(groundingMetadata)]
 }
 
 /** The vendor's cloud names the same list `citations`. */
-function readRecited(metadata: unknown): Citation[] {
+function readRecited(metadata: unknown): Cited[] {
   if (!isRecord(metadata)) return []
   return recordsOf(metadata.citationSources ?? metadata.citations).flatMap((source) => {
     const url = textOf(source.uri)
     if (url === undefined) return []
-    return [{ url, title: textOf(source.title), start: startOf(source), end: offsetOf(source.endIndex) }]
+    const place = { start: startOf(source), end: offsetOf(source.endIndex), text: undefined }
+    return [{ url, title: textOf(source.title), ...place }]
   })
 }
 
-function readGrounding(metadata: unknown): Citation[] {
+function readGrounding(metadata: unknown): Cited[] {
   if (!isRecord(metadata)) return []
-  const chunks = Array.isArray(metadata.groundingChunks) ? metadata.groundingChunks.map(readChunk) : []
+  const chunks = chunksOf(metadata)
   return recordsOf(metadata.groundingSupports).flatMap(({ segment, groundingChunkIndices }) => {
     const place = isRecord(segment)
-      ? { start: startOf(segment), end: offsetOf(segment.endIndex) }
-      : { start: undefined, end: undefined }
+      ? { start: startOf(segment), end: offsetOf(segment.endIndex), text: textOf(segment.text) }
+      : { start: undefined, end: undefined, text: undefined }
     const indices = Array.isArray(groundingChunkIndices) ? groundingChunkIndices : []
     return indices.flatMap((index) => {
       const source = typeof index === 'number' ? chunks[index] : undefined
@@ -42,7 +46,22 @@ function readGrounding(metadata: unknown): Citation[] {
   })
 }
 
-function readChunk(chunk: unknown): { url: string; title: string | undefined } | undefined {
+interface Page {
+  url: string
+  title: string | undefined
+}
+
+/** The pages that a candidate's web searches found. */
+export function readPages({ groundingMetadata: metadata }: Json): Page[] {
+  if (!isRecord(metadata)) return []
+  return chunksOf(metadata).filter((page) => page !== undefined)
+}
+
+function chunksOf({ groundingChunks }: Json): (Page | undefined)[] {
+  return Array.isArray(groundingChunks) ? groundingChunks.map(readChunk) : []
+}
+
+function readChunk(chunk: unknown): Page | undefined {
   if (!isRecord(chunk)) return undefined
   const source = [chunk.web, chunk.retrievedContext, chunk.maps].find(isRecord)
   const url = textOf(source?.uri)

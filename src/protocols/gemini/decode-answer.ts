@@ -8,11 +8,11 @@ import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import { Losses, noMedia } from '../losses.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
-import { type Citation, readCitations } from './citations.ts'
 import { decodeStreamError } from './errors.ts'
 import { finishOf } from './finish.ts'
+import { Grounding } from './grounding.ts'
 import { isPiece, PartialCall } from './partial-call.ts'
-import { callIdRules, derivedCallId, readUsage, searchQueries } from './wire.ts'
+import { callIdRules, derivedCallId, readUsage } from './wire.ts'
 
 /**
  * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole. Throws
@@ -64,11 +64,6 @@ class AnswerDecoder {
   #answerId: string | undefined
   #open: { index: number; type: 'text' | 'reasoning' } | undefined
   #calls = 0
-  #texts = 0
-  #isAscii = true
-  /** Sources in this response, for the citations of its text. */
-  #citations: Citation[] = []
-  readonly #cited = new Set<string>()
   #endReason: string | undefined
   #endMessage: string | undefined
   #isBlocked = false
@@ -78,8 +73,7 @@ class AnswerDecoder {
   readonly #losses = new Losses()
   /** Media type of the first part that is lost. */
   #lostType: string | undefined
-  /** Queries of web searches so far. Each event may repeat the former ones. */
-  readonly #searches = new Set<string>()
+  readonly #grounding = new Grounding(this.#events, this.#losses)
 
   constructor(context: DecodeAnswerContext) {
     this.#context = context
@@ -121,6 +115,7 @@ class AnswerDecoder {
       return this.#fail(new GatewayError('upstream_error', message))
     }
     this.#close()
+    this.#grounding.writeSearch(this.#answerId)
     // An answer that was cut off ends without its last call.
     if (this.#partial !== undefined && reason !== 'MAX_TOKENS') return this.#fail(unfinishedCall())
     if (this.#lostType !== undefined && !this.#hasContent()) return this.#fail(cannotCarry(this.#lostType))
@@ -145,7 +140,7 @@ class AnswerDecoder {
 
   #countedUsage(): Usage | undefined {
     const usage = this.#usage
-    const webSearches = this.#searches.size
+    const webSearches = this.#grounding.searches
     return usage === undefined || webSearches === 0 ? usage : { ...usage, webSearches }
   }
 
@@ -156,7 +151,7 @@ class AnswerDecoder {
   }
 
   #hasContent(): boolean {
-    return this.#events.blocks > 0
+    return this.#events.blocks > this.#grounding.blocks
   }
 
   #start(response: Json, usage: Usage | undefined): void {
@@ -167,13 +162,11 @@ class AnswerDecoder {
   }
 
   #takeCandidate(candidate: Json): void {
-    this.#citations = readCitations(candidate)
-    for (const query of searchQueries(candidate)) {
-      if (this.#searches.size < searchesMax) this.#searches.add(query)
-    }
+    this.#grounding.take(candidate)
+    if (!this.#hasContent()) this.#grounding.writeSearch(this.#answerId)
     const parts = isRecord(candidate.content) ? recordsOf(candidate.content.parts) : []
     for (const part of parts) this.#takePart(part)
-    if (this.#open?.type === 'text') this.#cite(this.#open.index)
+    if (this.#open?.type === 'text') this.#grounding.cite(this.#open.index)
     this.#endReason = textOf(candidate.finishReason) ?? this.#endReason
     this.#endMessage = textOf(candidate.finishMessage) ?? this.#endMessage
   }
@@ -258,8 +251,7 @@ class AnswerDecoder {
 
   #addText(text: string): void {
     const index = this.#ensure('text')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about ASCII.
-    if (this.#isAscii && !/^[\x00-\x7f]*$/.test(text)) this.#isAscii = false
+    this.#grounding.addText(text)
     this.#events.text(index, text)
   }
 
@@ -268,7 +260,7 @@ class AnswerDecoder {
     if (this.#open?.type === type) return this.#open.index
     this.#close()
     const index = this.#events.start(type === 'text' ? { type } : { type, summary: true })
-    if (type === 'text') this.#texts++
+    if (type === 'text') this.#grounding.beginText()
     this.#open = { index, type }
     return index
   }
@@ -276,29 +268,11 @@ class AnswerDecoder {
   #close(): void {
     if (this.#open === undefined) return
     const { index, type } = this.#open
-    if (type === 'text') this.#cite(index)
+    if (type === 'text') this.#grounding.cite(index)
     this.#open = undefined
     this.#events.end(index)
   }
-
-  #cite(index: number): void {
-    for (const { start, end, ...source } of this.#citations) {
-      const key = `${start} ${end} ${source.url}`
-      if (this.#cited.has(key)) continue
-      if (this.#cited.size < citationsMax) this.#cited.add(key)
-      // The vendor counts bytes from the start of the answer. They are our units only in ASCII and in the first text.
-      const isKnown = this.#isAscii && this.#texts === 1 && start !== undefined && end !== undefined
-      this.#events.delta(index, { type: 'citation', ...source, ...(isKnown ? { start, end } : {}) })
-    }
-    this.#citations = []
-  }
 }
-
-/** Most sources that are remembered to avoid duplicates. */
-const citationsMax = 10_000
-
-/** Most web searches of one answer that are counted. */
-const searchesMax = 1000
 
 function inputOf(args: unknown, kind: 'function' | 'custom'): string {
   try {

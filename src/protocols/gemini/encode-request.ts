@@ -8,6 +8,7 @@ import { encodeConfig } from './encode-config.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
 import { traitsOfFormat } from './format-traits.ts'
+import { fitGoogleSearch } from './web-search.ts'
 import { nameRules } from './wire.ts'
 
 /**
@@ -18,7 +19,8 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const traits = mergeTraits(traitsOfFormat(context.upstreamModel), context.traits)
   const notes = new Notes(asked)
   refuseImpossible(asked, notes)
-  const request = fitRequest(asked, traits, notes, { takesBudgets: true })
+  const searching = fitGoogleSearch(asked, traits, notes)
+  const request = fitRequest(searching, traits, notes, { takesBudgets: true })
   const tools = new ToolNames(nameRules)
   // Tools come before calls: their definitions decide which name means which tool.
   const declared = encodeTools(request, tools, notes)

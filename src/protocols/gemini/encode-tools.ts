@@ -25,7 +25,8 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
   if (declarations.length === 0) {
     const isForced = toolChoice !== undefined && toolChoice.type !== 'auto' && toolChoice.type !== 'none'
     if (isForced) throw refused(notes.pathOf('toolChoice'), 'there is no tool that could be called')
-    return {}
+    // https://ai.google.dev/gemini-api/docs/google-search, read 2026-11-22
+    return request.webSearch === undefined ? {} : { tools: [{ googleSearch: {} }] }
   }
   const functionCallingConfig = encodeChoice(request, names, notes)
   return {
@@ -72,6 +73,7 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
     case 'auto':
       return { mode: free }
     case 'required':
+    case 'web-search':
       return { mode: 'ANY' }
     case 'tool':
       return { mode: 'ANY', allowedFunctionNames: [allowedNameOf(toolChoice, tools, names, notes)] }

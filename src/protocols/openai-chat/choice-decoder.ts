@@ -206,6 +206,7 @@ export class ChoiceDecoder {
       title: textOf(citation.title),
       ...(start === undefined ? {} : { start }),
       ...(end === undefined ? {} : { end }),
+      ...citedWords(citation),
     })
   }
 
@@ -249,6 +250,12 @@ interface OpenBlock {
   contentStart: number
   /** Pieces of a thought that came without a signature. */
   thought: string[]
+}
+
+/** OpenRouter gives the words of the page: https://openrouter.ai/docs/features/web-search, read 2026-11-22 */
+function citedWords({ content }: Json): { citedText?: string } {
+  const citedText = textOf(content)
+  return citedText === undefined ? {} : { citedText }
 }
 
 function offset(value: unknown, contentStart: number): number | undefined {

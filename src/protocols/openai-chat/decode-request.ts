@@ -6,7 +6,7 @@ import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { decodeReasoningWish } from './decode-reasoning.ts'
-import { decodeToolChoice, decodeTools } from './decode-tools.ts'
+import { decodeToolChoice, decodeTools, decodeWebSearch } from './decode-tools.ts'
 
 /**
  * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`, `max_tokens`),
@@ -27,6 +27,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     stream: members.boolean('stream') ?? false,
     turns: decodeMessages(members, envelope),
     tools: tools.list,
+    webSearch: decodeWebSearch(members),
     toolChoice: choice.value,
     // Clients that send `functions` can read only one call in an answer.
     parallelToolCalls: members.boolean('parallel_tool_calls') ?? (tools.isLegacy ? false : undefined),

@@ -1,11 +1,12 @@
-import type { Tool, ToolChoice } from '../../canonical/chat.ts'
+import type { Tool, ToolChoice, WebSearch } from '../../canonical/chat.ts'
 import { wrongType } from '../../canonical/field-error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { readCustomFormat } from '../custom-tools.ts'
 import { Members } from '../members.ts'
+import { contextSizes, readLocation } from '../web-search-members.ts'
 import { readCache } from './decode-parts.ts'
 
-/** The tools: `tools`, the older `functions`, and the web search that the vendor runs. */
+/** The tools: `tools`, or the older `functions`. */
 export function decodeTools(body: Members) {
   const now = body.objects('tools')
   const before = body.objects('functions')
@@ -13,9 +14,24 @@ export function decodeTools(body: Members) {
   if (!isLegacy) body.drop('functions', 'tools takes its place')
   if (now?.length === 0) body.unmapped.map('tools', 'left out: an empty list means no tools')
   const list: Tool[] = now?.map(decodeTool) ?? before?.map(decodeFunction) ?? []
-  const search = body.object('web_search_options')
-  if (search !== undefined) list.push({ type: 'hosted', name: 'web_search', path: 'web_search_options' })
   return { list, name: isLegacy ? 'functions' : 'tools', isLegacy }
+}
+
+/** The web search that the vendor runs. Only this format has no tool for it. */
+export function decodeWebSearch(body: Members): WebSearch | undefined {
+  const options = body.members('web_search_options')
+  if (options === undefined) return undefined
+  const contextSize = options.word('search_context_size', contextSizes)
+  const location = options.members('user_location')
+  location?.word('type', ['approximate'])
+  const decoded: WebSearch = {
+    path: options.path,
+    ...readLocation(location?.members('approximate')),
+    ...(contextSize === undefined ? {} : { contextSize }),
+  }
+  location?.noteRest()
+  options.noteRest()
+  return decoded
 }
 
 /** Tools that the model may or must call. */

@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import type { AnswerBlock, Delta, FinishReason } from '../../canonical/event.ts'
+import type { AnswerBlock, Citation, FinishReason } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../protocol.ts'
@@ -74,7 +74,7 @@ export function paragraphBreak(
 
 /** Offsets count from the start of the whole content. A citation without offsets covers its whole block. */
 export function annotationOf(
-  { url, title, start, end }: Extract<Delta, { type: 'citation' }>,
+  { url, title, start, end }: Citation,
   blockStart: number,
   blockEnd: number,
 ): Json {

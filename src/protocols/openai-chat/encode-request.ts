@@ -8,6 +8,7 @@ import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeTools } from './encode-tools.ts'
+import { encodeWebSearch, fitChatSearch } from './encode-web-search.ts'
 import { fitMessages } from './fit-messages.ts'
 import { isOpenAiModel, traitsOfFormat } from './format-traits.ts'
 import { toolNameRules } from './wire.ts'
@@ -24,7 +25,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const tools = new ToolNames(toolNameRules)
   refuseOtherChoices(asked, notes)
   noteSummary(asked, notes)
-  const request = fitRequest(asked, traits, notes)
+  const request = fitRequest(fitChatSearch(asked, traits, notes), traits, notes)
   const takesTopK = traits.takes?.topK === true
   if (request.topK !== undefined && !takesTopK) {
     notes.dropField('topK', 'the Chat Completions format has no top_k')
@@ -46,6 +47,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     model: upstreamModel,
     messages,
     ...toolMembers,
+    ...encodeWebSearch(request),
     [traits.outputBound ?? 'max_tokens']: request.maxOutputTokens,
     temperature: request.temperature,
     top_p: request.topP,

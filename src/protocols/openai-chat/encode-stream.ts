@@ -1,4 +1,4 @@
-import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../canonical/event.ts'
+import type { AnswerBlock, ChatEvent, Citation, Delta, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext, StreamEncoder } from '../protocol.ts'
@@ -114,6 +114,11 @@ class ChatStreamEncoder implements StreamEncoder {
         if (delta.end === undefined) open.citations.push(delta)
         return delta.end === undefined ? '' : this.#annotate(open, [delta])
       }
+      case 'query':
+      case 'source':
+      case 'search-failure':
+        // The format has no place for a search, only for what the text cites.
+        return ''
     }
   }
 
@@ -135,6 +140,8 @@ class ChatStreamEncoder implements StreamEncoder {
         return this.#chunk({ reasoning_content: text })
       case 'tool-call':
         return this.#input(open, open.block.kind, text)
+      case 'web-search':
+        return ''
     }
   }
 
@@ -168,8 +175,6 @@ class ChatStreamEncoder implements StreamEncoder {
     return `${this.#head}[${choice}]${this.#wantsUsage ? ',"usage":null' : ''}}\n\n`
   }
 }
-
-type Citation = Extract<Delta, { type: 'citation' }>
 
 interface OpenBlock {
   block: AnswerBlock

@@ -102,6 +102,8 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
     case 'none':
     case 'auto':
       return choice.type
+    case 'web-search':
+      throw refused(path, 'a web search is not a tool of the Chat Completions format')
     case 'required':
       if (tools.length === 0) throw refused(path, 'there is no tool to call')
       return choice.type

@@ -1,5 +1,5 @@
 import type { AnswerBlock, Delta } from '../../canonical/event.ts'
-import { type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import { Losses, noMedia, noSourceUrl } from '../losses.ts'
@@ -32,7 +32,7 @@ export type ReasoningKind = 'summary' | 'thought'
 
 /**
  * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that its deltas
- * did not have, so that nothing comes twice. Items of tools that the vendor runs, such as searches, are no blocks.
+ * did not have, so that nothing comes twice. Items of tools that the vendor runs are no blocks, but for its web searches.
  */
 export class AnswerReader {
   hasCalls = false
@@ -87,6 +87,7 @@ export class AnswerReader {
         break
       case 'web_search_call':
         if (item.status !== 'failed') this.webSearches++
+        this.#addSearch(open, item)
         break
       case 'image_generation_call':
         this.losses.add('output: image_generation_call', noMedia)
@@ -229,6 +230,26 @@ export class AnswerReader {
     })
     if (!isCustom && tool.kind === 'custom') block.wrapped = []
     return block
+  }
+
+  /** The steps between searches, which open a page or look for words in one, are no blocks. */
+  #addSearch(item: OpenItem, { id, action, status }: Json): void {
+    const search = isRecord(action) ? action : {}
+    if (search.type !== undefined && search.type !== 'search') return
+    const block = this.#open(item, 'search', {
+      type: 'web-search',
+      id: textOf(id) ?? `ws_${this.events.blocks}`,
+    })
+    const queries = Array.isArray(search.queries) ? search.queries : [search.query]
+    for (const value of queries) {
+      const query = textOf(value)
+      if (query !== undefined) this.#delta(block, { type: 'query', query })
+    }
+    for (const { url: value } of recordsOf(search.sources)) {
+      const url = textOf(value)
+      if (url !== undefined) this.#delta(block, { type: 'source', url, title: undefined })
+    }
+    if (status === 'failed') this.#delta(block, { type: 'search-failure', code: 'unavailable' })
   }
 
   #open(item: OpenItem, key: string, block: AnswerBlock): OpenBlock {

@@ -14,6 +14,7 @@ import {
   type WireEvent,
 } from './output-items.ts'
 import { responseObjects } from './response-object.ts'
+import { WebSearchItem } from './web-search-item.ts'
 import { searchesTools, searchToolName } from './wire.ts'
 
 /**
@@ -101,6 +102,13 @@ export class AnswerWriter {
     this.#endMessage('completed')
     if (block.type === 'reasoning') {
       this.#byBlock.set(index, { item: new ReasoningItem(this.#idOf, this.#context.envelope), part: 0 })
+      return
+    }
+    if (block.type === 'web-search') {
+      const item = new WebSearchItem(this.#idOf)
+      this.#byBlock.set(index, { item, part: 0 })
+      this.#announce(item)
+      this.#emitAll(item.begin())
       return
     }
     const isSearch = this.#searches && block.kind === 'function' && block.name === searchToolName

@@ -3,6 +3,7 @@ import {
   type ChatRequest,
   type ReasoningWish,
   reasoningEfforts,
+  type WebSearch,
 } from '../../canonical/chat.ts'
 import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
@@ -11,6 +12,7 @@ import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { type ConfigurationUpdate, ItemDecoder } from './decode-items.ts'
 import { decodeToolChoice, ToolList } from './decode-tools.ts'
+import { searchSources } from './web-search.ts'
 import { encryptedReasoning } from './wire.ts'
 
 /**
@@ -27,6 +29,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const given = members.objects('tools')
   if (given?.length === 0) unmapped.map('tools', 'left out: an empty list means no tools')
   tools.add(given ?? [])
+  const maxUses = members.integer('max_tool_calls', 0)
   const items = new ItemDecoder(tools, envelope)
   const instructions = members.text('instructions')
   if (instructions !== undefined) {
@@ -42,6 +45,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     stream: members.boolean('stream') ?? false,
     turns: items.turns,
     tools: tools.list,
+    webSearch: boundSearch(tools.webSearch, maxUses, members),
     toolChoice: decodeToolChoice(members),
     parallelToolCalls: members.boolean('parallel_tool_calls'),
     maxOutputTokens: members.number('max_output_tokens'),
@@ -90,7 +94,6 @@ const losses: Readonly<Record<string, string>> = {
   client_metadata: 'other formats do not take it',
   context_management: 'other formats do not compact a conversation by themselves',
   image: 'other formats do not compress images in the context',
-  max_tool_calls: "it bounds calls of the vendor's own tools, which the upstream lacks",
   prompt_cache_options: 'other formats have no such options of their cache',
   prompt_cache_retention: 'other formats choose how long they cache',
 }
@@ -128,6 +131,23 @@ function decodeInput(members: Members, items: ItemDecoder): void {
   for (const item of members.objects('input') ?? []) items.add(item)
 }
 
+/** `max_tool_calls` bounds the calls of all tools that the vendor runs. Other formats bound only their web search. */
+function boundSearch(
+  search: WebSearch | undefined,
+  maxUses: number | undefined,
+  members: Members,
+): WebSearch | undefined {
+  if (maxUses === undefined || (search !== undefined && maxUses > 0)) {
+    return search && { ...search, ...(maxUses === undefined ? {} : { maxUses }) }
+  }
+  const reason =
+    search === undefined
+      ? "it bounds calls of the vendor's own tools, which the upstream lacks"
+      : 'a web search that may not be called is left out'
+  members.unmapped[search === undefined ? 'drop' : 'map']('max_tool_calls', reason)
+  return undefined
+}
+
 /** The number of alternatives. `include` may ask for log probabilities, too. */
 function decodeLogprobs(members: Members): { top: number } | undefined {
   const top = members.number('top_logprobs') ?? 0
@@ -137,6 +157,8 @@ function decodeLogprobs(members: Members): { top: number } | undefined {
     if (what === 'message.output_text.logprobs') isIncluded = true
     else if (what === encryptedReasoning) {
       members.unmapped.map(path, 'reasoning always comes with what lets it be sent back')
+    } else if (what === searchSources) {
+      members.unmapped.map(path, 'a web search always comes with the pages that the upstream tells')
     } else members.unmapped.drop(path, `other formats have no equivalent of ${what.slice(0, 60)}`)
   }
   return isIncluded || top > 0 ? { top } : undefined

@@ -1,7 +1,8 @@
-import type { Tool, ToolChoice } from '../../canonical/chat.ts'
+import type { Tool, ToolChoice, WebSearch } from '../../canonical/chat.ts'
 import { textOf } from '../../canonical/json.ts'
 import { readCustomFormat } from '../custom-tools.ts'
 import type { Members } from '../members.ts'
+import { decodeWebSearch, isWebSearch } from './web-search.ts'
 import { searchToolName } from './wire.ts'
 
 /**
@@ -9,6 +10,8 @@ import { searchToolName } from './wire.ts'
  * comes twice, the last one counts.
  */
 export class ToolList {
+  /** The web search that the vendor runs, if the client wants it. */
+  webSearch: WebSearch | undefined
   readonly #tools = new Map<string, Tool>()
 
   get list(): Tool[] {
@@ -40,6 +43,7 @@ export class ToolList {
       return this.add(inner, found, name)
     }
     if (type === 'tool_search') this.#addSearch(tool)
+    else if (isWebSearch(type)) this.webSearch = decodeWebSearch(tool)
     else this.#tools.set(tool.path, { type: 'hosted', name: type, path: tool.path })
     return []
   }
@@ -100,16 +104,22 @@ export function decodeToolChoice(body: Members): ToolChoice | undefined {
     choice.noteRest()
     return { type: 'tool', name, kind: type, ...(namespace === undefined ? {} : { namespace }) }
   }
+  if (isWebSearch(type)) {
+    choice.noteRest()
+    return { type: 'web-search' }
+  }
   if (type !== 'allowed_tools') return { type: 'tool', name: type, kind: 'hosted' }
   const mode = choice.requiredWord('mode', ['auto', 'required'])
-  const names = choice.requiredObjects('tools').map((tool) => {
+  const allowed = choice.requiredObjects('tools')
+  const own = allowed.filter((tool) => !isWebSearch(tool.any('type')))
+  const names = own.map((tool) => {
     const type = textOf(tool.any('type'))
     const name = textOf(tool.any('name')) ?? type ?? tool.requiredName('name')
     tool.noteRest()
     return name
   })
   choice.noteRest()
-  return { type: 'allowed', mode, names }
+  return { type: 'allowed', mode, names, ...(own.length < allowed.length ? { webSearch: true } : {}) }
 }
 
 const toolLosses = {

@@ -2,12 +2,14 @@ import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import { fitRequest } from '../fit-request.ts'
+import { fitWebSearch } from '../fit-web-search.ts'
 import { keptStop, stopsToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeItems } from './encode-items.ts'
 import { encodeTools } from './encode-tools.ts'
+import { searchSources, searchWords } from './web-search.ts'
 import { encryptedReasoning, given, nameRules } from './wire.ts'
 
 /**
@@ -22,7 +24,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const notes = new Notes(asked)
   const names = new ToolNames(nameRules)
   refuseImpossible(asked, notes)
-  const request = fitRequest(asked, traits, notes)
+  const request = fitRequest(fitWebSearch(asked, traits, notes, searchWords), traits, notes)
   const customTools = traits.customTools !== false
   // Tools come before calls: of two colliding names, the error names the tool's definition.
   const tools = encodeTools(request, { notes, names, customTools })
@@ -48,10 +50,19 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     ...given('service_tier', encodeServiceTier(request, notes)),
     ...given('metadata', encodeMetadata(request, notes)),
     ...(traits.takes?.store === false ? {} : { store: encodeStore(request, notes) }),
-    ...(wantsReasoning(items, reasoning, traits) ? { include: [encryptedReasoning] } : {}),
+    ...given('max_tool_calls', request.webSearch?.maxUses),
+    ...given('include', included(request, wantsReasoning(items, reasoning, traits))),
     ...(request.stream ? { stream: true } : {}),
   }
   return { body, notes: notes.list, tools: names }
+}
+
+function included({ webSearch }: ChatRequest, wantsReasoning: boolean): string[] | undefined {
+  const list = [
+    ...(wantsReasoning ? [encryptedReasoning] : []),
+    ...(webSearch === undefined ? [] : [searchSources]),
+  ]
+  return list.length === 0 ? undefined : list
 }
 
 /** Models without reasoning refuse this wish. The upstream reads reasoning of earlier answers only if it is there. */

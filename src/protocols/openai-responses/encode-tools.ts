@@ -4,6 +4,7 @@ import { customAsFunction } from '../custom-tools.ts'
 import { functionParameters } from '../function-parameters.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
+import { encodeWebSearch } from './web-search.ts'
 
 export interface ToolsContext {
   notes: Notes
@@ -23,6 +24,7 @@ export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
     dropHosted(tool, request, notes)
     return []
   })
+  tools.push(...encodeWebSearch(request))
   if (tools.length === 0) {
     noteWithoutTools(request, notes)
     return {}
@@ -88,6 +90,11 @@ function encodeChoice(request: ChatRequest, { notes, names, customTools }: Tools
     case 'auto':
     case 'required':
       return toolChoice?.type
+    case 'web-search':
+      // No type of the vendor's SDK names `web_search` as the one tool to call.
+      return request.tools.length === 0
+        ? 'required'
+        : { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] }
     case 'tool': {
       if (toolChoice.kind === 'hosted') {
         throw refused(path, `the tool "${toolChoice.name}" is run by another vendor`)
@@ -98,11 +105,12 @@ function encodeChoice(request: ChatRequest, { notes, names, customTools }: Tools
       }
     }
     case 'allowed': {
-      const allowed = request.tools.flatMap((tool) =>
+      const allowed: Json[] = request.tools.flatMap((tool) =>
         tool.type === 'hosted' || !toolChoice.names.includes(tool.name)
           ? []
           : [{ type: typeOf(tool.type), name: names.wireName(tool, path) }],
       )
+      if (toolChoice.webSearch) allowed.push({ type: 'web_search' })
       if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
     }

@@ -1,4 +1,4 @@
-import type { AnswerBlock, Delta } from '../../canonical/event.ts'
+import type { AnswerBlock, Citation, Delta } from '../../canonical/event.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { brokenInput, inputObject } from '../call-input.ts'
@@ -26,8 +26,6 @@ export interface OutputItem {
   /** Events for the end of a part, with its whole text. */
   endPart(part: number): WireEvent[]
 }
-
-type Citation = Extract<Delta, { type: 'citation' }>
 
 interface MessagePart {
   kind: 'text' | 'refusal'
@@ -73,7 +71,7 @@ export class MessageItem implements OutputItem {
 
   add(index: number, delta: Delta): WireEvent[] {
     const part = this.#parts[index]
-    if (part === undefined || delta.type === 'signature') return []
+    if (part === undefined || (delta.type !== 'text' && delta.type !== 'citation')) return []
     const events = this.#placePart(part)
     if (delta.type === 'citation') {
       if (part.kind !== 'text') return events

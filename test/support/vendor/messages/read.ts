@@ -14,6 +14,7 @@ import {
 import type { Call } from '../dialect.ts'
 import { type Question, type Tool, type ToolChoice, tokensOf } from '../question.ts'
 import { checkClaude } from './claude.ts'
+import { checkSearchTool, isSearchTool } from './search.ts'
 import { checkTurns, wordsOf } from './turns.ts'
 
 /**
@@ -143,7 +144,12 @@ function readTools(value: unknown): Tool[] {
   const names = new Set<string>()
   return expectFilled(value, 'tools').flatMap((tool, at) => {
     const path = `tools.${at}`
-    // Tools that the vendor runs itself have a date in their type. It accepts them and never calls them.
+    // Tools that the vendor runs itself have a date in their type. It accepts them and calls only its web search.
+    if (isSearchTool(tool)) {
+      checkSearchTool(tool, path)
+      if (names.has(String(tool.name))) refuse('tools: Tool names must be unique.')
+      names.add(String(tool.name))
+    }
     if (!isAbsent(tool.type) && tool.type !== 'custom') return []
     const name = expectText(tool.name, `${path}.custom.name`)
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {
@@ -168,6 +174,7 @@ function readChoice(choice: unknown): ToolChoice {
     case 'none':
       return { ...auto, mode: 'none' }
     case 'tool':
+      if (name === 'web_search') return auto
       return { mode: 'required', only: [expectText(name, 'tool_choice.name')], isForced: true }
     default:
       return auto

@@ -2,6 +2,7 @@ import { isRecord, type Json, recordsOf } from '../../../../src/canonical/json.t
 import { expectFilled, expectObject, expectOneOf, expectText, isAbsent, refuse } from '../check.ts'
 import { mediaWords } from '../question.ts'
 import { openThought } from '../seal.ts'
+import { checkSearchBlock } from './search.ts'
 
 /** Checks the turns of a conversation. Returns the number of thoughts that the vendor signed. Throws Refusal. */
 export function checkTurns(
@@ -79,6 +80,11 @@ function checkBlock(block: Json, role: string, path: string, model: string): num
       return refuse(`${path}.type: Field required`)
     case 'text':
       checkText(expectText(block.text, `${path}.text`))
+      checkSearchBlock(block, path)
+      return 0
+    case 'server_tool_use':
+    case 'web_search_tool_result':
+      checkSearchBlock(block, path)
       return 0
     case 'image':
       checkImage(block, path)

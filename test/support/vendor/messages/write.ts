@@ -4,6 +4,7 @@ import type { Refusal } from '../check.ts'
 import type { Dialect, Head } from '../dialect.ts'
 import { sealThought } from '../seal.ts'
 import { readMessages } from './read.ts'
+import { queryOf, searchCall, searchCitation, searchResult } from './search.ts'
 
 export const messages: Dialect = {
   read: readMessages,
@@ -50,7 +51,12 @@ function contentOf(answer: Answer, head: Head): Json[] {
   return [
     ...(thought === '' ? [] : [{ type: 'thinking', thinking: isShown(head) ? thought : '', signature }]),
     ...answer.calls.map((call) => ({ ...openCall(call), input: inputOf(call) })),
-    ...(answer.pieces.length === 0 ? [] : [{ type: 'text', text: answer.pieces.join('') }]),
+    ...searchContent(head),
+    ...textsOf(answer, head).map(({ pieces, citations }) => ({
+      type: 'text',
+      text: pieces.join(''),
+      ...citations,
+    })),
   ]
 }
 
@@ -65,9 +71,16 @@ function* eventsOf(answer: Answer, head: Head): Generator<Json & { type: string 
     const deltas = ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text }))
     yield* block(index++, { ...openCall(call), input: {} }, deltas)
   }
-  if (answer.pieces.length > 0) {
-    const deltas = answer.pieces.map((text) => ({ type: 'text_delta', text }))
-    yield* block(index, { type: 'text', text: '' }, deltas)
+  const [call, result] = searchContent(head)
+  if (call !== undefined && result !== undefined) {
+    const input = { type: 'input_json_delta', partial_json: JSON.stringify(call.input) }
+    yield* block(index++, { ...call, input: {} }, [input])
+    yield* block(index++, result, [])
+  }
+  for (const { pieces, citations } of textsOf(answer, head)) {
+    const sources = (citations?.citations ?? []).map((citation) => ({ type: 'citations_delta', citation }))
+    const deltas = pieces.map((text) => ({ type: 'text_delta', text }))
+    yield* block(index++, { type: 'text', text: '' }, [...sources, ...deltas])
   }
   const ended = { stop_reason: stopOf(answer), stop_sequence: answer.stopSequence ?? null }
   yield { type: 'message_delta', delta: ended, usage }
@@ -93,6 +106,26 @@ function isShown({ body }: Head): boolean {
   return !(isRecord(body.thinking) && body.thinking.display === 'omitted')
 }
 
+/** The call and the result of a web search, if the vendor searches. */
+function searchContent({ hash, body }: Head): Json[] {
+  const query = queryOf(body)
+  return query === undefined ? [] : [{ ...searchCall(hash), input: { query } }, searchResult(hash)]
+}
+
+/** The text of an answer. The second half of one behind a search has a source. */
+function textsOf(
+  { pieces }: Answer,
+  { body }: Head,
+): { pieces: string[]; citations?: { citations: Json[] } }[] {
+  if (pieces.length === 0) return []
+  if (queryOf(body) === undefined || pieces.length < 2) return [{ pieces }]
+  const half = Math.floor(pieces.length / 2)
+  return [
+    { pieces: pieces.slice(0, half) },
+    { pieces: pieces.slice(half), citations: { citations: [searchCitation()] } },
+  ]
+}
+
 function openCall({ hash, tool }: ToolCall): Json {
   return { type: 'tool_use', id: `toolu_vendor_${hash}`, name: tool.name }
 }
@@ -115,7 +148,7 @@ function stopOf({ end }: Answer): string {
   }
 }
 
-function usageOf({ thought, tokens }: Answer, { question }: Head): Json {
+function usageOf({ thought, tokens }: Answer, { question, body }: Head): Json {
   return {
     input_tokens: question.promptTokens,
     cache_creation_input_tokens: 0,
@@ -124,5 +157,8 @@ function usageOf({ thought, tokens }: Answer, { question }: Head): Json {
     output_tokens: Math.max(1, tokens) + thought.length,
     output_tokens_details: { thinking_tokens: thought.length },
     service_tier: 'standard',
+    ...(queryOf(body) === undefined
+      ? {}
+      : { server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 } }),
   }
 }

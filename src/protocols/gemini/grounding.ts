@@ -1,0 +1,143 @@
+import { isRecord, type Json } from '../../canonical/json.ts'
+import type { EventWriter } from '../event-writer.ts'
+import type { Losses } from '../losses.ts'
+import { type Cited, readCitations, readPages } from './citations.ts'
+import { searchQueries } from './wire.ts'
+
+/**
+ * Writes the sources of an answer: citations on its texts, and its web searches as one block. The upstream tells of a search
+ * with or behind the text that it served, and each event of a stream may repeat what it told before.
+ */
+export class Grounding {
+  readonly #events: EventWriter
+  readonly #losses: Losses
+  /** Sources in this response, for its text. */
+  #citations: Cited[] = []
+  readonly #cited = new Set<string>()
+  /** Queries of web searches so far. */
+  readonly #queries = new Set<string>()
+  readonly #pages = new Map<string, string | undefined>()
+  #written = { queries: 0, pages: 0, blocks: 0 }
+  #texts = 0
+  /** The text block that is open, or was last. */
+  #text = ''
+
+  constructor(events: EventWriter, losses: Losses) {
+    this.#events = events
+    this.#losses = losses
+  }
+
+  get searches(): number {
+    return this.#queries.size
+  }
+
+  /** Blocks of web searches. */
+  get blocks(): number {
+    return this.#written.blocks
+  }
+
+  take(candidate: Json): void {
+    this.#citations = readCitations(candidate)
+    for (const query of searchQueries(candidate)) {
+      if (this.#queries.size < searchesMax) this.#queries.add(query)
+    }
+    for (const { url, title } of readPages(candidate)) {
+      if (this.#pages.size < citationsMax) this.#pages.set(url, title)
+    }
+    const metadata = candidate.groundingMetadata
+    if (isRecord(metadata) && metadata.searchEntryPoint) {
+      this.#losses.add(
+        'groundingMetadata.searchEntryPoint',
+        'other formats cannot show suggestions of searches',
+      )
+    }
+  }
+
+  /** A text block begins. */
+  beginText(): void {
+    this.#texts++
+    this.#text = ''
+  }
+
+  addText(text: string): void {
+    this.#text += text
+  }
+
+  /** Write the citations of this response on the open text block. */
+  cite(index: number): void {
+    const places = new Places(this.#text)
+    for (const { start, end, text, ...source } of this.#citations) {
+      const key = `${start} ${end} ${source.url}`
+      if (this.#cited.has(key)) continue
+      if (this.#cited.size < citationsMax) this.#cited.add(key)
+      const isFirst = this.#texts === 1 && start !== undefined && end !== undefined
+      const place = (isFirst ? places.ofBytes(start, end, text) : undefined) ?? places.ofText(text)
+      this.#events.delta(index, { type: 'citation', ...source, ...place })
+    }
+    this.#citations = []
+  }
+
+  /** Write the web search, if there is one that is not written yet. No other block may be open. */
+  writeSearch(answerId: string | undefined): void {
+    const queries = [...this.#queries].slice(this.#written.queries)
+    // Pages without a query are not of a web search.
+    if (queries.length === 0) return
+    const pages = [...this.#pages].slice(this.#written.pages)
+    const id = `${answerId ?? 'answer'}_search_${this.#written.blocks}`
+    const index = this.#events.start({ type: 'web-search', id })
+    for (const query of queries) this.#events.delta(index, { type: 'query', query })
+    for (const [url, title] of pages) this.#events.delta(index, { type: 'source', url, title })
+    this.#events.end(index)
+    this.#written = {
+      queries: this.#queries.size,
+      pages: this.#pages.size,
+      blocks: this.#written.blocks + 1,
+    }
+  }
+}
+
+/** Finds places of one text. The vendor counts bytes in UTF-8, from the start of the answer. */
+class Places {
+  readonly #text: string
+  /** The code unit at each byte; undefined until somebody asks. */
+  #units: Uint32Array | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** Undefined if these are not the words that the upstream means. */
+  ofBytes(start: number, end: number, words: string | undefined): { start: number; end: number } | undefined {
+    this.#units ??= unitsOf(this.#text)
+    const place = { start: this.#units[start], end: this.#units[end] }
+    if (place.start === undefined || place.end === undefined || place.end < place.start) return undefined
+    const isMeant = words === undefined || this.#text.slice(place.start, place.end) === words
+    return isMeant ? { start: place.start, end: place.end } : undefined
+  }
+
+  ofText(words: string | undefined): { start: number; end: number } | undefined {
+    const start = words === undefined ? -1 : this.#text.indexOf(words)
+    return words === undefined || start === -1 ? undefined : { start, end: start + words.length }
+  }
+}
+
+/** The offset in UTF-16 of each byte in UTF-8, and of the end. */
+function unitsOf(text: string): Uint32Array {
+  const units = new Uint32Array(Buffer.byteLength(text) + 1)
+  let byte = 0
+  let unit = 0
+  for (const character of text) {
+    const bytes = Buffer.byteLength(character)
+    units.fill(unit, byte, byte + bytes)
+    byte += bytes
+    unit += character.length
+  }
+  units[byte] = unit
+  return units
+}
+
+/** Most sources that are remembered to avoid duplicates. */
+const citationsMax = 10_000
+
+/** Most web searches of one answer that are counted. */
+const searchesMax = 1000

@@ -1,0 +1,48 @@
+import type { ChatRequest } from '../../canonical/chat.ts'
+import type { Json } from '../../canonical/json.ts'
+import type { Traits } from '../../canonical/traits.ts'
+import { fitWebSearch } from '../fit-web-search.ts'
+import type { Notes } from '../notes.ts'
+
+/**
+ * Keep a web search for which the format has words, on a server that may know them. A server that does not know
+ * `web_search_options` refuses or ignores it, and few know it: OpenAI's search models and Perplexity do.
+ * https://docs.litellm.ai/docs/completion/web_search, https://docs.laozhang.ai/en/api-capabilities/web-search (400 "Unknown
+ * parameter"), read 2026-11-22
+ */
+export function fitChatSearch(asked: ChatRequest, traits: Traits, notes: Notes): ChatRequest {
+  const isKnown = traits.webSearch === true
+  const request = fitWebSearch(asked, traits, notes, {
+    format: 'Chat Completions',
+    says: { userLocation: true, contextSize: true },
+    notBesideTools: isKnown
+      ? undefined
+      : 'few servers of the Chat Completions format search the web, and this one is not known to',
+  })
+  if (request.webSearch === undefined) return request
+  if (!isKnown) {
+    const reason = 'sent, but nobody knows whether the model searches the web on this channel'
+    notes.add('mapped', request.webSearch.path, reason)
+  }
+  if (request.toolChoice?.type !== 'web-search') return request
+  notes.add(
+    'emulated',
+    notes.pathOf('toolChoice'),
+    'a model that searches the web here searches for each answer',
+  )
+  return { ...request, toolChoice: request.tools.length === 0 ? undefined : { type: 'none' } }
+}
+
+/** The member `web_search_options`, if the client wants a search. */
+export function encodeWebSearch({ webSearch }: ChatRequest): Json {
+  if (webSearch === undefined) return {}
+  const { contextSize, userLocation } = webSearch
+  return {
+    web_search_options: {
+      ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
+      ...(userLocation === undefined
+        ? {}
+        : { user_location: { type: 'approximate', approximate: userLocation } }),
+    },
+  }
+}

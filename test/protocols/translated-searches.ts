@@ -4,16 +4,16 @@ export const searchesText = `## Web search
 A search that the vendor runs crosses all formats: \`web_search_options\` (Chat), \`web_search\` and its previews (Responses),
 \`web_search_20250305\` and later (Messages), \`googleSearch\` (Gemini). Other tools that a vendor runs do not.
 
-|                                | Chat      | Responses        | Messages          | Gemini     |
-| ------------------------------ | --------- | ---------------- | ----------------- | ---------- |
-| allowed domains                | no        | yes              | yes               | no         |
-| blocked domains                | no        | no               | yes               | no         |
-| place of the user              | yes       | yes              | yes               | no         |
-| most searches                  | no        | \`max_tool_calls\` | \`max_uses\`        | no         |
-| size of the context            | yes       | yes              | no                | no         |
-| only pages that are kept       | no        | yes              | no                | no         |
-| beside tools of the client     | see below | yes              | yes               | no         |
-| a tool choice that demands it  | emulated  | yes              | yes               | no         |
+|                               | Chat      | Responses        | Messages   | Gemini |
+| ----------------------------- | --------- | ---------------- | ---------- | ------ |
+| allowed domains               | no        | yes              | yes        | no     |
+| blocked domains               | no        | no               | yes        | no     |
+| place of the user             | yes       | yes              | yes        | no     |
+| most searches                 | no        | \`max_tool_calls\` | \`max_uses\` | no     |
+| size of the context           | yes       | yes              | no         | no     |
+| only pages that are kept      | no        | yes              | no         | no     |
+| beside tools of the client    | see below | yes              | yes        | no     |
+| a tool choice that demands it | emulated  | yes              | yes        | no     |
 
 - What a format cannot say of the place, the number or the size is dropped. Where it cannot keep the domains, or fetch nothing,
   or demand a search, or where the model cannot search (the trait \`web_search\`), the search is left out beside tools of

@@ -95,8 +95,9 @@ export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence
 }
 
 /**
- * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer one. One statement,
- * because each raises the revision of the catalog, which all processes then read.
+ * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer one, and one that
+ * found nothing out replaces none that did. One statement, because each raises the revision of the catalog, which all
+ * processes then read.
  */
 export async function putProbeVerdicts(db: TypedQueries, found: readonly ProbeVerdict[]): Promise<void> {
   if (found.length === 0) return
@@ -130,7 +131,8 @@ export async function putProbeVerdicts(db: TypedQueries, found: readonly ProbeVe
         decidedAt: sql`excluded.decided_at`,
         expiresAt: sql`excluded.expires_at`,
       },
-      setWhere: sql`${verdicts.decidedAt} <= excluded.decided_at`,
+      setWhere: sql`${verdicts.decidedAt} <= excluded.decided_at
+        AND (excluded.verdict <> 'unknown' OR ${verdicts.verdict} = 'unknown')`,
     })
 }
 

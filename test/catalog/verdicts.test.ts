@@ -162,6 +162,10 @@ test('a probe writes its verdict with its cost, over its earlier one, but not ov
     { ...probe, verdict: 'yes', traits: { tools: true }, decidedAt: at(10) },
   ])
   expect(await traitsNow()).toEqual({ tools: true })
+  await putProbeVerdicts(database.db, [
+    { ...probe, verdict: 'unknown', traits: undefined, decidedAt: at(15) },
+  ])
+  expect(await traitsNow(), 'a probe that found nothing out').toEqual({ tools: true })
   await Promise.all([
     putProbeVerdicts(database.db, [{ ...probe, verdict: 'unknown', traits: undefined, decidedAt: at(20) }]),
     putProbeVerdicts(other.db, [{ ...probe, verdict: 'no', traits: { tools: false }, decidedAt: at(30) }]),

@@ -62,6 +62,8 @@ export interface Offer {
 
 /** The library's prices on one channel. */
 export interface LibraryPrices {
+  /** Those of all models that the library knows. */
+  readonly all: readonly Price[]
   /** By the upstream's name of the model. Undefined: the library does not know it. */
   of(upstreamModel: string): Price | undefined
 }

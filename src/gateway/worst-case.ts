@@ -91,11 +91,15 @@ function dearestAnswer(
     if (nano > most) most = nano
   }
   if (!work.asksAdvisor) return most
-  const advice = dearestAdvice(
-    snapshot,
-    { ...size, at: momentOf(id), passes: consultationsHeld },
-    priceMultiplier,
-  )
+  const consulting = { ...size, at: momentOf(id), passes: consultationsHeld }
+  let advice = dearestAdvice(snapshot, consulting, priceMultiplier)
+  // The catalog need not have the advisor: then the library's price holds.
+  for (const { all } of new Set(candidates.flatMap(({ libraryPrices }) => libraryPrices ?? []))) {
+    for (const price of all) {
+      const nano = worstCaseNano(consulting, { ...model, price }, priceMultiplier) ?? 0n
+      if (nano > advice) advice = nano
+    }
+  }
   return most + advice
 }
 

@@ -175,7 +175,10 @@ test('tiers, and the price of a library where the file has none, are listed with
     ],
     source: 'library x 1.2.3, vendor/name',
   }
-  const libraryPrices = { of: (name: string) => (name === 'upstream-name' ? tiered : undefined) }
+  const libraryPrices = {
+    all: [tiered],
+    of: (name: string) => (name === 'upstream-name' ? tiered : undefined),
+  }
   const listed = (own: typeof price | undefined): Model => ({
     ...model('listed', []),
     price: own,

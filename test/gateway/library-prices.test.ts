@@ -31,10 +31,12 @@ beforeAll(async () => {
 prices: { library: true, renew: daily, renew_from: "http://127.0.0.1:${port}/data.json" }
 models:
   - { id: named, context_length: 10000, max_output_tokens: 1000 }
+  - { id: advised, context_length: 10000, max_output_tokens: 10000 }
   - { id: stranger, context_length: 10000, max_output_tokens: 1000 }
   - { id: "*", context_length: 10000, max_output_tokens: 1000 }
 channels:
   - { name: openai, vendor: openai, protocols: { openai-chat: ${url} }, api_keys: [k], models: { named: gpt-4o, stranger: no-such-model, "*": "*" }, allow_private_address: true }
+  - { name: anthropic, vendor: anthropic, protocols: { anthropic-messages: ${url} }, api_keys: [k], models: { advised: claude-3-haiku-20240307 }, allow_private_address: true }
 groups:
   - { name: default, models: ['*'], channels: ['*'] }
 tenants:
@@ -86,6 +88,27 @@ test('what the library does not know has no cost, and is refused where money is 
     )
     expect(refused.status).toBe(403)
   }
+})
+
+test('an advisor that only the library knows is held for', async () => {
+  const ask = (type: string) =>
+    fetch(`${bed.tollgate.url}/v1/messages`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': paidKey,
+        'anthropic-version': '2023-06-01',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({
+        model: 'advised',
+        max_tokens: 5000,
+        messages: [{ role: 'user', content: 'Hello' }],
+        tools: [{ type, name: 'advisor', model: 'claude-opus-4-1', input_schema: { type: 'object' } }],
+      }),
+    })
+  const held = await ask('advisor_20260301')
+  expect(held.status, await held.text()).toBe(402)
+  expect((await ask('custom')).status).not.toBe(402)
 })
 
 test('fetched prices are in force without a restart, and rows before them keep theirs', async () => {

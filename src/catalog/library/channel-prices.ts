@@ -12,9 +12,15 @@ export interface LibraryEntry {
 export class ChannelPrices implements LibraryPrices {
   readonly #entries: readonly LibraryEntry[]
   readonly #found = new Map<string, Price | undefined>()
+  #all: readonly Price[] | undefined
 
   constructor(entries: readonly LibraryEntry[]) {
     this.#entries = entries
+  }
+
+  get all(): readonly Price[] {
+    this.#all ??= this.#entries.flatMap(({ price }) => price ?? [])
+    return this.#all
   }
 
   of(upstreamModel: string): Price | undefined {

@@ -32,20 +32,22 @@ export function fitWebSearch(
     if (request.toolChoice?.type !== 'web-search') return request
     throw refused(notes.pathOf('toolChoice'), 'the request has no web search')
   }
-  return fitSearch(search, plainChoice(request), traits, notes, words)
+  return fitSearch(search, plainChoice(request, notes), traits, notes, words)
 }
 
-/** A choice that leaves only the search says whether it is demanded, and no more. */
-function plainChoice(request: ChatRequest): ChatRequest {
-  const { toolChoice } = request
-  const tools = toolChoice?.type === 'allowed' && toolChoice.names.length === 0 ? [] : request.tools
-  const isForced =
-    toolChoice?.type === 'required' || (toolChoice?.type === 'allowed' && toolChoice.mode === 'required')
-  if (isForced && tools.length === 0 && (toolChoice.type !== 'allowed' || toolChoice.webSearch))
-    return { ...request, tools, toolChoice: { type: 'web-search' } }
-  if (toolChoice?.type === 'allowed' && toolChoice.webSearch === true && tools.length === 0)
-    return { ...request, tools, toolChoice: { type: 'auto' } }
-  return request
+/** A choice that leaves only the search says whether it is demanded, and no more. Other tools are left out. */
+function plainChoice(request: ChatRequest, notes: Notes): ChatRequest {
+  const { toolChoice, tools } = request
+  if (toolChoice?.type === 'required' && tools.length === 0) {
+    return { ...request, toolChoice: { type: 'web-search' } }
+  }
+  if (toolChoice?.type !== 'allowed' || toolChoice.names.length > 0 || !toolChoice.webSearch) return request
+  if (tools.length > 0) {
+    const reason = 'it allows only the web search: the other tools are left out'
+    notes.add('emulated', notes.pathOf('toolChoice'), reason)
+  }
+  const type = toolChoice.mode === 'required' ? 'web-search' : 'auto'
+  return { ...request, tools: [], toolChoice: { type } }
 }
 
 function fitSearch(

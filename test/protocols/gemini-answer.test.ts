@@ -196,6 +196,10 @@ describe('parts', () => {
     expect(collect(events).blocks[0]?.citations).toMatchObject([
       { url: 'https://b.example/', start: 2, end: 4 },
     ])
+    // The vendor counts bytes of UTF-8, and the other formats count code units of UTF-16.
+    const inBytes = { citationSources: [{ startIndex: 3, endIndex: 8, uri: 'https://b.example/' }] }
+    const wide = answer({ ...parts({ text: 'aé😀bc' }), ...stop, citationMetadata: inBytes })
+    expect(collect(decodeResponse(wide, context)).blocks[0]?.citations).toMatchObject([{ start: 2, end: 5 }])
   })
 })
 

@@ -225,11 +225,12 @@ describe('a tool choice that demands a search', () => {
 
   it('that allows only the search leaves out the other tools', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] }
-    const { body } = translated('openai-responses', 'anthropic-messages', {
+    const { body, notes } = translated('openai-responses', 'anthropic-messages', {
       ...beside('openai-responses'),
       tool_choice,
     })
     expect(body).toMatchObject({ tools: [{ name: 'web_search' }], tool_choice: { type: 'tool' } })
+    expect(notes).toContainEqual(expect.objectContaining({ path: 'tool_choice', action: 'emulated' }))
   })
 
   it('that does not allow the search leaves it out', () => {

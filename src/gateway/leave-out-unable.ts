@@ -63,8 +63,12 @@ async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]>
   const { body, large, endpoint } = asked
   if (large === undefined)
     return requestNeeds(endpoint.client, parseObject(body.toString('utf8')) ?? {}, gateway.envelope)
-  return await inThread(gateway, asked, {
-    name: 'needs',
-    input: { bytes: body, client: endpoint.protocol },
-  })
+  const input = { bytes: body, client: endpoint.protocol }
+  try {
+    return await inThread(gateway, asked, { name: 'needs', input })
+  } catch (error) {
+    // A client that leaves ends the job. It is no error: the next stages see that nobody waits for an answer.
+    if (asked.life.clientGone) return []
+    throw error
+  }
 }

@@ -48,7 +48,7 @@ export function removedText(removed: readonly RemovedPart[]): string {
   if (removed.length === 0) return ''
   const first = removed.slice(0, 5).map(({ path, what }) => (path === '' ? what : `${what} (${path})`))
   const more = removed.length > first.length ? `, and ${removed.length - first.length} more` : ''
-  return `the description now says what the vendor’s schemas cannot: ${first.join(', ')}${more}`
+  return `the vendor’s schemas do not take these, so the description says them: ${first.join(', ')}${more}`
 }
 
 const depthMax = 100

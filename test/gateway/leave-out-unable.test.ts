@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { leaveOutUnable } from '../../src/gateway/leave-out-unable.ts'
+import type { ModelCandidates } from '../../src/routing/targets.ts'
+import type { Gateway } from '../../src/stages/gateway.ts'
+import type { Asked } from '../../src/stages/read.ts'
+
+/** A large body whose thread ends without an answer. */
+function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
+  const gateway = {
+    bodyThreads: { run: () => ({ done: Promise.reject(new Error('ended')), abort() {} }) },
+  } as unknown as Gateway
+  const asked = {
+    large: {},
+    body: Buffer.from('{}'),
+    facts: { hasMedia: true, stream: false },
+    endpoint: { protocol: 'openai-chat' },
+    identity: { keyId: 'key' },
+    life: { clientGone, slabs: [] },
+  } as unknown as Asked
+  return leaveOutUnable(gateway, asked, planned)
+}
+
+const planned = [
+  { candidates: [{ traits: { input: ['text'] }, protocol: 'openai-chat', native: true }] },
+] as unknown as ModelCandidates[]
+
+test('a client that leaves while a thread reads its body is not refused', async () => {
+  expect(await looked(true)).toEqual(planned)
+})
+
+test('any other end of the thread is an error', async () => {
+  await expect(looked(false)).rejects.toThrow('ended')
+})

@@ -41,7 +41,7 @@ function parameterChange(protocol: ProtocolName, member: string, sent: SentMembe
   return { takes: { [parameter]: false } }
 }
 
-/** Members that may be left out, as refusals name them. */
+/** Members that may be left out, as refusals name them. Not `service_tier`: another tier has another price. */
 const parameters: Readonly<Record<string, OptionalParameter>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -52,7 +52,6 @@ const parameters: Readonly<Record<string, OptionalParameter>> = {
   logit_bias: 'logitBias',
   verbosity: 'verbosity',
   'text.verbosity': 'verbosity',
-  service_tier: 'serviceTier',
   store: 'store',
   metadata: 'metadata',
   user: 'userId',

@@ -10,7 +10,7 @@ function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
     bodyThreads: { run: () => ({ done: Promise.reject(new Error('ended')), abort() {} }) },
   } as unknown as Gateway
   const asked = {
-    large: {},
+    large: { signedNeeds: ['imageInput'] },
     body: Buffer.from('{}'),
     facts: { hasMedia: true, stream: false },
     endpoint: { protocol: 'openai-chat' },

@@ -53,9 +53,18 @@ function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>)
     } else if (facts.stream) return true
   }
   // Only threads read all of a large body.
-  return large === undefined
-    ? hasSignOfAny(body, signed)
-    : signed.some((name) => large.signedNeeds.includes(name))
+  if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))
+  const ofOutput = signed.filter((name) => name.endsWith('Output'))
+  const others = signed.filter((name) => !name.endsWith('Output'))
+  return (
+    hasSignOfAny(body, others) || aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
+  )
+}
+
+/** What an answer shall have stands beside the conversation, which is the long part of a body. */
+function aroundConversation(body: Buffer, { conversation }: Asked['facts']): Buffer[] {
+  if (conversation === undefined) return [body]
+  return [body.subarray(0, conversation.start), body.subarray(conversation.end)]
 }
 
 /** Empty for a request that our decoder does not know in full: it is left to its upstream. */

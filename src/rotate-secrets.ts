@@ -69,8 +69,8 @@ async function sealAnew(sql: Sql, keys: SecretKeys): Promise<void> {
   }
 }
 
-/** A process follows within a second. */
-const followMs = 20_000
+/** A process follows within a second. One that has died counts for 20 seconds. */
+const followMs = 30_000
 
 main().catch((error: unknown) => {
   console.error(`The secrets are not rotated: ${error instanceof Error ? error.message : String(error)}`)

@@ -141,7 +141,7 @@ export class SecretKeeper {
     const master = [this.#current, ...this.#former].find(({ id }) => id === keyId)
     if (master === undefined) {
       throw new Error(
-        `the credential was sealed with SECRET_KEY ${keyId}, but this is SECRET_KEY ${this.keyId}`,
+        `the credential was sealed with master key ${keyId}, which is not in the database; ${this.keyId} is`,
       )
     }
     try {

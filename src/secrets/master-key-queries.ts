@@ -138,9 +138,9 @@ export interface LiveProcess {
   secretKeyId: string | null
 }
 
-/** Processes with a heartbeat of the last minute. */
+/** Processes with a heartbeat of the last 20 seconds: each sends one every five seconds or sooner. */
 export async function liveProcesses(sql: Sql): Promise<LiveProcess[]> {
   return await sql<LiveProcess[]>`
     SELECT host, pid, known_master AS known, used_master AS used, secret_key_id AS "secretKeyId" FROM instances
-    WHERE state = 'live' AND heartbeat_at > now() - interval '1 minute' ORDER BY host, pid LIMIT 1000`
+    WHERE state = 'live' AND heartbeat_at > now() - interval '20 s' ORDER BY host, pid LIMIT 1000`
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
@@ -27,9 +27,7 @@ import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
-import { fileStorage } from './images/storage/files.ts'
 import { ImageLinks } from './images/storage/links.ts'
-import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -37,9 +35,8 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
-import type { Limits } from './limits/limits.ts'
-import { memoryLimits } from './limits/memory.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
+import { openLimits, openQueues, openStorage } from './open-services.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -354,48 +351,4 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
 function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
   const { current, former } = keeper.ring('envelope')
   return [current, ...former.map(({ key }) => key)]
-}
-
-/** Workers charge no limits, so they do not share them. */
-async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
-  if (redisUrl === undefined || role === 'worker') return memoryLimits()
-  const { openRedisLimits } = await import('./limits/redis.ts')
-  return await openRedisLimits({
-    url: redisUrl,
-    waitMs: bounds.limitsMs,
-    leaseMs: bounds.limitsLeaseMs,
-    log,
-  })
-}
-
-/** Rejects with an Error for the operator when the storage cannot keep images. */
-async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const storage = await makeStorage(config, dataDir)
-  await storage.check()
-  return storage
-}
-
-async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
-  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
-  // A process that stores images as files never loads the SDK of S3.
-  const { s3Storage } = await import('./images/storage/s3.ts')
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
-  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
-}
-
-async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
-  const { openQueues } = await import('./queue/open.ts')
-  if (redisUrl === undefined) {
-    const { prepareQueueSchema } = await import('./queue/postgres.ts')
-    await prepareQueueSchema(databaseUrl)
-  }
-  return await openQueues({
-    redisUrl,
-    databaseUrl,
-    commandMs: bounds.admitMs,
-    waitMs: bounds.databaseWaitMs,
-    lockMs: bounds.imageLeaseMs,
-    log,
-  })
 }

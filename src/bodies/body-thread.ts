@@ -47,6 +47,8 @@ function replyTo(job: Job, settings: JobSettings): Reply {
         return { output: jobs.needs({ ...job.input, bytes }, settings) }
       case 'count':
         return { output: jobs.count({ ...job.input, bytes }, settings) }
+      case 'answer':
+        return { output: jobs.answer({ ...job.input, bytes }, settings) }
     }
   } catch (error) {
     return { error: wireErrorOf(error) }

@@ -6,8 +6,13 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
-const tables = ['requests', 'request_tags', 'attempts', 'request_payloads']
+const plan = {
+  partitionsAheadDays: 4,
+  requestRetentionDays: 90,
+  payloadRetentionDays: 30,
+  answerRetentionDays: 10,
+}
+const tables = ['requests', 'request_tags', 'attempts', 'request_payloads', 'request_answers']
 const dayMs = 86_400_000
 const nothing = { made: 0, dropped: 0, postponed: 0 }
 
@@ -29,7 +34,7 @@ afterEach(async () => {
   await fresh.drop()
 })
 
-test('a pass makes the partitions of the next days for all four tables once', async () => {
+test('a pass makes the partitions of the next days for all five tables once', async () => {
   await rollPartitions(database.sql, plan)
   for (const table of tables) {
     expect(await partitions(table)).toEqual([

@@ -46,6 +46,7 @@ import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
 import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
+import { CapturedAnswers } from './stages/captured-answers.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
@@ -89,6 +90,9 @@ const turnBytes = 512 * 1024
  * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
  */
 const lastShipmentMs = 5_000
+
+/** Longest wait for captured answers that are being put together when a process ends. */
+const lastAnswersMs = 2_000
 
 /**
  * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
@@ -166,6 +170,11 @@ export async function openContext(
     bounds,
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
+  })
+  const capturedAnswers = new CapturedAnswers({
+    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
+    ledger: ledger.answers,
+    bounds,
   })
   const ledgerWatch = new LedgerWatch({
     dataDir,
@@ -262,6 +271,7 @@ export async function openContext(
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
     bodyThreads,
+    capturedAnswers,
     draining: false,
     databaseUrl: url,
     generatedKeys,
@@ -278,6 +288,7 @@ export async function openContext(
       modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
+      await capturedAnswers.end(lastAnswersMs)
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
@@ -322,6 +333,15 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
     },
     log,
   })
+}
+
+/** One thread puts captured answers together. They take less memory than a body to be translated. */
+function answerThreadBounds(bounds: Config['bounds']): Config['bounds'] {
+  return {
+    ...bounds,
+    bodyThreads: 1,
+    bodyBytesMax: Math.max(bounds.bodyBytesMax, bounds.captureAnswerHeldBytesMax),
+  }
 }
 
 /** Workers charge no limits, so they do not share them. */

@@ -5,8 +5,8 @@ import { truncateBody } from '../redaction/truncate-body.ts'
 import { AnswerChoices, type AnswerFormat } from './answer-choices.ts'
 
 export interface AssembleInput {
-  /** What the client got, from its beginning. */
-  bytes: Buffer
+  /** What the client got, from its beginning, in pieces. */
+  pieces: readonly Uint8Array<ArrayBuffer>[]
   format: AnswerFormat
   /** Whether they are server-sent events. */
   streams: boolean
@@ -30,9 +30,10 @@ export interface AssembledAnswer {
  * secrets. Undefined: it got nothing that can be kept. Never throws for what stands in the bytes.
  */
 export function assembleAnswer(
-  { bytes, format, streams, isCut, exact, bytesMax }: AssembleInput,
+  { pieces, format, streams, isCut, exact, bytesMax }: AssembleInput,
   redaction: Pick<RedactOptions, 'key'>,
 ): AssembledAnswer | undefined {
+  const bytes = Buffer.concat(pieces)
   if (bytes.length === 0) return undefined
   const choices = new AnswerChoices(format)
   const isRead = streams ? readStream(choices, bytes) : readWhole(choices, bytes)

@@ -33,9 +33,10 @@ function serve(port: MessagePort, { envelopeKey, bounds, redaction }: BodyThread
 }
 
 function replyTo(job: Job, settings: JobSettings): Reply {
-  // A buffer comes here as its bare bytes.
-  const bytes = bufferOf(job.input.bytes)
   try {
+    if (job.name === 'answer') return { output: jobs.answer(job.input, settings) }
+    // A buffer comes here as its bare bytes.
+    const bytes = bufferOf(job.input.bytes)
     switch (job.name) {
       case 'read':
         return { output: jobs.read({ ...job.input, bytes }, settings) }
@@ -47,8 +48,6 @@ function replyTo(job: Job, settings: JobSettings): Reply {
         return { output: jobs.needs({ ...job.input, bytes }, settings) }
       case 'count':
         return { output: jobs.count({ ...job.input, bytes }, settings) }
-      case 'answer':
-        return { output: jobs.answer({ ...job.input, bytes }, settings) }
     }
   } catch (error) {
     return { error: wireErrorOf(error) }

@@ -82,6 +82,7 @@ export function callPrepared(
       attempt: record,
       bounds: gateway.bounds,
       breakerCall,
+      captures: gateway.capturedAnswers,
       isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })

@@ -7,6 +7,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
+import type { CapturedAnswers } from '../stages/captured-answers.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
@@ -39,6 +40,7 @@ export interface RelayOptions {
     Bounds,
     'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs' | 'streamTailMs'
   >
+  captures: Pick<CapturedAnswers, 'begin'>
   /** True: this process may have been taken for dead, so that it must send nothing. */
   isDoubtful(): boolean
   /** Write the row. The last bytes of the answer wait for it. */
@@ -74,7 +76,7 @@ export class Relay implements Listener {
   constructor(options: RelayOptions) {
     this.#options = options
     this.#reader = options.reader
-    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs)
+    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs, options.captures)
   }
 
   isWanted(): boolean {

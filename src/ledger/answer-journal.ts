@@ -40,6 +40,8 @@ export class AnswerJournal {
     const frame = answerFrame(record)
     const { disk } = this.#options
     try {
+      // Somebody has deleted the file: Postgres would never have what goes there.
+      if (this.#fd !== -1 && fs.fstatSync(this.#fd).nlink === 0) this.close()
       if (this.#fd === -1) this.#open()
       let at = 0
       while (at < frame.length) at += disk.writeSync(this.#fd, frame, at, frame.length - at, this.#end + at)

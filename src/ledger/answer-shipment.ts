@@ -51,6 +51,14 @@ export class AnswerShipment {
     )
   }
 
+  /** Ship one batch, and more until this time of performance.now(). False: there was nothing to ship. */
+  async ship(client: Client, until: number): Promise<boolean> {
+    let hasShipped = await this.shipNext(client)
+    const hasAny = hasShipped
+    while (hasShipped && performance.now() < until) hasShipped = await this.shipNext(client)
+    return hasAny
+  }
+
   /** Ship one batch. False: there is nothing to ship now. Rejects when the connection is lost. */
   async shipNext(client: Client): Promise<boolean> {
     if (performance.now() < this.#pausedUntil) return false
@@ -138,7 +146,11 @@ export class AnswerShipment {
 
   #moveTo(position: AnswerPosition): void {
     this.#position = position
-    writeAnswerPosition(this.#options.directory, position)
+    try {
+      writeAnswerPosition(this.#options.directory, position)
+    } catch {
+      // A full disk. The process that reads these files next ships them once more, which changes nothing.
+    }
   }
 }
 

@@ -17,6 +17,7 @@ import type { Routing } from '../routing/routing.ts'
 import type { RunningCounts } from '../running-counts.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
+import type { CapturedAnswers } from './captured-answers.ts'
 import type { Life } from './life.ts'
 
 /** The parts of a process that requests need. A Context has them all and more. */
@@ -57,6 +58,8 @@ export interface Gateway {
   turns: TurnBudget
   /** Work on large ones. */
   bodyThreads: BodyThreads
+  /** The answers that keys ask the usage log to keep. */
+  capturedAnswers: CapturedAnswers
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

@@ -39,7 +39,9 @@ export class AnswerParts {
   #end: FinishReason | null = null
   #error: string | undefined
 
+  /** What comes behind the end, or behind an error, is no part of the answer. */
   take(event: ChatEvent): void {
+    if (this.#end !== null || this.#error !== undefined) return
     switch (event.type) {
       case 'start':
         return

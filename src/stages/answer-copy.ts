@@ -34,7 +34,10 @@ export class AnswerCopy {
   take(chunk: Uint8Array): void {
     let at = 0
     while (at < chunk.length && !this.#isCut) {
-      if (this.#used === this.#last.length && !this.#begin()) return
+      if (!this.#hasRoom()) {
+        this.#isCut = true
+        return
+      }
       const room = Math.min(this.#last.length - this.#used, this.#bytesMax - this.#bytes)
       const piece = chunk.subarray(at, at + room)
       this.#last.set(piece, this.#used)
@@ -54,13 +57,12 @@ export class AnswerCopy {
       this.#onEnd({ pieces, bytesTaken: this.#bytesTaken, isCut: this.#isCut })
   }
 
-  /** Begin a piece. False: the rest of the answer is not copied. */
-  #begin(): boolean {
+  /** There is room for a byte, perhaps in a piece that begins now. False: the rest of the answer is not copied. */
+  #hasRoom(): boolean {
+    if (this.#hasEnded || this.#bytes >= this.#bytesMax) return false
+    if (this.#used < this.#last.length) return true
     const size = Math.min(pieceBytesMax, Math.max(pieceBytesLeast, 2 * this.#last.length))
-    if (this.#hasEnded || this.#bytes >= this.#bytesMax || !this.#takeMemory(size)) {
-      this.#isCut = true
-      return false
-    }
+    if (!this.#takeMemory(size)) return false
     if (this.#used > 0) this.#pieces.push(this.#last)
     this.#bytesTaken += size
     this.#last = new Uint8Array(size)

@@ -33,9 +33,10 @@ export class AnswerChoices implements EventDecoder {
     return []
   }
 
-  /** The stream has ended. */
+  /** The stream has ended. A decoder's error about an early end is left out: the client did not get it. */
   end(): [] {
-    for (const { parts, decoder } of this.#choices.values()) this.#read(() => decoder.end(), parts)
+    for (const { parts, decoder } of this.#choices.values())
+      this.#read(() => decoder.end().filter(({ type }) => type !== 'error'), parts)
     return []
   }
 

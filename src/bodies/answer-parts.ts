@@ -6,7 +6,7 @@ export interface AnswerChoice {
   content: AnswerPart[]
   /** Null: the client did not get the end. */
   end: FinishReason | null
-  /** The error in place of the end. */
+  /** The error that the client got in place of the end. */
   error?: string
 }
 

@@ -1,9 +1,8 @@
+import type { AnswerCopy } from '../bodies/answer-copy.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { beginAnswer, finishAnswer, writeAnswer } from '../stages/answer.ts'
-import type { AnswerCopy } from '../stages/answer-copy.ts'
-import type { CapturedAnswers } from '../stages/captured-answers.ts'
 import { redactError } from '../stages/redact-error.ts'
 import type { ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -18,11 +17,14 @@ interface UpstreamHead {
   contentType: string | undefined
 }
 
+/** Begins a copy of the answer. Undefined: it is not captured. */
+export type CaptureAnswer = (streams: boolean) => AnswerCopy | undefined
+
 /** The answer to the client: its head, its bytes with backpressure, and its end. */
 export class ClientAnswer {
   readonly #admitted: Admitted
   readonly #stallMs: number
-  readonly #captures: Pick<CapturedAnswers, 'begin'>
+  readonly #capture: CaptureAnswer
   /** Undefined: the answer is not captured. */
   #copy: AnswerCopy | undefined
   #head: UpstreamHead | undefined
@@ -31,10 +33,10 @@ export class ClientAnswer {
   #blocked = false
 
   /** `stallMs`: see `cutWhenStalled`. */
-  constructor(admitted: Admitted, stallMs: number, captures: Pick<CapturedAnswers, 'begin'>) {
+  constructor(admitted: Admitted, stallMs: number, capture: CaptureAnswer) {
     this.#admitted = admitted
     this.#stallMs = stallMs
-    this.#captures = captures
+    this.#capture = capture
   }
 
   /** True when the client may have seen something of the answer. */
@@ -45,7 +47,7 @@ export class ClientAnswer {
   /** Call it before `write`. The head goes out with the first bytes. */
   setHead(head: UpstreamHead): void {
     this.#head = head
-    this.#copy = this.#captures.begin(this.#admitted, isEventStream(head))
+    this.#copy = this.#capture(isEventStream(head))
   }
 
   /** Write bytes, and pause the upstream until the client has read them. Does nothing when the client has left. */

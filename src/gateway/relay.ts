@@ -7,14 +7,13 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
-import type { CapturedAnswers } from '../stages/captured-answers.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import { ClientAnswer } from './client-answer.ts'
+import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
 import { StreamTail } from './stream-tail.ts'
 
 /** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
@@ -40,7 +39,7 @@ export interface RelayOptions {
     Bounds,
     'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs' | 'streamTailMs'
   >
-  captures: Pick<CapturedAnswers, 'begin'>
+  capture: CaptureAnswer
   /** True: this process may have been taken for dead, so that it must send nothing. */
   isDoubtful(): boolean
   /** Write the row. The last bytes of the answer wait for it. */
@@ -76,7 +75,7 @@ export class Relay implements Listener {
   constructor(options: RelayOptions) {
     this.#options = options
     this.#reader = options.reader
-    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs, options.captures)
+    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs, options.capture)
   }
 
   isWanted(): boolean {

@@ -1,6 +1,7 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
+import type { CapturedAnswers } from '../bodies/captured-answers.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Refusals } from '../catalog/refusals.ts'
@@ -17,7 +18,6 @@ import type { Routing } from '../routing/routing.ts'
 import type { RunningCounts } from '../running-counts.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
-import type { CapturedAnswers } from './captured-answers.ts'
 import type { Life } from './life.ts'
 
 /** The parts of a process that requests need. A Context has them all and more. */

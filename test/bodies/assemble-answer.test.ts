@@ -275,5 +275,5 @@ test('an error that the client got in its stream is kept, without secrets', () =
   const stream = `${chunk({ content: 'Hel' })}data: ${JSON.stringify({ error: { message: `bad key ${token}`, type: 'server_error' } })}\n\n`
   const [choice] = assemble(Buffer.from(stream)).answer.choices
   expect(choice).toMatchObject({ content: [{ type: 'text', text: 'Hel' }], end: null })
-  expect(choice.error).toMatch(/^bad key .*REDACTED/)
+  expect(choice.error).toMatch(/bad key .*REDACTED/)
 })

@@ -1,15 +1,24 @@
-import type { AnswerFormat } from '../bodies/answer-choices.ts'
-import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { AnswerRecord } from '../ledger/answer-record.ts'
-import type { Admitted } from './admit.ts'
+import type { AnswerFormat } from './answer-choices.ts'
 import { AnswerCopy, type CopiedAnswer } from './answer-copy.ts'
-import { secretsOf } from './redact-error.ts'
+import type { BodyThreads } from './body-threads.ts'
 
 export interface CapturedAnswersOptions {
   /** Threads of their own: answers must not keep the bodies of requests waiting. */
   threads: Pick<BodyThreads, 'run' | 'close'>
   ledger: { keep(record: AnswerRecord): void; drop(reason: string): void }
   bounds: { captureAnswerBytesMax: number; captureAnswerHeldBytesMax: number; captureAnswersBytesMax: number }
+}
+
+export interface BegunAnswer {
+  /** Of its request. */
+  id: string
+  keyId: string
+  format: AnswerFormat
+  /** Whether it goes out as server-sent events. */
+  streams: boolean
+  /** What no text may show. Called when the answer has ended. */
+  secrets(): readonly string[]
 }
 
 /**
@@ -25,18 +34,11 @@ export class CapturedAnswers {
     this.#options = options
   }
 
-  /** A copy of the answer that begins; undefined: this answer is not captured. */
-  begin(
-    admitted: Pick<Admitted, 'id' | 'identity' | 'group' | 'endpoint' | 'row' | 'token'>,
-    streams: boolean,
-  ) {
-    const { identity, group, endpoint } = admitted
-    const isWanted = identity.capture === 'content' && (identity.captureAnswers ?? group.captureAnswers)
-    const { answers: format } = endpoint
-    if (!isWanted || format === undefined) return undefined
+  /** A copy of an answer that begins. */
+  begin(answer: BegunAnswer): AnswerCopy {
     const { captureAnswerHeldBytesMax } = this.#options.bounds
     return new AnswerCopy(this.#takeMemory, captureAnswerHeldBytesMax, (copied) => {
-      const run = this.#assemble(admitted, { format, streams }, copied).finally(() => {
+      const run = this.#assemble(answer, copied).finally(() => {
         this.#bytes -= copied.bytesTaken
         this.#running.delete(run)
       })
@@ -62,21 +64,17 @@ export class CapturedAnswers {
     return true
   }
 
-  async #assemble(
-    admitted: Parameters<CapturedAnswers['begin']>[0],
-    form: { format: AnswerFormat; streams: boolean },
-    { pieces, isCut }: CopiedAnswer,
-  ): Promise<void> {
+  async #assemble(answer: BegunAnswer, { pieces, isCut }: CopiedAnswer): Promise<void> {
     const { threads, ledger, bounds } = this.#options
-    const { id, identity } = admitted
+    const { id, keyId, format, streams } = answer
     if (pieces.length === 0) {
       ledger.drop('CAPTURE_ANSWERS_BYTES_MAX is reached')
       return
     }
     try {
-      const exact = secretsOf(admitted)
-      const input = { pieces, ...form, isCut, exact, bytesMax: bounds.captureAnswerBytesMax }
-      const assembled = await threads.run(identity.keyId, { name: 'answer', input }).done
+      const bytesMax = bounds.captureAnswerBytesMax
+      const input = { pieces, format, streams, isCut, exact: answer.secrets(), bytesMax }
+      const assembled = await threads.run(keyId, { name: 'answer', input }).done
       if (assembled === undefined) return
       const { bytes, truncated } = assembled
       ledger.keep({ id, capture: 'content', truncated, answer: bytes })

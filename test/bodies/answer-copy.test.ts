@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AnswerCopy, type CopiedAnswer } from '../../src/stages/answer-copy.ts'
+import { AnswerCopy, type CopiedAnswer } from '../../src/bodies/answer-copy.ts'
 import { seeded } from '../support/random.ts'
 
 /** A copy of an answer, and what it came to. */

@@ -304,6 +304,37 @@ test('an answer on the disk of a process that was killed is shipped by the next 
   await database.close()
 })
 
+test('past the alarm of the journal answers are dropped and counted, and every row is kept', async () => {
+  // Rows wait in the journal, whose alarm two long requests reach.
+  const slow = await startTollgate({
+    databaseUrl: bed.databaseUrl,
+    gatewayYaml: yaml(bed.upstream.url),
+    env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '10000', JOURNAL_ALARM_BYTES: '65536' },
+  })
+  const body = JSON.stringify({
+    ...question,
+    messages: Array.from({ length: 8 }, () => ({ role: 'user', content: 'x'.repeat(6_000) })),
+  })
+  const ids: (string | null)[] = []
+  const dropped = async () => {
+    const response = await fetch(`${slow.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${keepKey}` },
+      body,
+    })
+    await response.text()
+    ids.push(response.headers.get('x-request-id'))
+    const ready = (await (await fetch(`${slow.url}/readyz`)).json()) as { answers_dropped: number }
+    return ready.answers_dropped > 0
+  }
+  await until(dropped)
+  expect(await slow.stop()).toBe(0)
+  for (const id of ids) expect(await bed.row(id)).toMatchObject({ outcome: 'succeeded' })
+  const [kept] = await bed.database.sql`
+    SELECT count(*)::int AS n FROM request_answers WHERE request_id = ANY (${ids})`
+  expect(kept?.n).toBeLessThan(ids.length)
+})
+
 function bytesOfAnswers(home: string): number {
   return listJournals(join(home, 'journal'))
     .flatMap(({ directory }) =>

@@ -109,6 +109,12 @@ export const boundSettings = {
   durableMs: milliseconds(5 * second, 0),
   captureBytesMax: count(32 * 1024, 0),
   captureStringBytesMax: count(8 * 1024, 64),
+  /** One captured answer, as the usage log keeps it. */
+  captureAnswerBytesMax: count(64 * 1024, 1024),
+  /** The bytes of one answer to a client that are held to capture it. Its rest is left out. */
+  captureAnswerHeldBytesMax: count(4 * MiB, 16 * 1024),
+  /** All held answers of a process. */
+  captureAnswersBytesMax: count(64 * MiB, 64 * 1024),
   journalSegmentBytes: count(16 * MiB, 64 * 1024),
   journalBytesMax: count(2048 * MiB, MiB),
   /** A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a failover. */
@@ -124,6 +130,7 @@ export const boundSettings = {
   instanceDeadMs: milliseconds(30 * second, 1000),
   requestRetentionDays: count(90, 1, 36_500),
   payloadRetentionDays: count(30, 1, 36_500),
+  answerRetentionDays: count(30, 1, 36_500),
   /** 0: charges are never deleted. */
   entryRetentionMonths: count(0, 0, 1200),
   partitionsAheadDays: count(7, 1, 60),

@@ -10,6 +10,7 @@ import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
+import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewaySource } from './catalog/gateway-source.ts'
@@ -90,6 +91,9 @@ const turnBytes = 512 * 1024
  * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
  */
 const lastShipmentMs = 5_000
+
+/** Longest wait for captured answers that are being put together when a process ends. */
+const lastAnswersMs = 2_000
 
 /**
  * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
@@ -189,6 +193,11 @@ export async function openContext(
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
   })
   ownId = () => ledger.instance.id
+  const capturedAnswers = new CapturedAnswers({
+    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
+    ledger: ledger.answers,
+    bounds,
+  })
   const ledgerWatch = new LedgerWatch({
     dataDir,
     ledger,
@@ -285,6 +294,7 @@ export async function openContext(
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
     bodyThreads,
+    capturedAnswers,
     draining: false,
     databaseUrl: url,
     generatedKeys,
@@ -301,6 +311,7 @@ export async function openContext(
       modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
+      await capturedAnswers.end(lastAnswersMs)
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
@@ -351,4 +362,13 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
 function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
   const { current, former } = keeper.ring('envelope')
   return [current, ...former.map(({ key }) => key)]
+}
+
+/** One thread puts captured answers together. They take less memory than a body to be translated. */
+function answerThreadBounds(bounds: Config['bounds']): Config['bounds'] {
+  return {
+    ...bounds,
+    bodyThreads: 1,
+    bodyBytesMax: Math.max(bounds.bodyBytesMax, bounds.captureAnswerHeldBytesMax),
+  }
 }

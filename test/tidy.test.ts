@@ -271,7 +271,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres|db\/transactions)\.ts$/,
+    /^src\/(ledger\/(adopter|answer-shipment|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres|db\/transactions)\.ts$/,
     'the application uses the Database of db/',
   )
 })

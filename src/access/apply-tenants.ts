@@ -195,6 +195,7 @@ function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | 
   return {
     groupId,
     capture: key.capture,
+    captureAnswers: key.captureAnswers ?? null,
     usageScope: key.usageScope,
     strict: key.strict,
     ...limitColumns(key.limits),

@@ -21,6 +21,7 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
     tenantId: row.tenantId,
     groupId: row.groupId,
     capture: row.capture,
+    captureAnswers: row.captureAnswers ?? undefined,
     usageScope: row.usageScope,
     strict: row.strict,
     allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
@@ -185,7 +186,7 @@ const newKeyColumns = columnsOfInsert(keyColumns)
 const { id: _id, name: _name, createdAt: _createdAt, ...tenantColumns } = getTableColumns(tenants)
 const newTenantColumns = columnsOfInsert(tenantColumns)
 
-/** A row has up to 25 columns, and a statement 65,535 parameters at most. */
+/** A row has up to 27 columns, and a statement 65,535 parameters at most. */
 const rowsAtOnce = 1_000
 
 function* slices<T>(rows: readonly T[]): Generator<T[]> {

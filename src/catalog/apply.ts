@@ -180,6 +180,7 @@ async function applyGroups(
       channels: group.channels,
       priceMultiplier: group.priceMultiplier,
       imagePriority: group.imagePriority,
+      captureAnswers: group.captureAnswers,
       clientGonePolicy: group.clientGone.policy,
       clientGoneSeconds: group.clientGone.seconds,
       ...limitColumns(group.limits),

@@ -99,6 +99,7 @@ const demoGatewayFile: GatewayFile = {
       channels: ['*'],
       priceMultiplier: '1',
       imagePriority: 0,
+      captureAnswers: false,
       clientGone: { policy: 'drain', seconds: 30 },
       limits: unlimited,
       totalLimits: unlimited,

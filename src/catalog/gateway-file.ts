@@ -172,6 +172,7 @@ export const groupEntry = z
     channels: names.default(['*']),
     price_multiplier: multiplier.default('1'),
     image_priority: wholeNumber(0, 100).default(0),
+    capture_answers: z.boolean().default(false),
     client_gone: z
       .strictObject({
         policy: z.enum(['drain', 'abort']).default('drain'),
@@ -188,6 +189,7 @@ export const groupEntry = z
     channels: g.channels,
     priceMultiplier: g.price_multiplier,
     imagePriority: g.image_priority,
+    captureAnswers: g.capture_answers,
     clientGone: g.client_gone,
     limits: g.limits,
     totalLimits: g.total_limits,
@@ -203,6 +205,7 @@ const keyEntry = z
       .regex(/^[\x21-\x7e]{16,512}$/, mustBe('16 to 512 visible ASCII characters without spaces'))
       .optional(),
     capture: z.enum(['none', 'shape', 'content']).default('content'),
+    capture_answers: z.boolean().optional(),
     usage_scope: z.enum(['tenant', 'key']).default('tenant'),
     strict: z.boolean().default(false),
     expires_at: expiry.optional(),
@@ -212,11 +215,17 @@ const keyEntry = z
     limits: ownLimits,
     budget,
   })
+  .refine((k) => k.capture_answers !== true || k.capture === 'content', {
+    path: ['capture_answers'],
+    error: 'needs "capture: content"',
+    when: isMap,
+  })
   .transform((k) => ({
     name: k.name,
     group: k.group,
     secret: k.secret,
     capture: k.capture,
+    captureAnswers: k.capture_answers,
     usageScope: k.usage_scope,
     strict: k.strict,
     expiresAt: k.expires_at,

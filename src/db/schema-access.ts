@@ -56,6 +56,8 @@ export const groups = pgTable('key_groups', {
   ...budgetColumns(),
   /** Queued images with a higher priority come first. */
   imagePriority: smallint('image_priority').notNull().default(0),
+  /** True: the usage log keeps the answers that its keys get. A key may say otherwise. */
+  captureAnswers: boolean('capture_answers').notNull().default(false),
   managedBy: managedBy(),
 })
 
@@ -77,6 +79,8 @@ export const keys = pgTable(
     capture: text('capture', { enum: ['none', 'shape', 'content'] })
       .notNull()
       .default('content'),
+    /** Whether the usage log keeps its answers, which needs `capture` = content. NULL: as its group says. */
+    captureAnswers: boolean('capture_answers'),
     /** The rows of the usage log that the key may read: its tenant's, or only its own. */
     usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
       .notNull()

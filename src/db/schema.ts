@@ -1,6 +1,7 @@
 // All tables, for drizzle and drizzle-kit.
 export * from './schema-access.ts'
 export * from './schema-admin.ts'
+export * from './schema-answers.ts'
 export * from './schema-catalog.ts'
 export * from './schema-jobs.ts'
 export * from './schema-ledger.ts'

@@ -41,6 +41,8 @@ export interface Position {
 export interface RequestDetail extends DetailRow {
   price: Price | null
   payload: { capture: string; body: string } | null
+  /** What the client got, where its key or group asks for it. */
+  answer: { capture: string; truncated: boolean; answer: string } | null
   attempt_rows: AttemptRow[]
 }
 
@@ -133,9 +135,11 @@ export async function findRequest(
     select ${sql.unsafe(detailColumns)}, price_id
     from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
   if (row === undefined) return undefined
-  const [payloads, attempts, prices] = await Promise.all([
+  const [payloads, answers, attempts, prices] = await Promise.all([
     sql<{ capture: string; body: string }[]>`
       select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
+    sql<{ capture: string; truncated: boolean; answer: string }[]>`
+      select capture, truncated, answer from request_answers where request_id = ${id} and created_at = ${createdAt}`,
     sql<AttemptRow[]>`
       select ${sql.unsafe(namesOf(attemptColumns, ['list']))}
       from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
@@ -152,6 +156,7 @@ export async function findRequest(
     ...rest,
     price: price === undefined ? null : priceOf(price),
     payload: payloads[0] ?? null,
+    answer: answers[0] ?? null,
     attempt_rows: attempts,
   }
 }

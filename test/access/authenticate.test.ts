@@ -20,6 +20,7 @@ const anna: Identity = {
   tenantId: 'tenant-1',
   groupId: 'group-1',
   capture: 'content',
+  captureAnswers: undefined,
   usageScope: 'tenant',
   strict: false,
   allowedModels: undefined,

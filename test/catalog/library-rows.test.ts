@@ -58,6 +58,7 @@ const group: Group = {
   channels: ['*'],
   priceMultiplier: '1',
   imagePriority: 0,
+  captureAnswers: false,
   clientGone: { policy: 'drain', seconds: 0 },
   limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
   totalLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },

@@ -23,7 +23,12 @@ const models = Array.from({ length: 12 }, (_, n) => `vendor-${n}/model-${n}-larg
 const channels = ['openai-eu', 'openai-us', 'azure', 'vertex', 'bedrock']
 /** A key has one group, and an application with two models. */
 const keys = tenants.flatMap((tenantId) =>
-  [1, 2, 3].map(() => ({ tenantId, keyId: uuid(), groupId: pick(groups), models: [pick(models), pick(models)] })),
+  [1, 2, 3].map(() => ({
+    tenantId,
+    keyId: uuid(),
+    groupId: pick(groups),
+    models: [pick(models), pick(models)],
+  })),
 )
 const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'What is new? '.repeat(60) }] })
 const rounds = 5
@@ -51,7 +56,11 @@ try {
       }
     }
     const each = (us: number) => us / rounds / rowsInRound
-    const [without, trigger, folding] = [each(used.without), each(used.with - used.without), each(used.folding)]
+    const [without, trigger, folding] = [
+      each(used.without),
+      each(used.with - used.without),
+      each(used.folding),
+    ]
     console.log(
       `batches of ${batch}: ${without.toFixed(1)} us a row, the deltas ${trigger.toFixed(1)} us, folding ${folding.toFixed(1)} us: ` +
         `+${((100 * (trigger + folding)) / without).toFixed(0)} %`,

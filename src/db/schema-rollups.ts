@@ -38,12 +38,21 @@ const sums = () => ({
  * What rows of the usage log add to the sums. The transaction that writes the rows appends it, by a trigger of `requests`;
  * fold_rollups takes it away. Without an index, and in no order. Sums of deleted rows are negative.
  */
-export const rollupDeltas = pgTable('rollup_deltas', { minute: moment('minute').notNull(), ...parts(), ...sums() })
+export const rollupDeltas = pgTable('rollup_deltas', {
+  minute: moment('minute').notNull(),
+  ...parts(),
+  ...sums(),
+})
 
 /** Sums by minute, for two days. */
 export const rollupMinutes = pgTable(
   'rollup_minutes',
-  { minute: moment('minute').notNull(), channel: text('channel'), outcome: text('outcome').notNull(), ...sums() },
+  {
+    minute: moment('minute').notNull(),
+    channel: text('channel'),
+    outcome: text('outcome').notNull(),
+    ...sums(),
+  },
   (t) => [unique('rollup_minutes_parts').on(t.minute, t.channel, t.outcome).nullsNotDistinct()],
 )
 

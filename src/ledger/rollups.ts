@@ -16,7 +16,11 @@ export const minutesKept = 48 * 60
  * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete sums past their
  * time. Any number of processes may run it: one works at a time. The timer keeps no process alive.
  */
-export function keepRollups({ upkeep }: Pick<Database, 'upkeep'>, plan: RollupPlan, log: Log): { stop(): void } {
+export function keepRollups(
+  { upkeep }: Pick<Database, 'upkeep'>,
+  plan: RollupPlan,
+  log: Log,
+): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const pass = async () => {
@@ -42,7 +46,7 @@ export function keepRollups({ upkeep }: Pick<Database, 'upkeep'>, plan: RollupPl
 }
 
 /** One pass. Does nothing while another process makes one, or has made one a moment ago. Returns the number of days counted. */
-async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
+export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   const apartMs = Math.floor(plan.rollupFoldMs / 2)
   const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('rollups', ${apartMs}::integer) AS mine`
   if (claim?.mine !== true) return 0
@@ -56,7 +60,10 @@ async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
 }
 
 /** Fold all deltas, in bounded steps. Each step is a transaction, so that a process may die at any moment. */
-export async function foldRollups(sql: Sql, { rollupHoursDays }: Pick<RollupPlan, 'rollupHoursDays'>): Promise<void> {
+export async function foldRollups(
+  sql: Sql,
+  { rollupHoursDays }: Pick<RollupPlan, 'rollupHoursDays'>,
+): Promise<void> {
   for (;;) {
     const [step] = await sql<{ taken: number | null }[]>`
       SELECT fold_rollups(${foldedMax}::integer, ${rollupHoursDays * 24}::integer, ${minutesKept}::integer) AS taken`
@@ -67,7 +74,9 @@ export async function foldRollups(sql: Sql, { rollupHoursDays }: Pick<RollupPlan
 /** Count the days that wait, the newest first. A day whose table has a long transaction waits for the next pass. */
 export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHoursDays'>): Promise<number> {
   let counted = 0
-  for (const { day } of await sql<{ day: string }[]>`SELECT day::text FROM rollup_backfill ORDER BY day DESC`) {
+  for (const { day } of await sql<
+    { day: string }[]
+  >`SELECT day::text FROM rollup_backfill ORDER BY day DESC`) {
     try {
       const [done] = await sql<{ ok: boolean }[]>`SELECT count_backfill_day(${day}::text::date) AS ok`
       if (done?.ok === true) counted++

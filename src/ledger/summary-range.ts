@@ -44,14 +44,15 @@ export function planRange(question: RangeQuestion): RangePlan | string {
   const byMinute = hasOnly(question.parts, ['channel', 'outcome'])
   if (step === 'minute') {
     if (!byMinute) return 'expected minutes by channel and outcome alone'
-    if (from < minutesFrom) return 'expected a time within the last 47 hours, for which sums by minute are kept'
+    if (from < minutesFrom)
+      return 'expected a time within the last 47 hours, for which sums by minute are kept'
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
   }
   const hours = within({ from, to }, hourMs)
   // Less than an hour: the minutes, or the log.
-  if (hours === undefined && !(byMinute && from >= minutesFrom))
-    return planOf([], { from, to }, undefined)
-  if (hours === undefined) return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
+  if (hours === undefined && !(byMinute && from >= minutesFrom)) return planOf([], { from, to }, undefined)
+  if (hours === undefined)
+    return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
   const cut = step === 'hour' ? undefined : cutOf(question.parts)
   const days = cut === undefined ? undefined : within(hours, dayMs)
   const middle: Piece[] =

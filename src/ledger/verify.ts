@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { type Rule, rulesOf } from './verify-rules.ts'
+import { checkSums } from './verify-sums.ts'
 
 /** A rule that must hold, and the rows that break it. */
 export interface Finding {
@@ -39,7 +40,7 @@ export async function verifyLedger(sql: Sql, since?: string): Promise<Verificati
   if (scope === undefined) throw new Error('no scope')
   const findings: Finding[] = []
   for (const rule of rulesOf(scope)) findings.push(await check(sql, rule))
-  findings.push(await checkMonths(sql, scope.since))
+  findings.push(await checkMonths(sql, scope.since), ...(await checkSums(sql, scope.since)))
   const [counted] = await sql<{ requests: string; orphaned: string }[]>`
     SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests
     WHERE created_at >= ${scope.since}::text::timestamptz`

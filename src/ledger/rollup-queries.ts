@@ -192,9 +192,9 @@ const edgeRowsMax = 200_000
 async function rowsNear(sql: postgres.Sql, pieces: readonly Span[]): Promise<number> {
   if (pieces.length === 0) return 0
   const hours = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
-  const moments = [...new Set(hours)].map((hour) => new Date(hour * hourMs))
+  const moments = [...new Set(hours)].map((hour) => new Date(hour * hourMs).toISOString())
   const [found] = await sql<{ rows: string }[]>`
-    select coalesce(sum(rows), 0) as rows from rollup_hours where hour = any (${moments}::timestamptz[])`
+    select coalesce(sum(rows), 0) as rows from rollup_hours where hour = any (${moments}::text[]::timestamptz[])`
   return Number(found?.rows)
 }
 

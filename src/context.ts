@@ -37,6 +37,7 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
+import { keepRollups } from './ledger/rollups.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
@@ -158,6 +159,7 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
+  const rollups = keepRollups(database, bounds, log)
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -272,6 +274,7 @@ export async function openContext(
     async close() {
       await gatewayFile?.stop()
       partitions.stop()
+      rollups.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

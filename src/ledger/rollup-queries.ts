@@ -20,6 +20,8 @@ export interface SummaryQuestion extends Span {
   step?: Step | undefined
   filter: PartFilter
   sort: SummarySort
+  /** The highest first. */
+  descending: boolean
   /** Groups in the answer. */
   limit: number
   /** Groups before the first one. */
@@ -67,9 +69,10 @@ export interface Summary extends Span {
   waitingDays: number
 }
 
-/** The question cannot be answered from the sums. The message says why. */
+/** The question cannot be answered from the sums. The message says what the field must be. */
 export class SummaryRangeError extends Error {
   override readonly name = 'SummaryRangeError'
+  readonly field = 'from'
 }
 
 export interface SummaryTimes {
@@ -85,10 +88,10 @@ export async function summarise(
   times: SummaryTimes,
 ): Promise<Summary> {
   const { plan, span, exact } = await planFor(sql, question, times)
-  const { parts, step, filter, sort, limit, skip } = question
+  const { parts, step, filter, sort, descending, limit, skip } = question
   const keys = [...(step === undefined ? [] : ['at']), ...parts.map((part) => partColumns[part])]
   const grouped = keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`
-  const order = sql.unsafe([`${sortKeys[sort]} desc`, ...keys].join(', '))
+  const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))
   const keyList = sql.unsafe(keys.map((key) => `${key}, `).join(''))
   const nulls = sql.unsafe(keys.map((key) => `null::${typeOf(key)} as ${key}, `).join(''))
   const sums = sql.unsafe(mergedSums)
@@ -119,10 +122,17 @@ export async function summarise(
   }
 }
 
+export interface Series {
+  group: SummaryGroup
+  isOther: boolean
+  /** In the order of time. */
+  points: SummaryGroup[]
+}
+
 export interface Timeline extends Span {
   exact: boolean
-  /** In the order of time. `isOther`: the groups behind the first ones together. */
-  points: (SummaryGroup & { isOther: boolean })[]
+  /** The highest first. `isOther`: the groups behind them together. */
+  series: Series[]
   waitingDays: number
 }
 
@@ -133,28 +143,41 @@ export async function timeline(
   times: SummaryTimes,
 ): Promise<Timeline> {
   const { plan, span, exact } = await planFor(sql, question, times)
-  const { parts, step, filter, sort, limit } = question
+  const { parts, step, filter, sort, descending, limit } = question
   const keys = parts.map((part) => partColumns[part])
   const list = sql.unsafe(keys.map((key) => `${key}, `).join(''))
-  const order = sql.unsafe([`${sortKeys[sort]} desc`, ...keys].join(', '))
+  const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))
   const same = sql.unsafe(
     ['true', ...keys.map((key) => `t.${key} IS NOT DISTINCT FROM p.${key}`)].join(' and '),
   )
   const shown = sql.unsafe(keys.map((key) => `t.${key}, `).join(''))
-  const grouping = sql.unsafe(['at', ...keys.map((key) => `t.${key}`), 't.place is null'].join(', '))
-  const rows = await sql<(GroupRow & { is_other: boolean })[]>`
+  const grouping = sql.unsafe(['at', ...keys.map((key) => `t.${key}`), 't.place'].join(', '))
+  const rows = await sql<(GroupRow & { place: number | null })[]>`
     with pieces as (${summedPieces(sql, plan, parts, step, filter)}),
     points as materialized (select at, ${list} ${sql.unsafe(outerSums)} from pieces group by ${sql.unsafe(['at', ...keys].join(', '))}),
     totals as (select ${list} ${sql.unsafe(mergedSums)} from points ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`}),
     tops as (select ${list} row_number() over (order by ${order}) as place from totals order by place limit ${limit}::bigint)
-    select at, ${shown} t.place is null as is_other, 'group' as kind, 1::bigint as groups, ${sql.unsafe(mergedSums)}
-    from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by at, min(t.place)`
+    select at, ${shown} t.place::integer as place, 'group' as kind, 1::bigint as groups, ${sql.unsafe(mergedSums)}
+    from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by t.place nulls last, at`
   return {
     ...span,
     exact,
-    points: rows.map((row) => ({ ...noKeys, ...row, ...sumsOf(row), isOther: row.is_other })),
+    series: seriesOf(rows),
     waitingDays: await waitingDays(sql, span),
   }
+}
+
+/** One for each place. */
+function seriesOf(rows: readonly (GroupRow & { place: number | null })[]): Series[] {
+  const series = new Map<number | null, Series>()
+  for (const row of rows) {
+    const point = { ...noKeys, ...row, ...sumsOf(row) }
+    const found = series.get(row.place)
+    if (found === undefined)
+      series.set(row.place, { group: point, isOther: row.place === null, points: [point] })
+    else found.points.push(point)
+  }
+  return [...series.values()]
 }
 
 /** The plan, and the span that it answers. */
@@ -248,6 +271,10 @@ const noKeys = {
 
 function typeOf(key: string): string {
   return key === 'at' ? 'timestamptz' : key.endsWith('_id') ? 'uuid' : 'text'
+}
+
+function direction(descending: boolean): 'asc' | 'desc' {
+  return descending ? 'desc' : 'asc'
 }
 
 function isPart(name: string): name is Part {

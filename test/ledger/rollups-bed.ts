@@ -39,7 +39,16 @@ function workOf({ sql }: Database) {
     ask: (question: Partial<SummaryQuestion> & { from: number; to: number }, nowMs = Date.now()) =>
       summarise(
         sql,
-        { parts: [], step: undefined, filter: {}, sort: 'requests', limit: 1_000, skip: 0, ...question },
+        {
+          parts: [],
+          step: undefined,
+          filter: {},
+          sort: 'requests',
+          descending: true,
+          limit: 100_000,
+          skip: 0,
+          ...question,
+        },
         { nowMs, hoursDays },
       ),
     /** The same by plain SQL over the usage log. */

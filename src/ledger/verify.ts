@@ -40,7 +40,7 @@ export async function verifyLedger(sql: Sql, since?: string): Promise<Verificati
   if (scope === undefined) throw new Error('no scope')
   const findings: Finding[] = []
   for (const rule of rulesOf(scope)) findings.push(await check(sql, rule))
-  findings.push(await checkMonths(sql, scope.since), ...(await checkSums(sql, scope.since)))
+  findings.push(...(await checkSums(sql, scope.since)), await checkMonths(sql, scope.since))
   const [counted] = await sql<{ requests: string; orphaned: string }[]>`
     SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests
     WHERE created_at >= ${scope.since}::text::timestamptz`

@@ -8,24 +8,35 @@ import type { Part } from '../../src/ledger/summary-range.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 export const hoursDays = 400
-const tenants = [1, 2, 3].map(() => randomUUID())
+export const tenants = [1, 2, 3].map(() => randomUUID())
 const keys = tenants.flatMap((tenant_id) =>
   [1, 2].map(() => ({ tenant_id, key_id: randomUUID(), group_id: randomUUID() })),
 )
 
-export async function startRollupsBed() {
+/** A database of its own. */
+export async function startedDatabase() {
   const { url, drop } = await freshDatabase()
   const database = openDatabase(url, { max: 8 })
-  onTestFinished(async () => {
-    await database.close()
-    await drop()
-  })
+  return {
+    url,
+    database,
+    async end() {
+      await database.close()
+      await drop()
+    },
+  }
+}
+
+/** The same for one test. */
+export async function startRollupsBed() {
+  const { url, database, end } = await startedDatabase()
+  onTestFinished(end)
   return { url, database, ...workOf(database) }
 }
 
-function workOf({ sql }: Database) {
+/** What tests do with the sums. */
+export function workOf({ sql }: Database) {
   return {
-    tenants,
     /** Rows as a shipment writes them: in one statement. */
     async insert(rows: readonly Row[], tx: postgres.Sql | postgres.TransactionSql = sql): Promise<void> {
       for (let at = 0; at < rows.length; at += 1_000)

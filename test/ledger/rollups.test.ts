@@ -5,7 +5,7 @@ import { bucketStarts, latencyOf } from '../../src/ledger/latency-histogram.ts'
 import { countBackfill, foldRollups, rollUp } from '../../src/ledger/rollups.ts'
 import type { Part, Step } from '../../src/ledger/summary-range.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { aRow, comparable, hoursDays, pick, startRollupsBed, totalOf } from './rollups-bed.ts'
+import { aRow, comparable, hoursDays, pick, startRollupsBed, tenants, totalOf } from './rollups-bed.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -14,7 +14,7 @@ const midnight = Math.floor(now / dayMs) * dayMs
 const plan = { rollupFoldMs: 2, rollupHoursDays: hoursDays }
 
 test('a summary equals plain SQL over the usage log, for any parts, filters and ranges, folded or not', async () => {
-  const { insert, fold, ask, truth, tenants } = await startRollupsBed()
+  const { insert, fold, ask, truth } = await startRollupsBed()
   const rows = Array.from({ length: 3_000 }, (_, n) =>
     aRow(n % 3 === 0 ? now - 3 * hourMs : midnight - 4 * dayMs, now),
   )

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
+import { openConnections } from '../src/db/connections.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import { attemptColumns } from '../src/ledger/attempt-row.ts'
 import { writeColumns } from '../src/ledger/column.ts'
@@ -7,7 +8,9 @@ import { CopyBuffer } from '../src/ledger/copy-buffer.ts'
 import { runWithCopies } from '../src/ledger/copy-query.ts'
 import { ownLayout } from '../src/ledger/layout.ts'
 import type { AttemptRecord, CloseRecord, OpenRecord } from '../src/ledger/record.ts'
+import { summarise } from '../src/ledger/rollup-queries.ts'
 import { closeColumns, openColumns } from '../src/ledger/row.ts'
+import { dayMs } from '../src/ledger/summary-range.ts'
 import { momentOf } from '../src/ledger/tuple.ts'
 import { processCpuUs } from './process-cpu.ts'
 import { startTemporary } from './temporary-postgres.ts'
@@ -66,12 +69,76 @@ try {
         `+${((100 * (trigger + folding)) / without).toFixed(0)} %`,
     )
   }
+  await timeBackfill(client)
+  await timeYear(client)
 } catch (error) {
   console.error(error)
   process.exitCode = 1
 } finally {
   await client.end()
   await postgres.stop()
+}
+
+/** The upkeep counts the rows of today as if they had been there before the sums. */
+async function timeBackfill(client: Client): Promise<void> {
+  await client.query("INSERT INTO rollup_backfill VALUES ((now() AT TIME ZONE 'UTC')::date)")
+  const found = await client.query('SELECT count(*) AS rows FROM requests')
+  const rows = Number(found.rows[0].rows)
+  const began = performance.now()
+  await client.query("SELECT count_backfill_day((now() AT TIME ZONE 'UTC')::date)")
+  const locked = performance.now() - began
+  for (;;) {
+    const step = await client.query('SELECT fold_rollups(50000, 9600, 2880) AS taken')
+    if (step.rows[0].taken < 50_000) break
+  }
+  const all = performance.now() - began
+  const perMillion = (ms: number) => ((ms / rows) * 1_000).toFixed(1)
+  console.log(
+    `backfill: ${rows} rows of one day in ${(all / 1_000).toFixed(1)} s; a million rows: ${perMillion(all)} s, of which writers wait ${perMillion(locked)} s`,
+  )
+}
+
+/** A year of sums by day: 50 models and 200 tenants, each with three outcomes. */
+async function timeYear(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO rollup_days
+    SELECT date_bin('1 day', now(), 'epoch') - d * interval '1 day', cut, CASE cut WHEN 'tenant' THEN gen_uuid(n) END, NULL, NULL,
+      CASE cut WHEN 'model' THEN 'model-' || n END, NULL, outcome, 900, 1000, 50000, 90000, 0, 30000, 4000, 0, 123456789012, 3,
+      1e300 * 17 + 1e360 * 400 + 1e420 * 90, 1e240 * 17 + 1e276 * 400
+    FROM generate_series(1, 365) AS d, (VALUES ('model', 50), ('tenant', 200)) AS c (cut, most), generate_series(1, most) AS n,
+      unnest(ARRAY['succeeded', 'failed', 'refused']) AS outcome`.replace(
+      'gen_uuid(n)',
+      "lpad(n::text, 32, '0')::uuid",
+    ),
+  )
+  await client.query('VACUUM ANALYZE rollup_days')
+  const { sql, end } = openConnections(postgres.url, { max: 1 })
+  const nowMs = Date.now()
+  const to = Math.floor(nowMs / dayMs) * dayMs
+  for (const part of ['model', 'tenant'] as const) {
+    const took: number[] = []
+    for (let n = 0; n < 10; n++) {
+      const began = performance.now()
+      await summarise(
+        sql,
+        {
+          from: to - 365 * dayMs,
+          to,
+          parts: [part],
+          filter: {},
+          sort: 'cost',
+          descending: true,
+          limit: 50,
+          skip: 0,
+        },
+        { nowMs, hoursDays: 400 },
+      )
+      took.push(performance.now() - began)
+    }
+    took.sort((a, b) => a - b)
+    console.log(`a year by ${part}: ${took[5]?.toFixed(0)} ms, at most ${took[9]?.toFixed(0)} ms`)
+  }
+  await end()
 }
 
 async function measured(pid: number, work: () => Promise<unknown>): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
+import type { Finding } from './finding.ts'
 import { minutesKept } from './rollups.ts'
 import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
-import type { Finding } from './verify.ts'
 
 const samplesMax = 5
 

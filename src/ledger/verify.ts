@@ -1,15 +1,7 @@
 import type { Sql } from 'postgres'
+import type { Finding } from './finding.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
 import { checkSums } from './verify-sums.ts'
-
-/** A rule that must hold, and the rows that break it. */
-export interface Finding {
-  rule: string
-  /** How many rows break the rule. */
-  differences: number
-  /** A few of these rows, to look at. */
-  samples: string[]
-}
 
 export interface Verification {
   findings: Finding[]

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type postgres from 'postgres'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { type Summary, type SummaryQuestion, summarise } from '../../src/ledger/rollup-queries.ts'
 import { foldRollups } from '../../src/ledger/rollups.ts'
 import { countedRows, partColumns } from '../../src/ledger/summary-pieces.ts'
 import type { Part } from '../../src/ledger/summary-range.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { Random } from '../support/random.ts'
+
+/** The same numbers in every run; TEST_SEED chooses others. */
+export const random = new Random(16 + inject('seed'))
 
 export const hoursDays = 400
 export const tenants = [1, 2, 3].map(() => randomUUID())
@@ -124,7 +128,7 @@ export type Row = ReturnType<typeof aRow>
 
 /** A row of the usage log at a random moment of a span. */
 export function aRow(from: number, to: number, changes: { outcome?: string; folded?: number } = {}) {
-  const at = Math.floor(from + Math.random() * (to - from))
+  const at = Math.floor(from + random.next() * (to - from))
   const outcome =
     changes.outcome ?? pick(['succeeded', 'succeeded', 'succeeded', 'failed', 'refused', 'cancelled'])
   const isKnown = outcome === 'succeeded'
@@ -145,18 +149,14 @@ export function aRow(from: number, to: number, changes: { outcome?: string; fold
     outcome,
     usage_source: 'none',
     attempt_count: 0,
-    input_tokens: isKnown ? Math.floor(Math.random() * 1_000) : null,
+    input_tokens: isKnown ? Math.floor(random.next() * 1_000) : null,
     output_tokens: isKnown ? 5 : null,
-    cost_nano: isKnown && Math.random() < 0.9 ? String(Math.floor(Math.random() * 1e9)) : null,
-    images: Math.random() < 0.1 ? 2 : null,
-    folded: changes.folded ?? (outcome === 'refused' ? 1 + Math.floor(Math.random() * 40) : 1),
-    total_ms: outcome === 'cancelled' ? null : Math.floor(Math.random() ** 4 * 60_000),
-    first_token_ms: isKnown ? Math.floor(Math.random() * 900) : null,
+    cost_nano: isKnown && random.next() < 0.9 ? String(Math.floor(random.next() * 1e9)) : null,
+    images: random.next() < 0.1 ? 2 : null,
+    folded: changes.folded ?? (outcome === 'refused' ? 1 + Math.floor(random.next() * 40) : 1),
+    total_ms: outcome === 'cancelled' ? null : Math.floor(random.next() ** 4 * 60_000),
+    first_token_ms: isKnown ? Math.floor(random.next() * 900) : null,
   }
 }
 
-export function pick<Item>(items: readonly Item[]): Item {
-  const found = items.slice(Math.floor(Math.random() * items.length))
-  for (const item of found) return item
-  throw new Error('nothing to pick')
-}
+export const pick = <Item>(items: readonly Item[]): Item => random.pick(items)

@@ -5,7 +5,16 @@ import { bucketStarts, latencyOf } from '../../src/ledger/latency-histogram.ts'
 import { countBackfill, foldRollups, rollUp } from '../../src/ledger/rollups.ts'
 import type { Part, Step } from '../../src/ledger/summary-range.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { aRow, comparable, hoursDays, pick, startRollupsBed, tenants, totalOf } from './rollups-bed.ts'
+import {
+  aRow,
+  comparable,
+  hoursDays,
+  pick,
+  random,
+  startRollupsBed,
+  tenants,
+  totalOf,
+} from './rollups-bed.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -34,8 +43,8 @@ test('a summary equals plain SQL over the usage log, for any parts, filters and 
     const question = {
       from,
       to,
-      parts: parts.filter(() => Math.random() < 0.3),
-      step: pick<Step | undefined>([undefined, undefined, 'hour', 'day']),
+      parts: parts.filter(() => random.next() < 0.3),
+      step: pick<{ step?: Step }>([{}, {}, { step: 'hour' }, { step: 'day' }]).step,
       filter: pick([
         {},
         {},
@@ -106,7 +115,7 @@ test('many writers, folds between them and folds that die: nothing is lost and n
       const own = await session.query('SELECT pg_backend_pid() AS pid')
       await session.query('BEGIN')
       const step = session.query('SELECT fold_rollups(50000, 9600, 2880)').catch(() => {})
-      if (Math.random() < 0.5) await step
+      if (random.next() < 0.5) await step
       // As kill -9 of the process: its session ends inside its transaction.
       await database.sql`SELECT pg_terminate_backend(${own.rows[0].pid})`
       await step
@@ -265,7 +274,7 @@ test('ledger:verify finds a sum that is wrong, in each table, and a delta that i
 test('a percentile is wrong by less than 10 %, and Postgres and we have the same buckets', async () => {
   const { database } = await startRollupsBed()
   for (const spread of [10, 1_000, 100_000]) {
-    const values = Array.from({ length: 999 }, () => 1 + Math.floor(Math.random() ** 2 * spread)).sort(
+    const values = Array.from({ length: 999 }, () => 1 + Math.floor(random.next() ** 2 * spread)).sort(
       (a, b) => a - b,
     )
     const [row] = await database.sql<{ histogram: string }[]>`

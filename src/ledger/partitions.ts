@@ -6,6 +6,7 @@ import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
 import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
+import { keepLogIndexes } from './log/indexes.ts'
 
 /** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
 export interface PartitionPlan {
@@ -52,6 +53,9 @@ export function keepPartitions(
         ({ sql }) =>
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
+      const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
+      if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
+      if (indexes.left > 0) nextMs = soonMs()
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
     } catch (error) {
       if (stopped) return

@@ -3,17 +3,23 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext & AdminLedgerContext & AdminProbesContext & AdminVerdictsContext,
+  context: AdminEntriesContext &
+    AdminLedgerContext &
+    AdminProbesContext &
+    AdminRequestsContext &
+    AdminVerdictsContext,
 ): AdminEndpoint[] {
   return [
     ...adminEntriesEndpoints(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
+    ...adminRequestsEndpoints(context),
     ...auditEndpoints(context),
   ]
 }

@@ -1,3 +1,5 @@
+export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 /** The lowest uuidv7 of a millisecond. */
 export function firstIdAt(ms: number): string {
   const hex = Math.trunc(ms).toString(16).padStart(12, '0')

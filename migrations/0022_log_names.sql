@@ -24,6 +24,6 @@ CREATE TRIGGER key_renamed AFTER UPDATE ON "keys" FOR EACH ROW WHEN (OLD.name <>
 CREATE TRIGGER group_inserted AFTER INSERT OR DELETE ON "key_groups" FOR EACH ROW EXECUTE FUNCTION note_name('group');--> statement-breakpoint
 CREATE TRIGGER group_renamed AFTER UPDATE ON "key_groups" FOR EACH ROW WHEN (OLD.name <> NEW.name) EXECUTE FUNCTION note_name('group');--> statement-breakpoint
 INSERT INTO names (kind, id, name, since)
-SELECT 'tenant', id, name, 'epoch' FROM tenants
-UNION ALL SELECT 'key', id, name, 'epoch' FROM keys
-UNION ALL SELECT 'group', id, name, 'epoch' FROM key_groups;
+SELECT 'tenant', id, name, 'epoch'::timestamptz FROM tenants
+UNION ALL SELECT 'key', id, name, 'epoch'::timestamptz FROM keys
+UNION ALL SELECT 'group', id, name, 'epoch'::timestamptz FROM key_groups;

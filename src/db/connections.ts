@@ -76,7 +76,8 @@ export function clientSettings({
     max,
     connect_timeout: 2,
     // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends them too.
-    idle_timeout: 60,
+    // To plan over all partitions, a new connection must first read what they are.
+    idle_timeout: plansEach ? 600 : 60,
     // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},
@@ -87,6 +88,8 @@ export function clientSettings({
     connection: {
       application_name: applicationName,
       // The usage log has a partition a day: a new plan takes several times longer than reading a page.
+      // It compiles where it expects much to read. A page ends long before.
+      ...(plansEach ? { jit: 'off' } : {}),
       plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
       ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     },

@@ -20,8 +20,8 @@ export async function countRequests(
   const buckets = new Map<number, Record<string, number>>()
   const counts = { requests: 0, done: true, searchedTo: walk.from }
   for await (const { rows, searchedTo, done } of walkCounts(ask, walk, bucketMs)) {
-    for (const { starts_ms, outcome, requests } of rows) {
-      const startsMs = Number(starts_ms)
+    for (const { starts_at, outcome, requests } of rows) {
+      const startsMs = starts_at.getTime()
       const outcomes = buckets.get(startsMs) ?? {}
       // A slice may end within a bucket.
       outcomes[outcome] = (outcomes[outcome] ?? 0) + Number(requests)

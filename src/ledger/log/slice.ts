@@ -45,11 +45,11 @@ export function rowsOf(
   const byTime = sql`order by created_at ${direction}, id ${direction} ${limit}`
   const byId = sql`order by id ${direction} ${limit}`
   const rest = conditionsOf(sql, driver?.rest ?? filter)
-  if (driver === undefined) return select(sql, columns, [...within(sql, slice), ...rest], byId)
+  if (driver === undefined) return select(sql, columns, [...within(sql, slice, true), ...rest], byId)
   const [only] = driver.arms
   if (only === undefined) return Promise.resolve([])
   const arm = (each: Arm) =>
-    select(sql, columns, [...within(sql, slice), ...armConditions(sql, each), ...rest], byTime)
+    select(sql, columns, [...within(sql, slice, false), ...armConditions(sql, each), ...rest], byTime)
   if (driver.arms.length === 1) return arm(only)
   const arms = driver.arms.map((each) => sql`(select * from (${arm(each)}) as arm)`)
   return sql<LogRow[]>`${joined(sql, arms, sql`union all`)} ${byTime}`
@@ -62,17 +62,16 @@ export function countsOf(
   slice: Slice,
   bucketMs: number,
 ): Promise<CountRow[]> {
+  const width = sql.unsafe(`'${Math.trunc(bucketMs)} milliseconds'::interval`)
   return sql<CountRow[]>`
-    select (floor(extract(epoch from created_at) * 1000 / ${sql.unsafe(String(Math.trunc(bucketMs)))}) * ${sql.unsafe(String(Math.trunc(bucketMs)))})::bigint as starts_ms,
-      outcome, sum(folded) as requests
+    select date_bin(${width}, created_at, 'epoch'::timestamptz) as starts_at, outcome, sum(folded) as requests
     from requests
-    where ${joined(sql, [...within(sql, slice), ...conditionsOf(sql, filter)], sql`and`)}
+    where ${joined(sql, [...within(sql, slice, false), ...conditionsOf(sql, filter)], sql`and`)}
     group by 1, 2`
 }
 
 export interface CountRow {
-  /** Milliseconds since the epoch, in decimal digits. */
-  starts_ms: string
+  starts_at: Date
   outcome: string
   requests: string
 }
@@ -81,15 +80,19 @@ function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[],
   return sql<LogRow[]>`select ${columns} from requests where ${joined(sql, conditions, sql`and`)} ${order}`
 }
 
-/** The ids are checked uuids, and the times are dates. */
-function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice): Piece[] {
+/**
+ * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are compared only where
+ * the times do not say it already: Postgres would take them for a second condition, and expect far too few rows.
+ */
+function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
   const literal = (value: string) => sql.unsafe(`'${value}'`)
-  return [
+  const parts = [
     sql`created_at >= ${literal(from.toISOString())}`,
     sql`created_at < ${literal(to.toISOString())}`,
-    sql`id >= ${literal(fromId)}`,
-    sql`id < ${literal(toId)}`,
   ]
+  if (byId || fromId !== firstIdAt(from.getTime())) parts.push(sql`id >= ${literal(fromId)}`)
+  if (byId || toId !== firstIdAt(to.getTime())) parts.push(sql`id < ${literal(toId)}`)
+  return parts
 }
 
 function armConditions(sql: postgres.Sql, { column, value, unlessRequested }: Arm): Piece[] {

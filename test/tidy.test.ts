@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -105,7 +105,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verify',
     'in-time.ts',
     'telemetry',
-  ],
+    'telemetry',
+    'address-blocks.ts',
   verify: [],
   probes: [
     'access',

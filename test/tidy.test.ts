@@ -105,8 +105,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verify',
     'in-time.ts',
     'telemetry',
-    'telemetry',
     'address-blocks.ts',
+  ],
   verify: [],
   probes: [
     'access',

@@ -100,10 +100,13 @@ export const boundSettings = {
   stateConnections: connections(2),
   answersConnections: connections(2),
   readsConnections: connections(3),
+  logConnections: connections(3),
   jobsConnections: connections(4),
   adminConnections: connections(4),
   /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
+  /** A query of an admin over the usage log answers after this time at the latest, with a cursor for the rest. */
+  logQueryMs: milliseconds(2 * second, 100, 60 * second),
   admitMs: milliseconds(5 * second),
   /** With DURABILITY=postgres: longest wait of the end of an answer until Postgres has its row. */
   durableMs: milliseconds(5 * second, 0),

@@ -31,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -115,6 +115,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verify',
     'in-time.ts',
     'telemetry',
+    'address-blocks.ts',
   ],
   verify: [],
   probes: [

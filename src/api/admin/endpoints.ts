@@ -3,6 +3,7 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
@@ -12,6 +13,7 @@ export function adminEndpoints(
     AdminLedgerContext &
     AdminProbesContext &
     AdminSummaryContext &
+    AdminRequestsContext &
     AdminVerdictsContext,
 ): AdminEndpoint[] {
   return [
@@ -19,6 +21,7 @@ export function adminEndpoints(
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
+    ...adminRequestsEndpoints(context),
     ...auditEndpoints(context),
     ...adminSummaryEndpoints(context),
   ]

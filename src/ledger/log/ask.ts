@@ -1,0 +1,29 @@
+import type { Database } from '../../db/database.ts'
+import type { Terms } from '../../db/pool.ts'
+import { type AskLog, SliceTooLong } from './walk.ts'
+
+/** Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn. */
+export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {
+  return async (question, { withinMs, signal }) => {
+    const tooLong = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await log.ask(
+        ({ sql }) => {
+          timer = setTimeout(
+            () => tooLong.abort(new SliceTooLong(`a slice of the usage log took more than ${withinMs} ms`)),
+            withinMs,
+          )
+          return question(sql)
+        },
+        {
+          ...terms,
+          owner,
+          signal: signal === undefined ? tooLong.signal : AbortSignal.any([signal, tooLong.signal]),
+        },
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -538,6 +538,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage log, by any of its columns
+         * @description Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.
+         */
+        get: operations["getAdminVRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many requests match, by time and outcome */
+        get: operations["getAdminVRequestsHistogram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/audit": {
         parameters: {
             query?: never;
@@ -547,6 +584,40 @@ export interface paths {
         };
         /** What was changed, by whom, and from where */
         get: operations["getAdminVAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests, errors, tokens, cost and latency by anything, over any time */
+        get: operations["getAdminVSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/summary/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same over time: one series for each of the highest */
+        get: operations["getAdminVSummaryTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -807,6 +878,386 @@ export interface components {
                 }[];
             }[] | null;
         };
+        CostFact: {
+            /** @description `cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`. */
+            part: string;
+            /** @description Tokens, or searches. Tokens are a part of those in `tokens`. */
+            count?: number;
+            /** @description Of a service tier or a model, in the upstream's words. */
+            name?: string;
+            /** @description What another model used on the same answer. `tokens` of the row excludes them. */
+            tokens?: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            /** @description What that model cost; null where its price is not known. */
+            cost_nano_usd?: string | null;
+            /** @description The price of that model. */
+            price_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        TranslationNote: {
+            /** @description The field in the client's body, or behind `answer.` the part of the upstream's answer. */
+            path: string;
+            /** @description `mapped`, `emulated`, `defaulted`, `clamped` or `dropped`. */
+            action: string;
+            reason: string;
+        };
+        LogRow: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream; in the detail, the list of them. */
+            attempts: number;
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            /** @description The tenant, under its name of then; null where it is not known. */
+            tenant: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key, under its name of then; null where it is not known. */
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key's group, under its name of then; null where it is not known. */
+            group: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            client_address: string | null;
+            user_agent: string | null;
+        };
+        LogPage: {
+            data: components["schemas"]["LogRow"][];
+            /** @description Null when the whole time is searched. */
+            next_cursor: string | null;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                done: boolean;
+            };
+        };
+        LogHistogram: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @enum {string} */
+            width: "minute" | "hour" | "day";
+            data: {
+                /** Format: date-time */
+                starts_at: string;
+                /** @description Requests by outcome. */
+                outcomes: {
+                    [key: string]: number;
+                };
+            }[];
+            /** @description All that were counted. */
+            requests: number;
+            /** @description False: only the requests in `progress` are counted. */
+            exact: boolean;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                done: boolean;
+            };
+        };
+        SummarySums: {
+            requests: number;
+            succeeded: number;
+            refused: number;
+            failed: number;
+            cancelled: number;
+            orphaned: number;
+            /** @description Refused, failed and orphaned. */
+            errors: number;
+            tokens: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            images: number;
+            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+            cost_nano_usd: string;
+            /** @description Requests whose cost is not known. */
+            unpriced_requests: number;
+            latency_ms: {
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                total: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                first_token: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+            };
+        };
+        Summary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            data: {
+                /**
+                 * Format: date-time
+                 * @description The beginning of the minute, the hour or the day.
+                 */
+                at?: string;
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            }[];
+            /** @description The groups behind this page together; null: there are none. */
+            other: {
+                groups: number;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            } | null;
+            /** @description Of all groups. */
+            total: components["schemas"]["SummarySums"];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        SummaryTimeline: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            /** @enum {string} */
+            step: "minute" | "hour" | "day";
+            series: {
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                /** @description True: all that have no series of their own, together. */
+                other: boolean;
+                /** @description In the order of time; steps without requests are left out. */
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    requests: number;
+                    succeeded: number;
+                    refused: number;
+                    failed: number;
+                    cancelled: number;
+                    orphaned: number;
+                    /** @description Refused, failed and orphaned. */
+                    errors: number;
+                    tokens: {
+                        input: number;
+                        cache_read: number;
+                        cache_write: number;
+                        output: number;
+                        reasoning: number;
+                    };
+                    images: number;
+                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                    cost_nano_usd: string;
+                    /** @description Requests whose cost is not known. */
+                    unpriced_requests: number;
+                    latency_ms: {
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        total: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        first_token: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                    };
+                }[];
+            }[];
+        };
         Verdict: {
             /** @description For DELETE. */
             id: string;
@@ -1017,35 +1468,6 @@ export interface components {
             input_tokens: number;
         } & {
             [key: string]: unknown;
-        };
-        CostFact: {
-            /** @description `cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`. */
-            part: string;
-            /** @description Tokens, or searches. Tokens are a part of those in `tokens`. */
-            count?: number;
-            /** @description Of a service tier or a model, in the upstream's words. */
-            name?: string;
-            /** @description What another model used on the same answer. `tokens` of the row excludes them. */
-            tokens?: {
-                input: number;
-                cache_read: number;
-                cache_write: number;
-                output: number;
-                reasoning: number;
-            };
-            /** @description What that model cost; null where its price is not known. */
-            cost_nano_usd?: string | null;
-            /** @description The price of that model. */
-            price_id?: string | null;
-        } & {
-            [key: string]: unknown;
-        };
-        TranslationNote: {
-            /** @description The field in the client's body, or behind `answer.` the part of the upstream's answer. */
-            path: string;
-            /** @description `mapped`, `emulated`, `defaulted`, `clamped` or `dropped`. */
-            action: string;
-            reason: string;
         };
         UsageRow: {
             /**
@@ -1274,6 +1696,15 @@ export interface components {
             capture: string | null;
             /** @description The redacted body. */
             body: string | null;
+            /** @description What the client got. Null where it is not kept, and until it is. */
+            answer: {
+                /** @description `content`. */
+                capture: string;
+                /** @description True: a part of what the client got is missing. */
+                truncated: boolean;
+                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
+                body: string;
+            } | null;
         };
         UsagePage: {
             data: components["schemas"]["UsageRow"][];
@@ -2689,6 +3120,442 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getAdminVRequests: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+                /** @description Requests from this moment on. Default: all that are kept. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. Default: now. */
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage log, by any of its columns */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsHistogram: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. Default: all that are kept. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. Default: now. */
+                to?: string;
+                /** @description Default: by the time between `from` and `to`. */
+                width?: "minute" | "hour" | "day";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many requests match, by time and outcome */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogHistogram"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAdminVAudit: {
         parameters: {
             query?: {
@@ -2723,6 +3590,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSummary: {
+        parameters: {
+            query?: {
+                /** @description Default: 24 hours before `to`. */
+                from?: string;
+                /** @description Default: the end of this hour. A day is meant to its end. */
+                to?: string;
+                tenant_id?: string;
+                key_id?: string;
+                group_id?: string;
+                /** @description As requested. */
+                model?: string;
+                channel?: string;
+                outcome?: "succeeded" | "refused" | "failed" | "cancelled" | "orphaned";
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-requests" | "requests" | "-errors" | "errors" | "-cost" | "cost" | "-tokens" | "tokens" | "-latency" | "latency";
+                /** @description Any of tenant, key, group, model, channel and outcome, and one of minute, hour and day, with commas. */
+                group_by?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests, errors, tokens, cost and latency by anything, over any time */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSummaryTimeline: {
+        parameters: {
+            query?: {
+                /** @description Default: 24 hours before `to`. */
+                from?: string;
+                /** @description Default: the end of this hour. A day is meant to its end. */
+                to?: string;
+                tenant_id?: string;
+                key_id?: string;
+                group_id?: string;
+                /** @description As requested. */
+                model?: string;
+                channel?: string;
+                outcome?: "succeeded" | "refused" | "failed" | "cancelled" | "orphaned";
+                /** @description Default: hours up to 8 days, then days. */
+                step?: "minute" | "hour" | "day";
+                /** @description One series for each of the highest, and one for the others. */
+                by?: "tenant" | "key" | "group" | "model" | "channel" | "outcome";
+                /** @description Series, without that of the others. */
+                top?: number;
+                /** @description What the highest are. */
+                sort?: "-requests" | "-errors" | "-cost" | "-tokens" | "-latency";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The same over time: one series for each of the highest */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummaryTimeline"];
                 };
             };
             default: components["responses"]["Problem"];

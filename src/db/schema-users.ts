@@ -81,7 +81,7 @@ export const userSessions = pgTable(
       .references(() => users.id, { onDelete: 'cascade' }),
     /** SHA-256 of the cookie's value. */
     tokenHash: bytea('token_hash').notNull(),
-    method: text('method', { enum: ['password', 'link', 'oidc'] }).notNull(),
+    method: text('method', { enum: ['password', 'oidc'] }).notNull(),
     address: text('address').notNull(),
     userAgent: text('user_agent').notNull(),
     createdAt: moment('created_at').notNull(),

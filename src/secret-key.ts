@@ -21,6 +21,7 @@ export class SecretKeeper {
   readonly #credentialKey: Buffer
   readonly #answerKey: Buffer
   readonly #jobKey: Buffer
+  readonly #totpKey: Buffer
 
   constructor(secretKey: string) {
     const derive = (purpose: string, bytes: number) =>
@@ -35,6 +36,7 @@ export class SecretKeeper {
     this.#credentialKey = derive('channel credential', 32)
     this.#answerKey = derive('kept answer', 32)
     this.#jobKey = derive('image job', 32)
+    this.#totpKey = derive('totp secret', 32)
   }
 
   /** Encrypt an upstream credential, bound to its channel. The form is nonce | tag | ciphertext. */
@@ -68,6 +70,16 @@ export class SecretKeeper {
     } catch (cause) {
       throw new Error('the job is damaged, or sealed with another SECRET_KEY', { cause })
     }
+  }
+
+  /** Encrypt the secret of a second factor, or what a browser keeps during a single sign-on, bound to `owner`. */
+  encryptTotp(secret: string, owner: string): Buffer {
+    return encryptFor(owner, Buffer.from(secret), this.#totpKey)
+  }
+
+  /** Throws an Error for another SECRET_KEY, for another owner, and for changed bytes. */
+  decryptTotp(encrypted: Buffer, owner: string): string {
+    return decryptFor(owner, encrypted, this.#totpKey).toString('utf8')
   }
 
   /** Encrypt an answer, bound to its request. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
 import { eq, inArray, lt, sql } from '../../db/drizzle.cjs'
 import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
@@ -13,9 +14,11 @@ export function accountSubject(email: string): Buffer {
   return createHash('sha256').update(`account ${email}`).digest()
 }
 
-/** Of IPv6, the /64 that one customer has counts as one address. */
+/** A /64 of IPv6 counts as one address: one customer has all of it. */
 export function addressSubject(address: string): Buffer {
-  return createHash('sha256').update(`address ${address}`).digest()
+  const ip = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
+  const counted = ip instanceof ipaddr.IPv6 ? ip.parts.slice(0, 4).join(':') : address
+  return createHash('sha256').update(`address ${counted}`).digest()
 }
 
 /** Count an attempt before it is made. Undefined: it may be made; else the seconds until it may. All processes count together. */

@@ -43,6 +43,23 @@ export async function useLink(db: Queries, secret: string): Promise<LinkRow | un
   return row
 }
 
+/** Use the open invitation of this address, for a person who comes by single sign-on. */
+export async function useInvitation(db: Queries, email: string): Promise<LinkRow | undefined> {
+  const [row] = await db
+    .update(userLinks)
+    .set({ usedAt: sql`now()` })
+    .where(
+      and(
+        eq(userLinks.purpose, 'invitation'),
+        eq(userLinks.email, email),
+        isNull(userLinks.usedAt),
+        gt(userLinks.expiresAt, sql`now()`),
+      ),
+    )
+    .returning()
+  return row
+}
+
 /** Earlier links of this kind for the same person no longer work. */
 export async function endLinks(
   db: Queries,

@@ -3,6 +3,7 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { writeAudit } from '../audit-queries.ts'
 import type { Person } from './oidc.ts'
+import { useInvitation } from './link-queries.ts'
 import { type GivenRole, type RoleMapping, roleFrom } from './oidc-roles.ts'
 import { auditedUser, type People } from './people.ts'
 import { endSessions } from './session-queries.ts'
@@ -32,8 +33,8 @@ export interface OidcPolicy {
 
 /**
  * Sign in the person that the issuer vouches for. A person is known by issuer and subject; the first time by the verified
- * e-mail address of a user. Anybody else becomes a new user where the policy says which role: by the claim, or as a viewer in
- * an allowed domain. The issuer asks for second factors itself. Rejects `permission_denied`.
+ * e-mail address of a user. Anybody else becomes a new user: with the role of the claim, with that of an invitation, or as a
+ * viewer in an allowed domain. The issuer asks for second factors itself. Rejects `permission_denied`.
  */
 export async function signInPerson(
   people: People,
@@ -104,8 +105,13 @@ async function newUser(
   { person, email, given, policy, browser }: Newcomer,
 ): Promise<UserRow> {
   if (email === undefined) throw refused('The issuer has not verified its e-mail address.')
+  const invitation = await useInvitation(tx, email)
+  const invited =
+    invitation === undefined || invitation.role === null
+      ? undefined
+      : { role: invitation.role, tenantId: invitation.tenantId }
   const viewer: TenantRole = { role: 'viewer', tenantId: null }
-  const role = given ?? (policy.allowedDomains === undefined ? undefined : viewer)
+  const role = given ?? invited ?? (policy.allowedDomains === undefined ? undefined : viewer)
   if (role === undefined) throw refused('Nobody has invited it.')
   const id = randomUUIDv7()
   await addUser(tx, { id, email, ...role, passwordHash: null })

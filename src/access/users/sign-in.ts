@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AuditSource, writeAudit } from '../audit-queries.ts'
 import {
@@ -104,7 +105,7 @@ async function requireAttempt({ database, bounds }: People, account: Buffer, add
 }
 
 /** Whether the code is right, and not used before. A user without a second factor needs none. */
-export async function hasSecondFactor(
+async function hasSecondFactor(
   { secrets }: Pick<People, 'secrets'>,
   tx: TypedTransaction,
   user: UserRow,
@@ -148,6 +149,27 @@ export async function openSession(
     after: { method },
   })
   return { user, session }
+}
+
+/**
+ * Ask for the password, and the code, of a user who is signed in. It counts as an attempt to sign in. Rejects
+ * `invalid_request`, and `rate_limited`.
+ */
+export async function requirePassword(
+  people: People,
+  user: UserRow,
+  { password, code }: { password: string; code: string | undefined },
+  address: string,
+): Promise<void> {
+  const subjects = [accountSubject(user.email), addressSubject(address)] as const
+  await requireAttempt(people, ...subjects)
+  if (!(await isPassword(password, user.passwordHash))) throw invalid('password', 'it is wrong')
+  const isWhole = await people.database.admin.transact(async (tx) => {
+    if (!(await hasSecondFactor(people, tx, user, code))) return false
+    await forgiveAttempt(tx, ...subjects)
+    return true
+  })
+  if (!isWhole) throw invalid('code', 'expected a code of the second factor that was not used before')
 }
 
 async function noteRefusal({ database }: People, user: UserRow, browser: Browser): Promise<void> {

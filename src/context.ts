@@ -6,9 +6,10 @@ import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
 import { GatewayFileFollower, stateOf } from './access/follow-gateway-file.ts'
 import { logFileOutcome } from './access/gateway-file-log.ts'
-import { IdempotencyKeys } from './access/idempotency-keys.ts'
+import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import type { People } from './access/users/people.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -65,6 +66,10 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Encrypts answers that are kept for repeats, each for its request. */
+  answers: AnswerCipher
+  /** What the parts that deal with users of the admin API need. */
+  people: People
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -238,6 +243,16 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    answers,
+    people: {
+      database,
+      secrets: {
+        seal: (secret, owner) => keeper.encryptTotp(secret, owner),
+        open: (sealed, owner) => keeper.decryptTotp(sealed, owner),
+      },
+      bounds,
+      log,
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),

@@ -13,8 +13,8 @@ import { isAdminToken } from './token.ts'
 
 export interface AuthenticateContext {
   people: People
-  /** Undefined: there is no break-glass token. */
-  adminToken: string | undefined
+  /** Without `adminToken` there is no break-glass token. */
+  config: { adminToken?: string | undefined }
   publicUrl: string | undefined
 }
 
@@ -24,12 +24,16 @@ const useNotedMs = 60_000
  * Who calls the admin API: by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Rejects
  * `unauthenticated`, and `permission_denied` for a change that another site may have made the browser send.
  */
-export async function authenticateAdmin(context: AuthenticateContext, request: IncomingMessage): Promise<Actor> {
+export async function authenticateAdmin(
+  context: AuthenticateContext,
+  request: IncomingMessage,
+): Promise<Actor> {
   const { authorization } = request.headers
   if (authorization === undefined) return await bySession(context, request)
   const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
   if (scheme.toLowerCase() !== 'bearer') throw unknownCaller()
-  if (context.adminToken !== undefined && isAdminToken(token, context.adminToken)) return operator
+  const { adminToken } = context.config
+  if (adminToken !== undefined && isAdminToken(token, adminToken)) return operator
   return await byApiToken(context.people, token)
 }
 
@@ -63,7 +67,10 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
   }
 }
 
-async function bySession({ people, publicUrl }: AuthenticateContext, request: IncomingMessage): Promise<Actor> {
+async function bySession(
+  { people, publicUrl }: AuthenticateContext,
+  request: IncomingMessage,
+): Promise<Actor> {
   const origin = ownOrigin(request, publicUrl)
   const secret = cookieOf(request, sessionCookie, origin.startsWith('https:'))
   if (secret === undefined || !isSecret(secret, prefixes.session)) throw unknownCaller()
@@ -91,7 +98,11 @@ async function bySession({ people, publicUrl }: AuthenticateContext, request: In
 /** Nobody waits for it, and a use that is not noted is noted by the next. */
 function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Queries) => Promise<void>): void {
   if (usedAt !== null && Date.now() - usedAt.getTime() < useNotedMs) return
-  database.keys.ask(({ db }) => note(db)).catch((cause: unknown) => log.debug({ cause: String(cause) }, 'a use was not noted'))
+  database.keys
+    .ask(({ db }) => note(db))
+    .catch((cause: unknown) =>
+      log.info({ cause: String(cause) }, 'the use of a session or an API token was not noted'),
+    )
 }
 
 /** A sign-in, or another open endpoint, that another site has made the browser call. */

@@ -28,7 +28,11 @@ export function cookieHeader(
 }
 
 /** The value that the browser sent; undefined: none, or two, of which one may be another's. */
-export function cookieOf(request: IncomingMessage, { name }: CookieKind, isSecure: boolean): string | undefined {
+export function cookieOf(
+  request: IncomingMessage,
+  { name }: CookieKind,
+  isSecure: boolean,
+): string | undefined {
   const wanted = fullName(name, isSecure)
   const values = (request.headers.cookie ?? '').split(';').flatMap((part) => {
     const at = part.indexOf('=')

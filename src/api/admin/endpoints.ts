@@ -1,0 +1,36 @@
+import { accountEndpoints } from './account.ts'
+import { apiTokensEndpoints } from './api-tokens.ts'
+import { auditEndpoints } from './audit.ts'
+import type { AuthenticateContext } from './authenticate.ts'
+import type { AdminEndpoint } from './endpoint.ts'
+import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
+import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
+import { linksEndpoints } from './links.ts'
+import { type OidcConfig, oidcEndpoints } from './oidc.ts'
+import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { sessionEndpoints } from './session.ts'
+import { usersEndpoints } from './users.ts'
+import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
+
+/** Our own API for operators, in the order of /openapi.json. */
+export function adminEndpoints(
+  context: AdminEntriesContext &
+    AdminLedgerContext &
+    AdminProbesContext &
+    AdminVerdictsContext &
+    AuthenticateContext & { config: OidcConfig },
+): AdminEndpoint[] {
+  return [
+    ...adminEntriesEndpoints(context),
+    adminLedgerEndpoint(context),
+    ...adminProbesEndpoints(context),
+    ...adminVerdictsEndpoints(context),
+    ...auditEndpoints(context),
+    ...sessionEndpoints(context),
+    ...accountEndpoints(context),
+    ...oidcEndpoints(context),
+    ...usersEndpoints(context),
+    ...linksEndpoints(context),
+    ...apiTokensEndpoints(context),
+  ]
+}

@@ -71,7 +71,7 @@ describe('a person whom the issuer vouches for', () => {
   test('may be a member of one tenant', async () => {
     await come(person('member', { groups: 'free-team' }))
     const [tenant] = await bed.database.sql`SELECT id FROM tenants WHERE name = 'free'`
-    expect(await rolesOf('member@example.com')).toEqual({ role: 'member', tenant_id: tenant?.['id'] })
+    expect(await rolesOf('member@example.com')).toEqual({ role: 'member', tenant_id: tenant?.id })
   })
 
   test('is known by its subject, also under a new address, and has the role of today: other sessions end', async () => {

@@ -17,6 +17,7 @@ export interface OidcIssuer {
 export async function startOidcIssuer(): Promise<OidcIssuer> {
   const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const published = { ...own.publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }
   const codes = new Map<string, { challenge: string; nonce: string; redirectUri: string }>()
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,21 +36,20 @@ export async function startOidcIssuer(): Promise<OidcIssuer> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', issuer.url)
-    if (url.pathname === '/.well-known/openid-configuration')
-      return json(response, 200, discovery(issuer.url))
-    if (url.pathname === '/jwks')
-      return json(response, 200, {
-        keys: [{ ...own.publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }],
-      })
-    if (url.pathname === '/authorize') return authorize(url.searchParams, response)
-    if (url.pathname === '/token') return token(request, response)
-    json(response, 404, { error: 'not_found' })
+    const { pathname } = url
+    if (pathname === '/.well-known/openid-configuration') json(response, 200, discovery(issuer.url))
+    else if (pathname === '/jwks') json(response, 200, { keys: [published] })
+    else if (pathname === '/authorize') authorize(url.searchParams, response)
+    else if (pathname === '/token') await token(request, response)
+    else json(response, 404, { error: 'not_found' })
   }
 
   function authorize(asked: URLSearchParams, response: ServerResponse): void {
     const redirectUri = asked.get('redirect_uri') ?? ''
-    if (asked.get('client_id') !== issuer.clientId || asked.get('code_challenge_method') !== 'S256')
-      return json(response, 400, { error: 'invalid_request' })
+    if (asked.get('client_id') !== issuer.clientId || asked.get('code_challenge_method') !== 'S256') {
+      json(response, 400, { error: 'invalid_request' })
+      return
+    }
     const code = randomUUID()
     codes.set(code, {
       challenge: asked.get('code_challenge') ?? '',

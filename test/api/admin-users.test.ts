@@ -22,7 +22,7 @@ beforeAll(async () => {
   call = adminClient(bed.tollgate.url)
   owner = await becomeOwner(bed.tollgate, call)
   const [row] = await bed.database.sql`SELECT id FROM tenants WHERE name = 'free'`
-  tenant = String(row?.['id'])
+  tenant = String(row?.id)
 })
 afterAll(() => bed.close())
 
@@ -38,7 +38,7 @@ describe('the set-up link', () => {
     })
     expect(again.status).toBe(404)
     const [count] = await bed.database.sql`SELECT count(*)::int AS owners FROM users WHERE role = 'owner'`
-    expect(count?.['owners']).toBe(1)
+    expect(count?.owners).toBe(1)
   })
 
   test('another unused one does nothing once there is a user', async () => {

@@ -98,7 +98,7 @@ test('the secret is sealed, and stands in no audit line; nor do the recovery cod
   const email = 'sealed@example.com'
   const { secret, recovery } = await withFactor(email)
   const rows = await bed.database.sql`SELECT totp_secret FROM users WHERE email = ${email}`
-  expect(Buffer.from(rows[0]?.['totp_secret']).toString('latin1')).not.toContain(secret)
+  expect(Buffer.from(rows[0]?.totp_secret).toString('latin1')).not.toContain(secret)
   const lines = JSON.stringify(await bed.database.sql`SELECT * FROM audit_log`)
   expect(lines).toContain('second_factor.enable')
   for (const each of [secret, ...recovery]) expect(lines).not.toContain(each)

@@ -10,6 +10,11 @@ const withKey = [{ bearer: [] }, { apiKey: [] }]
 const asAdmin = [{ adminToken: [] }, { session: [] }]
 const security = { key: withKey, link: [], admin: asAdmin }
 
+/** An endpoint of the admin API that everybody may call. */
+function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
+  return endpoint.guard === 'admin' && endpoint.area === 'open'
+}
+
 /** An endpoint that models answer. The format is a vendor's: request and answer are left open. */
 export function modelOperation(endpoint: ModelEndpoint): Json {
   const open = { type: 'object', additionalProperties: true }
@@ -87,7 +92,7 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
   return {
     ...headOf(endpoint),
     ...(description === undefined ? {} : { description }),
-    security: security[guard],
+    security: isOpen(endpoint) ? [] : security[guard],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: jsonBody(referenceTo(body)) }),
     responses: {

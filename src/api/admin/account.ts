@@ -35,6 +35,8 @@ const confirmation = z
   .strictObject({ password: givenPassword, code: code.optional() })
   .meta({ id: 'Confirmation' })
 
+const factorCode = z.strictObject({ code }).meta({ id: 'SecondFactorCode' })
+
 const begun = z
   .object({
     secret: z.string().describe('For an app that takes no pictures. Shown once.'),
@@ -112,7 +114,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       path: '/admin/v1/second-factor/confirm',
       area: 'self',
       summary: 'Show a code of the app: from now on each sign-in asks for one',
-      body: z.strictObject({ code }),
+      body: factorCode,
       answer: confirmed,
       async change({ tx, actor, body, audit }) {
         const before = await lockUser(tx, actor.userId ?? '')

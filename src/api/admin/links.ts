@@ -14,7 +14,7 @@ import { invalid } from '../../canonical/field-error.ts'
 import { type AuthenticateContext, requireOwnSite } from './authenticate.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { uuidText } from './list.ts'
-import { email, newPassword, role, user } from './people-json.ts'
+import { deleted, email, newPassword, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
 import { browserOf } from './session.ts'
 import { ownOrigin } from './session-cookie.ts'
@@ -121,7 +121,7 @@ export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       area: 'users',
       summary: 'Take back an invitation or a reset',
       params: z.object({ id: uuidText }),
-      answer: z.object({ deleted: z.literal(true) }),
+      answer: deleted,
       async change({ tx, params, audit }) {
         const row = await deleteLink(tx, params.id)
         if (row === undefined) throw notFound('such open link')

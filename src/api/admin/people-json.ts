@@ -54,3 +54,6 @@ export const session = z
       .describe('What the caller may do in each area. A member: in its own tenant only.'),
   })
   .meta({ id: 'Session' })
+
+export const deleted = z.object({ deleted: z.literal(true) }).meta({ id: 'Deleted' })
+export const ended = z.object({ ended: z.literal(true) }).meta({ id: 'Ended' })

@@ -9,7 +9,7 @@ import { clientAddressOf } from '../../http/client-address.ts'
 import { type AuthenticateContext, requireOwnSite } from './authenticate.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { uuidText } from './list.ts'
-import { code, email, givenPassword, session } from './people-json.ts'
+import { code, email, ended, givenPassword, session } from './people-json.ts'
 import { notFound } from './refusals.ts'
 import { cookieHeader, cookieOf, ownOrigin, sessionCookie } from './session-cookie.ts'
 
@@ -33,8 +33,6 @@ const openSessions = z
     ),
   })
   .meta({ id: 'OpenSessions' })
-
-const ended = z.object({ ended: z.boolean() }).meta({ id: 'Ended' })
 
 /** Sign in and out, and the sessions of the user who calls. */
 export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] {
@@ -85,7 +83,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
           name: actor.name,
           tenantId: actor.tenantId,
         })
-        return { body: { ended: true }, headers: { 'set-cookie': noSession(context, request) } }
+        return { body: { ended: true as const }, headers: { 'set-cookie': noSession(context, request) } }
       },
     }),
     adminEndpoint({
@@ -129,7 +127,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
           name: actor.name,
           tenantId: actor.tenantId,
         })
-        return { body: { ended: true } }
+        return { body: { ended: true as const } }
       },
     }),
   ]

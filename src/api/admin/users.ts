@@ -21,7 +21,7 @@ import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from
 import { etagOf } from './etag.ts'
 import { madeLink, shownLink } from './links.ts'
 import { listParameters, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
-import { role, user } from './people-json.ts'
+import { deleted, ended, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
 import { shown } from './user-audit.ts'
 
@@ -96,7 +96,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       area: 'users',
       summary: 'Delete a user, with its sessions and API tokens',
       params,
-      answer: z.object({ deleted: z.literal(true) }),
+      answer: deleted,
       async change({ tx, params, audit, requireMatch }) {
         const before = await requireUser(tx, params.id)
         requireMatch(etagOf(auditedUser(before)))
@@ -155,7 +155,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       area: 'users',
       summary: 'End all sessions of a user',
       params,
-      answer: z.object({ ended: z.literal(true) }),
+      answer: ended,
       async change({ tx, params, audit }) {
         const before = await requireUser(tx, params.id)
         await endSessions(tx, before.id)

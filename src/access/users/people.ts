@@ -1,6 +1,5 @@
 import type { Database } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { AuditEntry } from '../audit-queries.ts'
 import type { UserRow } from './user-queries.ts'
 
 /** What the parts that deal with users need. */
@@ -32,8 +31,6 @@ export interface Origin {
   address: string
   userAgent: string
 }
-
-export type WriteLine = (entry: AuditEntry) => Promise<void>
 
 /** A user as the admin API shows it, without secrets. */
 export function shownUser(user: UserRow) {

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, isNull, lt, sql } from '../../db/drizzle.cjs'
+import { and, asc, eq, gt, isNull, lt, sql } from '../../db/drizzle.cjs'
 import { identities, recoveryCodes, tenants, users } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { Role } from '../permissions.ts'
@@ -114,11 +114,6 @@ export async function putRecoveryCodes(
   await db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))
   if (hashes.length > 0)
     await db.insert(recoveryCodes).values(hashes.map((codeHash) => ({ userId, codeHash })))
-}
-
-export async function countRecoveryCodes(db: Queries, userId: string): Promise<number> {
-  const [row] = await db.select({ left: count() }).from(recoveryCodes).where(eq(recoveryCodes.userId, userId))
-  return row?.left ?? 0
 }
 
 /** The user with this account at an issuer. */

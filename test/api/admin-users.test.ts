@@ -206,12 +206,12 @@ describe('users', () => {
     expect((await call('DELETE', path, { cookie: owner })).status).toBe(409)
   })
 
-  test('two owners who demote each other at once leave one', async () => {
+  test('two owners who step down at once leave one', async () => {
     const other = await join(call, owner, { email: 'other-owner@example.com', role: 'owner' })
     const { body: me } = await call('GET', 'session', { cookie: owner })
     const answers = await Promise.all([
-      call('PATCH', `users/${me.id}`, { cookie: other.cookie, body: { role: 'viewer' } }),
-      call('PATCH', `users/${other.id}`, { cookie: owner, body: { role: 'viewer' } }),
+      call('PATCH', `users/${me.id}`, { cookie: owner, body: { role: 'viewer' } }),
+      call('PATCH', `users/${other.id}`, { cookie: other.cookie, body: { role: 'viewer' } }),
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     const owners = await bed.database.sql`SELECT email FROM users WHERE role = 'owner'`

@@ -175,6 +175,18 @@ export const boundSettings = {
   clientStallMs: milliseconds(120 * second),
   /** A tenant's jobs that wait outside of the queue. */
   imageWaitingMax: count(100_000, 1, 10_000_000),
+  /** Attempts to sign in to one account in `signInWindowSeconds`, over all processes. */
+  signInAttemptsMax: count(10, 1, 1_000_000),
+  /** The same from one address. */
+  signInAddressAttemptsMax: count(50, 1, 1_000_000),
+  signInWindowSeconds: count(900, 1, 1_000_000),
+  /** A session of the admin API ends at this age. */
+  sessionHours: count(168, 1, 100_000),
+  /** A session of the admin API ends when it was not used for this long. */
+  sessionIdleMinutes: count(720, 2, 1_000_000),
+  /** Lifetime of the set-up link that a start prints, and of a link that sets a new password. */
+  resetLinkMinutes: count(60, 1, 1_000_000),
+  invitationHours: count(72, 1, 100_000),
   idempotencyHours: count(24, 1, 100_000),
   /** A larger answer is not kept for repeats of its request. */
   idempotentAnswerBytesMax: count(4 * MiB),

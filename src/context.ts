@@ -9,6 +9,7 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import type { People } from './access/users/people.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -68,6 +69,8 @@ export interface Context extends ImageGateway {
   ledgerWatch: LedgerWatch
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
+  /** What the parts that deal with users of the admin API need. */
+  people: People
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -272,6 +275,15 @@ export async function openContext(
     }),
     idempotency,
     answers,
+    people: {
+      database,
+      secrets: {
+        seal: (secret, owner) => keeper.seal('totp', secret, owner),
+        open: (sealed, owner) => keeper.open('totp', sealed, owner).toString('utf8'),
+      },
+      bounds,
+      log,
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),

@@ -165,6 +165,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   commands: ['catalog', 'config.ts', 'db', 'ledger', 'secret-key.ts', 'secrets', 'telemetry', 'verify'],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
   'serve.ts': [
+    'access',
     'app.ts',
     'http',
     'stages',

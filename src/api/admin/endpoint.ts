@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AuditEntry } from '../../access/audit-queries.ts'
-import type { Area, Verb } from '../../access/permissions.ts'
+import type { Place, Verb } from '../../access/permissions.ts'
 import { checked } from '../../canonical/checked.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
@@ -13,7 +13,7 @@ import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
-  area: Area
+  area: Place
   verb: Verb
   /** `own`: for members too, who see and change their own tenant only. */
   tenants: 'all' | 'own'
@@ -65,7 +65,7 @@ interface Definition<
   Query extends z.ZodObject,
   Body extends z.ZodType | undefined,
 > extends Description {
-  area: Area
+  area: Place
   /** Default: `read` for GET, `write` for all others. */
   verb?: Verb
   /** Default: `all`, which leaves members out. */

@@ -1,10 +1,17 @@
+import { accountEndpoints } from './account.ts'
+import { apiTokensEndpoints } from './api-tokens.ts'
 import { auditEndpoints } from './audit.ts'
+import type { AuthenticateContext } from './authenticate.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
+import { linksEndpoints } from './links.ts'
+import { type OidcConfig, oidcEndpoints } from './oidc.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
+import { sessionEndpoints } from './session.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
+import { usersEndpoints } from './users.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
@@ -14,7 +21,8 @@ export function adminEndpoints(
     AdminProbesContext &
     AdminSummaryContext &
     AdminRequestsContext &
-    AdminVerdictsContext,
+    AdminVerdictsContext &
+    AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
     ...adminEntriesEndpoints(context),
@@ -24,5 +32,11 @@ export function adminEndpoints(
     ...adminRequestsEndpoints(context),
     ...auditEndpoints(context),
     ...adminSummaryEndpoints(context),
+    ...sessionEndpoints(context),
+    ...accountEndpoints(context),
+    ...oidcEndpoints(context),
+    ...usersEndpoints(context),
+    ...linksEndpoints(context),
+    ...apiTokensEndpoints(context),
   ]
 }

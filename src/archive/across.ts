@@ -41,7 +41,11 @@ export async function pageAcross(question: PageQuestion): Promise<Page> {
     // At least yesterday and today are in Postgres: the first pages ask nothing else.
     if (from !== undefined && from.getTime() >= nowMs - dayMs) return pageOf(hot, limit)
     const terms = question.signal === undefined ? {} : { signal: question.signal }
-    const parts = await question.archive.parts('requests', { from, to: earlier(question.after?.createdAt, question.to) }, terms)
+    const parts = await question.archive.parts(
+      'requests',
+      { from, to: earlier(question.after?.createdAt, question.to) },
+      terms,
+    )
     if (parts.length === 0) return pageOf(hot, limit)
     try {
       return await merged(question, hot, parts)
@@ -55,7 +59,11 @@ export async function pageAcross(question: PageQuestion): Promise<Page> {
   }
 }
 
-async function merged({ archive, where, after, limit, signal }: PageQuestion, hot: ListRow[], parts: PartInForce[]): Promise<Page> {
+async function merged(
+  { archive, where, after, limit, signal }: PageQuestion,
+  hot: ListRow[],
+  parts: PartInForce[],
+): Promise<Page> {
   const { rows: cold, searchedTo } = await archive.rows(parts, where, after, limit + 1, signal)
   const all = new Map([...cold, ...hot].map((row) => [row.id, row]))
   const rows = [...all.values()].sort(newestFirst)
@@ -66,7 +74,10 @@ async function merged({ archive, where, after, limit, signal }: PageQuestion, ho
 
 function pageOf(rows: readonly ListRow[], limit: number): Page {
   const last = rows[limit - 1]
-  return { rows: rows.slice(0, limit), next: rows.length > limit && last !== undefined ? positionOf(last) : null }
+  return {
+    rows: rows.slice(0, limit),
+    next: rows.length > limit && last !== undefined ? positionOf(last) : null,
+  }
 }
 
 /** The rows that are newer than all of the archive. */

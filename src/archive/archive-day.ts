@@ -119,10 +119,12 @@ export async function writeAndVerify(
   await store.fetch(location, read)
   await reached('fetched')
   const { size } = await stat(read)
-  if ((await sha256Of(read)) !== sha256) throw new Error(`${location} has other bytes than those that were stored`)
+  if ((await sha256Of(read)) !== sha256)
+    throw new Error(`${location} has other bytes than those that were stored`)
   const facts = await sumUp(connection, read, columns)
   await reached('summed')
-  if (!sameSums(facts.sums, sums)) throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)
+  if (!sameSums(facts.sums, sums))
+    throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)
   return { ...facts, location, bytes: size, sha256 }
 }
 

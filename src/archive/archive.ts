@@ -1,10 +1,10 @@
+import type { Database } from '../db/database.ts'
+import type { Terms } from '../db/pool.ts'
+import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import type { Column, ColumnDescription, ColumnKind } from '../ledger/column.ts'
-import { attemptColumns, type AttemptRow } from '../ledger/attempt-row.ts'
 import type { Position } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
-import type { Database } from '../db/database.ts'
-import type { Terms } from '../db/pool.ts'
 import type { ArchivedTable } from './options.ts'
 import { inTurns, type PartInForce, partsInForce, type Span } from './parts-in-force.ts'
 import { type ArchiveReader, ListAgainError, type ReaderTerms } from './reader.ts'
@@ -88,7 +88,13 @@ export class Archive {
   ): Promise<(DetailRow & { price_id: string | null }) | undefined> {
     const all = allOf([where, condition('id = ? AND created_at = ?', id, new Date(momentOf(id)))])
     const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
-    const rows = await this.#ofRequest('requests', id, `SELECT ${names} FROM archive WHERE ${all.text}`, all, signal)
+    const rows = await this.#ofRequest(
+      'requests',
+      id,
+      `SELECT ${names} FROM archive WHERE ${all.text}`,
+      all,
+      signal,
+    )
     const [row] = rows
     return row === undefined ? undefined : (asRow(row) as unknown as DetailRow & { price_id: string | null })
   }
@@ -121,7 +127,11 @@ export class Archive {
       const parts = await this.parts(table, { from: at, to: at }, terms)
       if (parts.length === 0) return []
       try {
-        return await this.#ask(table, parts, { select, parameters, terms: { withinMs: this.#needs.readMs, signal } })
+        return await this.#ask(table, parts, {
+          select,
+          parameters,
+          terms: { withinMs: this.#needs.readMs, signal },
+        })
       } catch (error) {
         if (!(error instanceof ListAgainError) || attempt === listAgainMax) throw error
       }

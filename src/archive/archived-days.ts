@@ -62,7 +62,11 @@ export async function verifyPart(
 }
 
 /** Nobody reads it from now on, and its file is deleted. A file in force is not abandoned so. */
-export async function abandonPart(sql: Sql, { table, day, part }: ArchivedPart, error: string): Promise<void> {
+export async function abandonPart(
+  sql: Sql,
+  { table, day, part }: ArchivedPart,
+  error: string,
+): Promise<void> {
   await sql`
     UPDATE archived_days SET state = 'abandoned', abandoned_at = clock_timestamp(), error = ${error}
     WHERE table_name = ${table} AND day = ${day}::date AND part = ${part} AND state IN ('writing', 'verified')`

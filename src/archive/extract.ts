@@ -77,7 +77,10 @@ async function* pagesOf(
   for (;;) {
     const where = last === undefined ? '' : `WHERE ${after}`
     const page: unknown[][] = await sql
-      .unsafe(`SELECT ${values} FROM ${quoted(partition)} AS p ${where} ORDER BY ${names} LIMIT ${limit}`, last ?? [])
+      .unsafe(
+        `SELECT ${values} FROM ${quoted(partition)} AS p ${where} ORDER BY ${names} LIMIT ${limit}`,
+        last ?? [],
+      )
       .values()
     yield page
     if (page.length < limit) return

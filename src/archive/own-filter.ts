@@ -11,7 +11,12 @@ export function ownRows(scope: Scope, filter: RequestFilter): Condition {
   if (to !== undefined) parts.push(condition('created_at < ?', to))
   if (requestId !== undefined)
     parts.push(condition('id = ? AND created_at = ?', requestId, new Date(momentOf(requestId))))
-  if (model !== undefined) parts.push(condition('requested_model = ? OR served_model = ?', model, model))
+  if (model !== undefined) {
+    // The list by model leaves out a row that names no requested model; the list by tag does not.
+    const served =
+      tags === undefined ? 'served_model = ? AND served_model <> requested_model' : 'served_model = ?'
+    parts.push(condition(`requested_model = ? OR (${served})`, model, model))
+  }
   if (statusRange !== undefined)
     parts.push(condition('status BETWEEN ? AND ?', statusRange.least, statusRange.most))
   if (outcome !== undefined) parts.push(condition('outcome = ?', outcome))

@@ -10,13 +10,18 @@ export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> 
   const objectOf = (name: string) => ({ Bucket: bucket, Key: prefix + name })
   return {
     async put(name, path) {
-      const params = { ...objectOf(name), Body: createReadStream(path), ContentType: 'application/vnd.apache.parquet' }
+      const params = {
+        ...objectOf(name),
+        Body: createReadStream(path),
+        ContentType: 'application/vnd.apache.parquet',
+      }
       await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
     },
     async fetch(name, path) {
       try {
         const { Body: body } = await client.send(new sdk.GetObjectCommand(objectOf(name)))
-        if (!(body instanceof Readable)) throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
+        if (!(body instanceof Readable))
+          throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
         await pipeline(body, createWriteStream(path))
       } catch (error) {
         if (error instanceof sdk.NoSuchKey)

@@ -17,7 +17,9 @@ export async function sumUp(
   path: string,
   columns: readonly ArchivedColumn[],
 ): Promise<FileFacts> {
-  const sums = columns.map((column) => `concat(count(${quoted(column.name)}), ' ', coalesce(sum(${summed(column)}), 0))`)
+  const sums = columns.map(
+    (column) => `concat(count(${quoted(column.name)}), ' ', coalesce(sum(${summed(column)}), 0))`,
+  )
   const read = await connection.runAndReadAll(
     `SELECT count(*)::VARCHAR, epoch_ms(min(created_at)), epoch_ms(max(created_at)), ${sums.join(', ')}
      FROM read_parquet(${literal(path)})`,

@@ -30,7 +30,12 @@ export interface Seed {
  * Rows of one day with everything that is hard to keep: NULLs, CJK, tags, long texts, escaped NULs, money beyond 2^53. The
  * partition of the day is made.
  */
-export async function seedDay(sql: Sql, startMs: number, rows: number, { tenants, keys, random }: Seed): Promise<string[]> {
+export async function seedDay(
+  sql: Sql,
+  startMs: number,
+  rows: number,
+  { tenants, keys, random }: Seed,
+): Promise<string[]> {
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random.next() * of.length)]
   const day = dayOf(startMs)
   const requests = Array.from({ length: rows }, (_, index) => {

@@ -162,8 +162,8 @@ function ofRequest(id: string): Condition {
 
 /** The position before which all rows of a turn stand. */
 function endOf(turn: readonly PartInForce[]): Position {
-  const newest = turn.reduce((newest, { lastAt }) => (lastAt > newest ? lastAt : newest), new Date(0))
-  return { createdAt: new Date(newest.getTime() + 1), id: leastId }
+  const newestMs = Math.max(...turn.map(({ lastAt }) => lastAt.getTime()))
+  return { createdAt: new Date(newestMs + 1), id: leastId }
 }
 
 const leastId = '00000000-0000-0000-0000-000000000000'

@@ -58,7 +58,7 @@ async function answer(id: number, query: ArchiveQuery): Promise<void> {
       try {
         const read = await connection.runAndReadAll(
           textOf(query, paths),
-          query.parameters.map((value) => valueOf(duck, value)),
+          query.parameters.map((value) => parameterOf(duck, value)),
           query.parameters.map((value) => typeOf(duck, value)),
         )
         return read.getRowObjectsJS()
@@ -91,7 +91,7 @@ function textOf({ columns, select }: ArchiveQuery, paths: readonly string[]): st
     ) ${select}`
 }
 
-function valueOf({ api }: Duck, value: Parameter): DuckDBValue {
+function parameterOf({ api }: Duck, value: Parameter): DuckDBValue {
   if (value instanceof Date) return new api.DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)
   return isTexts(value) ? api.listValue([...value]) : value
 }

@@ -19,7 +19,7 @@ const tenants = [randomUUID(), randomUUID()]
 const keys = [randomUUID(), randomUUID(), randomUUID()]
 
 /** A database with an archive beside it. Postgres keeps five days. */
-export async function aBed(change: Partial<ArchiverOptions> = {}) {
+export async function aBed(change: Partial<ArchiverOptions> = {}, { cacheBytes = 1 << 30 } = {}) {
   const { url, drop } = await freshDatabase()
   const database = openDatabase(url)
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-archive-'))
@@ -34,7 +34,7 @@ export async function aBed(change: Partial<ArchiverOptions> = {}) {
     ...change,
   }
   const reader = new ArchiveReader(
-    { place: options.place, cache: join(directory, 'cache'), cacheBytes: 1 << 30, duck: options.duck },
+    { place: options.place, cache: join(directory, 'cache'), cacheBytes, duck: options.duck },
     makeLog('silent'),
   )
   onTestFinished(async () => {
@@ -43,7 +43,7 @@ export async function aBed(change: Partial<ArchiverOptions> = {}) {
     await drop()
     rmSync(directory, { recursive: true, force: true })
   })
-  const archive = new Archive({ database, reader, readMs: 20_000, turnBytes: 1 << 30 })
+  const archive = new Archive({ database, reader, readMs: 20_000, turnBytes: cacheBytes })
   const seed: Seed = { tenants, keys, random: seeded(7) }
   const scope = { tenantId: tenants[0] ?? '', keyId: null }
   const page = (filter: RequestFilter, after: Position | undefined, limit: number) =>
@@ -103,6 +103,9 @@ export async function aBed(change: Partial<ArchiverOptions> = {}) {
         .filter((entry) => entry.isFile())
         .map((entry) => relative(join(directory, 'archive'), join(entry.parentPath, entry.name)))
         .sort(),
+    /** The files in the cache. */
+    copies: () => readdirSync(join(directory, 'cache/files')),
+    forgetCopies: () => rmSync(join(directory, 'cache/files'), { recursive: true }),
     /** The files that are in force. */
     async locations(): Promise<string[]> {
       const rows = await database.sql<{ location: string }[]>`

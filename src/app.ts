@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
-import { answerAdmin } from './api/admin-answer.ts'
-import { adminEndpoints } from './api/admin-endpoints.ts'
-import { adminQueues, queuesPaths } from './api/admin-queues.ts'
+import { answerAdmin } from './api/admin/answer.ts'
+import { adminEndpoints } from './api/admin/endpoints.ts'
+import { adminQueues, queuesPaths } from './api/admin/queues.ts'
+import { tokenAccess } from './api/admin/token.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
@@ -45,7 +46,10 @@ export function makeApp(context: Context) {
   if (adminToken !== undefined) {
     for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
     for (const endpoint of admin) {
-      app[verbs[endpoint.method]](routesOf(endpoint), answerAdmin({ adminToken, log: context.log }, endpoint))
+      app[verbs[endpoint.method]](
+        routesOf(endpoint),
+        answerAdmin({ ...context, authenticate: tokenAccess(adminToken) }, endpoint),
+      )
     }
   }
   app.get(
@@ -70,4 +74,4 @@ function handlerOf(context: Context, endpoint: ModelEndpoint): Handler {
   return endpoint.kind === 'image' ? images(context, endpoint) : chat(context, endpoint)
 }
 
-const verbs = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
+const verbs = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const

@@ -101,6 +101,7 @@ export const boundSettings = {
   answersConnections: connections(2),
   readsConnections: connections(3),
   jobsConnections: connections(4),
+  adminConnections: connections(4),
   /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
   admitMs: milliseconds(5 * second),

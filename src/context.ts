@@ -6,7 +6,7 @@ import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
 import { GatewayFileFollower, stateOf } from './access/follow-gateway-file.ts'
 import { logFileOutcome } from './access/gateway-file-log.ts'
-import { IdempotencyKeys } from './access/idempotency-keys.ts'
+import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
@@ -65,6 +65,8 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Encrypts answers that are kept for repeats, each for its request. */
+  answers: AnswerCipher
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -238,6 +240,7 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    answers,
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),

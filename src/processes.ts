@@ -38,7 +38,7 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
 }
 
 /** Connections to Postgres: for each serving process, workers and queues included, and for all other clients together. */
-const connections = { each: 32, others: 68 }
+const connections = { each: 36, others: 68 }
 const restartMs = { least: 100, most: 5_000 }
 /** A process that served for so long has not failed at its start: the next restart is quick again. */
 const steadyMs = 30_000

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
@@ -94,6 +95,7 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
 async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
+  compileNoMore()
   // End even if a step hangs: other processes adopt the journal and take the jobs.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
@@ -101,6 +103,14 @@ async function end(context: Context, ends: readonly End[], reason: string): Prom
   context.log.info({}, 'ended')
   // All is written and closed, but a library may still hold something open.
   process.exit(0)
+}
+
+/**
+ * A compiler thread of V8 may wait for a garbage collection by the main thread, while that waits in process.exit for the
+ * compiler thread, for ever: https://github.com/nodejs/node/issues/54918. So we begin no compilation while we drain.
+ */
+function compileNoMore(): void {
+  for (const compiler of ['sparkplug', 'maglev', 'turbofan']) setFlagsFromString(`--no-${compiler}`)
 }
 
 function newKeysOf(keys: Context['generatedKeys']): string[] {

@@ -257,12 +257,12 @@ test('only app.ts, api/ and the entry verbs import Express', () => {
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
 })
 
-test('only db/ and files named queries.ts, or for their queries, import drizzle; only the shipper and the queue import pg', () => {
+test('only db/ and files named queries.ts, or for their queries, import drizzle; only the shipper, the queue and transactions import pg', () => {
   for (const name of ['drizzle-orm', 'src/db/drizzle.cjs'])
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres)\.ts$/,
+    /^src\/(ledger\/(adopter|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres|db\/transactions)\.ts$/,
     'the application uses the Database of db/',
   )
 })

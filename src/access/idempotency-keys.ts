@@ -37,15 +37,18 @@ export type Found =
   /** The answer is the image job of this id. */
   | { state: 'job'; requestId: string }
 
+/** Keeps answers unreadable without SECRET_KEY, each bound to its request. */
+export interface AnswerCipher {
+  encrypt(answer: Buffer, requestId: string): Buffer
+  /** Throws an Error when it cannot decrypt. */
+  decrypt(encrypted: Buffer, requestId: string): Buffer
+}
+
 export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
   /** This process in the table `instances`. */
   instance: { readonly id: string }
   database: Pick<Database, 'answers' | 'upkeep'>
-  answers: {
-    encrypt(answer: Buffer, requestId: string): Buffer
-    /** Throws an Error when it cannot decrypt. */
-    decrypt(encrypted: Buffer, requestId: string): Buffer
-  }
+  answers: AnswerCipher
   log: Log
 }
 

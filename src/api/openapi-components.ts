@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../canonical/json.ts'
+import { problem, problemMedia } from './admin/problem.ts'
 import { idOf, referenceTo } from './json-schemas.ts'
 
 /** The parts that operations share: authentication, headers, and the key of repeats. */
@@ -36,6 +37,18 @@ export const parameters: Json = {
     description:
       'A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'if-match': {
+    name: 'if-match',
+    in: 'header',
+    description: 'Change the resource only if it still has this ETag; else the answer is 412.',
+    schema: text,
+  },
+  'if-none-match': {
+    name: 'if-none-match',
+    in: 'header',
+    description: 'An ETag that the client knows: where the answer still has it, it is 304 without a body.',
+    schema: text,
   },
 }
 
@@ -78,7 +91,14 @@ export function errorResponses(): Json {
       content: { 'application/json': { schema: referenceTo(schema) } },
     },
   ])
-  return Object.fromEntries(named)
+  return {
+    ...Object.fromEntries(named),
+    Problem: {
+      description: 'Refused or failed.',
+      headers: refsTo(['x-request-id', 'retry-after']),
+      content: { [problemMedia]: { schema: referenceTo(problem) } },
+    },
+  }
 }
 
 export function refsTo(names: readonly string[]): Json {

@@ -1,9 +1,10 @@
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
 import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
+import type { AdminEndpoint } from './admin/endpoint.ts'
 import { membersOf, referenceTo } from './json-schemas.ts'
 import { limitHeaderRefs, refsTo } from './openapi-components.ts'
-import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
 
 const withKey = [{ bearer: [] }, { apiKey: [] }]
 const security = { key: withKey, link: [], admin: [{ adminToken: [] }] }
@@ -70,12 +71,12 @@ export const webhooks: Json = {
 
 /** An endpoint of our own. */
 export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
-  const { guard, description, method, params, query, body, answer, statuses = [200] } = endpoint
+  const { guard, description, params, query, body, answer, statuses = [200] } = endpoint
   const media = endpoint.media ?? 'application/json'
   const parameters = [
     ...membersOf(params).map((member) => ({ ...parameterOf(member), in: 'path', required: true })),
     ...membersOf(query).map((member) => ({ ...parameterOf(member), in: 'query' })),
-    ...(method === 'POST' ? [{ $ref: '#/components/parameters/idempotency-key' }] : []),
+    ...headersOf(endpoint).map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   const good = {
     description: endpoint.summary,
@@ -90,9 +91,16 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
     ...(body === undefined ? {} : { requestBody: jsonBody(referenceTo(body)) }),
     responses: {
       ...Object.fromEntries(statuses.map((status) => [status, good])),
-      default: guard === 'admin' ? errorNamed('OpenaiError') : errorOf(endpoint),
+      default: guard === 'admin' ? errorNamed('Problem') : errorOf(endpoint),
     },
   }
+}
+
+/** The headers that the endpoint reads. */
+function headersOf(endpoint: OwnEndpoint | AdminEndpoint): string[] {
+  if (endpoint.guard !== 'admin') return endpoint.method === 'POST' ? ['idempotency-key'] : []
+  if (endpoint.method === 'GET') return ['if-none-match']
+  return endpoint.change === undefined ? [] : ['idempotency-key', 'if-match']
 }
 
 function parameterOf({ name, required, schema }: ReturnType<typeof membersOf>[number]): Json {
@@ -126,6 +134,6 @@ function errorOf({ path }: Endpoint): Json {
   return errorNamed(plain === versioned ? (plain ? 'MessagesError' : 'OpenaiError') : 'AnyError')
 }
 
-function errorNamed(name: 'OpenaiError' | 'MessagesError' | 'AnyError'): Json {
+function errorNamed(name: 'Problem' | 'OpenaiError' | 'MessagesError' | 'AnyError'): Json {
   return { $ref: `#/components/responses/${name}` }
 }

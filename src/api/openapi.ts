@@ -3,10 +3,11 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Json } from '../canonical/json.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { ModelEndpoint } from '../stages/endpoints.ts'
+import type { AdminEndpoint } from './admin/endpoint.ts'
 import { idOf, namedSchemas } from './json-schemas.ts'
 import { errorResponses, headers, parameters, securitySchemes } from './openapi-components.ts'
 import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
-import type { AdminEndpoint, OwnEndpoint } from './own-endpoint.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
 
 /** The input of the document. */
 export interface Surface {

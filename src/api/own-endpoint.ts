@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
@@ -16,12 +15,9 @@ export type OwnEndpoint = KeyEndpoint | LinkEndpoint
 export type KeyEndpoint = Guarded<'key', Identified>
 /** For every client with a signed link. */
 export type LinkEndpoint = Guarded<'link', Received>
-/** For operators, who send ADMIN_TOKEN. It has no row in the usage log. */
-export type AdminEndpoint = Guarded<'admin', IncomingMessage>
 
 export const keyEndpoint = endpointFor<'key', Identified>('key')
 export const linkEndpoint = endpointFor<'link', Received>('link')
-export const adminEndpoint = endpointFor<'admin', IncomingMessage>('admin')
 
 /** The description of an entry, for Express and for /openapi.json. */
 export interface Description extends Endpoint {
@@ -39,9 +35,9 @@ export interface Description extends Endpoint {
   /** Whether a request takes from the limits of its key, before its body is read. Default: it does not. */
   limited?: boolean
   /** The format of a good answer. Default: JSON. */
-  media?: 'application/json' | 'text/event-stream' | 'image/*'
+  media?: 'application/json' | 'text/event-stream' | 'image/*' | 'text/csv' | 'application/x-ndjson'
   /** Statuses of a good answer, all in the same shape. Default: 200. */
-  statuses?: readonly (200 | 201)[]
+  statuses?: readonly (200 | 201 | 202)[]
 }
 
 /** The schemas of what comes and what goes. */
@@ -76,7 +72,7 @@ interface Came<Stage> {
 /** Undefined in its place: the handler has answered by itself. */
 export interface OwnAnswer<Body = unknown> {
   /** Default: 200. */
-  status?: 200 | 201
+  status?: 200 | 201 | 202
   /** JSON, or the bytes of it. */
   body: Body | Uint8Array
   headers?: Record<string, string>

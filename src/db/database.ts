@@ -2,6 +2,7 @@ import { LateError } from '../in-time.ts'
 import { openConnections } from './connections.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { type Listener, Subscriptions } from './subscriptions.ts'
+import { openTransactions, type Transactions } from './transactions.ts'
 
 /**
  * The only access to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
@@ -9,11 +10,13 @@ import { type Listener, Subscriptions } from './subscriptions.ts'
  * Each purpose has connections of its own, so that many questions for one purpose do not delay those for another.
  * Connections are made when first used.
  *
- * A serving process never pins a connection (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
+ * A serving process never pins a connection of postgres.js (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
  * 3.4.9 throws an error that we cannot catch, and the process ends (https://github.com/porsager/postgres/issues/1208). So
- * each transaction is one statement or one SQL function.
+ * each transaction is one statement or one SQL function. Changes by admins are transactions on connections of `pg`: `admin`.
  */
 export interface Database extends Record<Purpose, Pick<Pool, 'ask'>> {
+  /** Changes by admins, each with its audit lines. */
+  admin: Pick<Transactions, 'transact' | 'pool'>
   /** Listen to a channel until the caller calls the returned function, which never rejects. */
   listen(channel: string, listener: Listener): () => Promise<void>
   /** Waits two seconds for running statements, then ends them. */
@@ -43,6 +46,7 @@ export interface DatabaseBounds {
   answersConnections: number
   readsConnections: number
   jobsConnections: number
+  adminConnections: number
   /** The server ends a tenant's query after this time. */
   readsMs: number
   /** Longest time for Postgres to admit a request, or to change a job. */
@@ -81,6 +85,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
     upkeep: pool('upkeep', 1, upkeepMs, { statementMs: upkeepMs }),
   }
   const pools = Object.values(others)
+  const admin = openTransactions(url, bounds)
   const state = pool('state', bounds.stateConnections, stateMs, {
     // We read revisions several times a second, so this pool is the first to see that Postgres does not answer.
     onSilence(begunAt, late) {
@@ -100,9 +105,10 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
   return {
     ...others,
     state,
+    admin,
     listen: (channel, listener) => subscriptions.listen(channel, listener),
     async close() {
-      await Promise.all([state, ...pools, subscriptions].map((each) => each.close()))
+      await Promise.all([state, ...pools, admin, subscriptions].map((each) => each.close()))
     },
   }
 }

@@ -8,13 +8,22 @@ export function reasonOf(error: unknown): unknown {
 
 /** True when the error comes from Postgres, so that the connection and the server live. */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof Error && error.name === 'PostgresError'
+  // The class of postgres.js, and that of `pg`, whose name is plain `error`.
+  return error instanceof Error && (error.name === 'PostgresError' || error.name === 'error')
+}
+
+/** True when another transaction was in the way: the same one may succeed at once. */
+export function isConflict(error: unknown): boolean {
+  return (
+    isAnswer(error) && error instanceof Error && 'code' in error && /^40(P01|001)$/.test(String(error.code))
+  )
 }
 
 /** True when the same statement may succeed later. Any other error is a bug of ours, and would come again. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof LateError) return true
-  if (!(error instanceof Error) || !('code' in error)) return false
+  if (!(error instanceof Error)) return false
+  if (!('code' in error)) return brokenMessage.test(error.message)
   const code = String(error.code)
   return isAnswer(error) ? passingStates.test(code) : brokenConnection.test(code)
 }
@@ -37,3 +46,7 @@ const passingStates = /^(08|40|25006|53|55P03|57|58)/
 
 /** Codes of the system, such as ECONNREFUSED, and of postgres.js, such as CONNECT_TIMEOUT or CONNECTION_ENDED. */
 const brokenConnection = /^(E[A-Z]+$|CONNECT)/
+
+/** `pg` has no code for a connection that ended, or could not be made in time. */
+const brokenMessage =
+  /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying to connect)/

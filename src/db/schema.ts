@@ -1,5 +1,6 @@
 // All tables, for drizzle and drizzle-kit.
 export * from './schema-access.ts'
+export * from './schema-admin.ts'
 export * from './schema-archive.ts'
 export * from './schema-catalog.ts'
 export * from './schema-jobs.ts'

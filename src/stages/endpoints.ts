@@ -6,7 +6,7 @@ import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 
 /** A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these entries. */
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As documented, such as `/v1/responses/{id}`. */
   path: string
   /** Its purpose in a few words. */

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { adminEndpoints } from '../../src/api/admin-endpoints.ts'
+import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { modelEndpoints } from '../../src/stages/endpoints.ts'

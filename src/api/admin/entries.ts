@@ -1,16 +1,16 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { GatewayError } from '../canonical/error.ts'
-import { invalid } from '../canonical/field-error.ts'
-import type { Database } from '../db/database.ts'
-import { type Balance, bookEntry, type NewEntry } from '../ledger/entries.ts'
-import { findAccount } from '../ledger/money-queries.ts'
-import { usd } from '../ledger/price.ts'
-import { redactText } from '../redaction/redact.ts'
-import type { Log } from '../telemetry/log.ts'
-import { bookedEntry, entryRequest, isStorable, tenantBalance } from './admin-entry.ts'
-import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { Database } from '../../db/database.ts'
+import { type Balance, bookEntry, type NewEntry } from '../../ledger/entries.ts'
+import { findAccount } from '../../ledger/money-queries.ts'
+import { usd } from '../../ledger/price.ts'
+import { redactText } from '../../redaction/redact.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { bookedEntry, entryRequest, isStorable, tenantBalance } from './entry.ts'
 
 export interface AdminEntriesContext {
   database: Pick<Database, 'money'>
@@ -24,6 +24,7 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
   return [
     adminEndpoint({
       method: 'POST',
+      area: 'money',
       path: '/admin/v1/tenants/{name}/entries',
       formerPath: '/admin/tenants/{name}/entries',
       summary: 'Book a top-up or an adjustment, once for each id',
@@ -32,7 +33,7 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
       body: entryRequest,
       answer: bookedEntry,
       statuses: [201, 200],
-      async handle({ stage: request, params: { name }, body }) {
+      async handle({ request, params: { name }, body }) {
         const { id: accountId } = await requireAccount(name)
         const { kind, amount_usd: amountNano, note = null } = body
         const id = body.id ?? entryIdOf(request, accountId)
@@ -71,6 +72,7 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
     }),
     adminEndpoint({
       method: 'GET',
+      area: 'money',
       path: '/admin/v1/tenants/{name}/balance',
       formerPath: '/admin/tenants/{name}/balance',
       summary: 'What a tenant has left',

@@ -1,16 +1,16 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
-import { expected } from '../canonical/checked.ts'
-import { GatewayError } from '../canonical/error.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import { nanoFromUsd } from '../catalog/usd.ts'
-import type { Database } from '../db/database.ts'
-import { usd } from '../ledger/price.ts'
-import { findOffer, findProbedOffer, probedProtocols } from '../probes/probed-offer.ts'
-import { addRuns, listRuns } from '../probes/queries.ts'
-import type { Queues } from '../queue/queue.ts'
-import { sectionSchema } from '../verify/report.ts'
-import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
+import { expected } from '../../canonical/checked.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { nanoFromUsd } from '../../catalog/usd.ts'
+import type { Database } from '../../db/database.ts'
+import { usd } from '../../ledger/price.ts'
+import { findOffer, findProbedOffer, probedProtocols } from '../../probes/probed-offer.ts'
+import { addRuns, listRuns } from '../../probes/queries.ts'
+import type { Queues } from '../../queue/queue.ts'
+import { sectionSchema } from '../../verify/report.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 
 export interface AdminProbesContext {
   catalog: Catalog
@@ -75,6 +75,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
   return [
     adminEndpoint({
       method: 'POST',
+      area: 'probes',
       path: '/admin/v1/probes',
       summary: 'Ask a channel what a model can do there',
       description:
@@ -120,6 +121,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
     }),
     adminEndpoint({
       method: 'GET',
+      area: 'probes',
       path: '/admin/v1/probes',
       summary: 'The runs of probes, newest first',
       query: z.object({
@@ -152,6 +154,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
     }),
     adminEndpoint({
       method: 'GET',
+      area: 'probes',
       path: '/admin/v1/probes/{id}',
       summary: 'A run of a probe, with what it found',
       params: z.object({ id: runId }),

@@ -1,14 +1,19 @@
 import { z } from 'zod'
-import { expected } from '../canonical/checked.ts'
-import { GatewayError } from '../canonical/error.ts'
-import { traitsInWords } from '../catalog/trait-entry.ts'
-import { deleteVerdict, listVerdicts, type VerdictKey, type VerdictRow } from '../catalog/verdict-queries.ts'
-import type { Database } from '../db/database.ts'
-import { usd } from '../ledger/price.ts'
-import type { Log } from '../telemetry/log.ts'
-import { isStorable } from './admin-entry.ts'
-import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
-import { text, wholeNumber } from './parameter.ts'
+import { expected } from '../../canonical/checked.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import { traitsInWords } from '../../catalog/trait-entry.ts'
+import {
+  deleteVerdict,
+  listVerdicts,
+  type VerdictKey,
+  type VerdictRow,
+} from '../../catalog/verdict-queries.ts'
+import type { Database } from '../../db/database.ts'
+import { usd } from '../../ledger/price.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { text, wholeNumber } from '../parameter.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { isStorable } from './entry.ts'
 
 export interface AdminVerdictsContext {
   database: Pick<Database, 'state' | 'reads'>
@@ -60,6 +65,7 @@ export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext):
   return [
     adminEndpoint({
       method: 'GET',
+      area: 'catalog',
       path: '/admin/v1/verdicts',
       summary: 'What probes and refusals of upstreams have proved about the offers',
       query,
@@ -82,6 +88,7 @@ export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext):
     }),
     adminEndpoint({
       method: 'DELETE',
+      area: 'catalog',
       path: '/admin/v1/verdicts/{id}',
       summary: 'Drop a verdict: all processes forget it within a second',
       description:

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
-import { inTime } from '../in-time.ts'
-import type { Pages, Queues } from '../queue/queue.ts'
-import { isAdminToken } from './admin-token.ts'
+import { inTime } from '../../in-time.ts'
+import type { Pages, Queues } from '../../queue/queue.ts'
+import { isAdminToken } from './token.ts'
 
 /** Where the pages are; the second place is that of earlier releases. */
 export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Database } from '../db/database.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import { holdAges } from '../ledger/ledger-state-queries.ts'
-import type { LedgerWatch } from '../ledger/ledger-watch.ts'
-import { type AdminEndpoint, adminEndpoint } from './own-endpoint.ts'
+import type { Database } from '../../db/database.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { holdAges } from '../../ledger/ledger-state-queries.ts'
+import type { LedgerWatch } from '../../ledger/ledger-watch.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 
 export interface AdminLedgerContext {
   database: Pick<Database, 'reads'>
@@ -80,6 +80,7 @@ export function adminLedgerEndpoint({
 }: AdminLedgerContext): AdminEndpoint {
   return adminEndpoint({
     method: 'GET',
+    area: 'health',
     path: '/admin/v1/ledger',
     summary:
       'How far Postgres is behind this process, the journals on its disk, and the money that requests hold',

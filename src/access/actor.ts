@@ -1,0 +1,18 @@
+import type { Role, Scope } from './permissions.ts'
+
+/** Who calls the admin API. */
+export interface Actor {
+  /** `operator` has ADMIN_TOKEN, `user` a session, `token` an API token. */
+  kind: 'operator' | 'user' | 'token'
+  /** Id of the user, or of the API token; null: the operator. */
+  id: string | null
+  /** The user behind the session or the API token; null: the operator. */
+  userId: string | null
+  /** For people, such as the e-mail address of the user. */
+  name: string
+  role: Role
+  /** Set for a member: it sees and changes this tenant only. */
+  tenantId: string | null
+  /** Of an API token; undefined: all that the role may. */
+  scopes: readonly Scope[] | undefined
+}

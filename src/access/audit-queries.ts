@@ -1,0 +1,93 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Json } from '../canonical/json.ts'
+import { and, asc, desc, eq, gt, gte, lt } from '../db/drizzle.cjs'
+import { auditLog } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
+import type { Actor } from './actor.ts'
+
+/** One change, as its author describes it. */
+export interface AuditEntry {
+  /** Resource and verb, such as `key.rotate`. */
+  action: string
+  /** What kind of thing was changed, such as `key`. */
+  resource: string
+  id: string
+  /** For people; it was the name then. */
+  name?: string | undefined
+  /** The tenant that the change belongs to; null: none. */
+  tenantId?: string | null
+  /** The resource before and after, as the API shows it, without secrets; null: it was not, or is no more. */
+  before?: Json | null
+  after?: Json | null
+}
+
+/** Who has changed something, and from where. */
+export interface AuditSource {
+  actor:
+    | Pick<Actor, 'kind' | 'id' | 'userId' | 'name'>
+    | { kind: 'file' | 'system'; id: null; userId: null; name: string }
+  address: string | null
+  userAgent: string | null
+  requestId: string | null
+}
+
+/** Write a line of the audit log, in the transaction of the change. */
+export async function writeAudit(tx: Queries, source: AuditSource, entry: AuditEntry): Promise<void> {
+  const { actor } = source
+  await tx.insert(auditLog).values({
+    id: randomUUIDv7(),
+    createdAt: new Date(),
+    actorKind: actor.kind,
+    actorId: actor.id,
+    userId: actor.userId,
+    actorName: actor.name,
+    address: source.address,
+    userAgent: source.userAgent,
+    requestId: source.requestId,
+    action: entry.action,
+    resource: entry.resource,
+    resourceId: entry.id,
+    resourceName: entry.name ?? null,
+    tenantId: entry.tenantId ?? null,
+    before: entry.before ?? null,
+    after: entry.after ?? null,
+  })
+}
+
+export interface AuditFilter {
+  action?: string | undefined
+  resource?: string | undefined
+  resource_id?: string | undefined
+  tenant_id?: string | undefined
+  user_id?: string | undefined
+  /** Inclusive. */
+  from?: Date | undefined
+  /** Exclusive. */
+  to?: Date | undefined
+  /** Id of the last line of the page before. */
+  after?: string | undefined
+  descending: boolean
+  limit: number
+}
+
+/** Lines in the order of their ids, which is that of their times. */
+export function listAudit(db: Queries, filter: AuditFilter) {
+  const { action, resource, resource_id, tenant_id, user_id, from, to, after, descending, limit } = filter
+  return db
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        action === undefined ? undefined : eq(auditLog.action, action),
+        resource === undefined ? undefined : eq(auditLog.resource, resource),
+        resource_id === undefined ? undefined : eq(auditLog.resourceId, resource_id),
+        tenant_id === undefined ? undefined : eq(auditLog.tenantId, tenant_id),
+        user_id === undefined ? undefined : eq(auditLog.userId, user_id),
+        from === undefined ? undefined : gte(auditLog.createdAt, from),
+        to === undefined ? undefined : lt(auditLog.createdAt, to),
+        after === undefined ? undefined : (descending ? lt : gt)(auditLog.id, after),
+      ),
+    )
+    .orderBy((descending ? desc : asc)(auditLog.id))
+    .limit(limit)
+}

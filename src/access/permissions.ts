@@ -1,0 +1,95 @@
+/** The parts of the admin API. Each endpoint belongs to one. */
+export const areas = [
+  'log',
+  'keys',
+  'tenants',
+  'money',
+  'catalog',
+  'jobs',
+  'health',
+  'probes',
+  'audit',
+  'alerts',
+  'views',
+  'playground',
+  'users',
+  'settings',
+  'data',
+] as const
+export type Area = (typeof areas)[number]
+
+export const verbs = ['read', 'write'] as const
+export type Verb = (typeof verbs)[number]
+
+/** From the most rights to the fewest. */
+export const roles = ['owner', 'admin', 'viewer', 'member'] as const
+export type Role = (typeof roles)[number]
+
+/** What an API token may do: `keys:write` includes `keys:read`. */
+export type Scope = `${Area}:${Verb}`
+export const scopes: readonly Scope[] = areas.flatMap((area) =>
+  verbs.map((verb) => `${area}:${verb}` as const),
+)
+
+export function isScope(text: string): text is Scope {
+  return scopes.some((scope) => scope === text)
+}
+
+type Rights = Readonly<Record<Area, '-' | 'r' | 'rw'>>
+
+const all = (rights: Rights[Area]): Rights => ({
+  log: rights,
+  keys: rights,
+  tenants: rights,
+  money: rights,
+  catalog: rights,
+  jobs: rights,
+  health: rights,
+  probes: rights,
+  audit: rights,
+  alerts: rights,
+  views: rights,
+  playground: rights,
+  users: rights,
+  settings: rights,
+  data: rights,
+})
+
+/**
+ * Who may do what: docs/reference/admin-users.md shows this table, and a test compares them. A member has these rights in
+ * its own tenant only, and only at endpoints that are for members.
+ */
+export const rightsOf: Readonly<Record<Role, Rights>> = {
+  owner: all('rw'),
+  admin: { ...all('rw'), users: 'r', settings: 'r', data: 'r' },
+  viewer: { ...all('r'), users: '-' },
+  member: {
+    ...all('-'),
+    keys: 'rw',
+    alerts: 'rw',
+    views: 'rw',
+    playground: 'rw',
+    jobs: 'rw',
+    log: 'r',
+    tenants: 'r',
+    money: 'r',
+    audit: 'r',
+  },
+}
+
+/** Whether the role has the right, and the token, where there is one, the scope. */
+export function may(
+  { role, scopes }: { role: Role; scopes: readonly Scope[] | undefined },
+  area: Area,
+  verb: Verb,
+): boolean {
+  const rights = rightsOf[role][area]
+  const byRole = verb === 'read' ? rights !== '-' : rights === 'rw'
+  if (!byRole || scopes === undefined) return byRole
+  return scopes.includes(`${area}:write`) || (verb === 'read' && scopes.includes(`${area}:read`))
+}
+
+/** The role with fewer rights. A member of a tenant has the fewest. */
+export function lesserRole(one: Role, other: Role): Role {
+  return roles.indexOf(one) > roles.indexOf(other) ? one : other
+}

@@ -1,0 +1,165 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Request, Response } from 'express'
+import type { Actor } from '../../access/actor.ts'
+import { writeAudit } from '../../access/audit-queries.ts'
+import type { AnswerCipher } from '../../access/idempotency-keys.ts'
+import type { Database } from '../../db/database.ts'
+import { readBody } from '../../http/body.ts'
+import { clientAddressOf } from '../../http/client-address.ts'
+import { redactText } from '../../redaction/redact.ts'
+import { asGatewayError } from '../../stages/ending.ts'
+import { withoutSecrets } from '../../stages/redact-error.ts'
+import { type Log, requestLog } from '../../telemetry/log.ts'
+import { textsOf } from '../answer.ts'
+import { notWhole, parseJson } from '../read-json.ts'
+import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
+import { hasEtag } from './etag.ts'
+import { claimKey, keepAnswer, keyedCall } from './once-queries.ts'
+import { permit } from './permit.ts'
+import { problemOf } from './problem.ts'
+import { preconditionFailed } from './refusals.ts'
+
+export interface AdminContext {
+  /** Resolves with the caller. Rejects `unauthenticated`, and `rate_limited` for one that guesses. */
+  authenticate(request: Request): Promise<Actor>
+  database: Pick<Database, 'admin'>
+  /** For answers that are kept for an Idempotency-Key. */
+  answers: AnswerCipher
+  log: Log
+}
+
+const bodyBytesMax = 1024 * 1024
+const userAgentCharactersMax = 512
+
+/**
+ * A route of the admin API. Errors are problem details. There is no row in the usage log: the audit log has what was
+ * changed, and the log of the process has failures.
+ */
+export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const requestId = randomUUIDv7()
+    response.setHeader('x-request-id', requestId)
+    response.setHeader('cache-control', 'no-store')
+    const left = new AbortController()
+    response.once('close', () => left.abort(new Error('the client has left')))
+    try {
+      const actor = await context.authenticate(request)
+      permit(actor, endpoint)
+      const call = { actor, request, response, requestId, signal: left.signal }
+      const answered = await answerCall(context, endpoint, call)
+      if (answered !== undefined && !response.destroyed) send(call, answered)
+    } catch (cause) {
+      refuse(context.log, { cause, requestId, response, hasLeft: left.signal.aborted })
+    }
+  }
+}
+
+async function answerCall(
+  context: AdminContext,
+  endpoint: AdminEndpoint,
+  call: AdminCall,
+): Promise<AdminAnswer | undefined> {
+  const { request } = call
+  const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request)
+  const checked = endpoint.check({
+    params: textsOf(request.params),
+    query: request.query,
+    body: endpoint.body === undefined ? undefined : parseJson(bytes),
+  })
+  if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
+  return await changeOnce(context, endpoint, call, checked, bytes)
+}
+
+/** One transaction: the change, its lines in the audit log, and the answer for a repeat. */
+function changeOnce(
+  { database, answers }: AdminContext,
+  endpoint: AdminEndpoint,
+  call: AdminCall,
+  checked: ReturnType<AdminEndpoint['check']>,
+  bytes: Buffer,
+): Promise<AdminAnswer> {
+  const { actor, request, requestId } = call
+  const keyed = keyedCall(request.headers['idempotency-key'], {
+    actor,
+    requestId,
+    sent: [endpoint.method, request.originalUrl, bytes],
+  })
+  const source = {
+    actor,
+    address: clientAddressOf(request),
+    userAgent: request.headers['user-agent']?.slice(0, userAgentCharactersMax) ?? null,
+    requestId,
+  }
+  return database.admin.transact(async (tx) => {
+    const repeated = keyed === undefined ? undefined : await claimKey(tx, keyed, answers)
+    if (repeated !== undefined) return repeated
+    let lines = 0
+    const answer = await endpoint.change?.({
+      ...checked,
+      actor,
+      request,
+      requestId,
+      tx,
+      requireMatch: (etag) => {
+        const wanted = request.headers['if-match']
+        if (wanted !== undefined && !hasEtag(wanted, etag)) throw preconditionFailed()
+      },
+      audit: async (entry) => {
+        lines++
+        await writeAudit(tx, source, entry)
+      },
+    })
+    if (answer === undefined || lines === 0)
+      throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
+    if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
+    return answer
+  })
+}
+
+async function bytesOf(request: Request): Promise<Buffer> {
+  const body = await readBody(request, bodyBytesMax)
+  if (body === undefined) throw notWhole()
+  const bytes = Buffer.from(body.bytes)
+  body.release()
+  return bytes
+}
+
+function send(
+  { request, response }: AdminCall,
+  { status = 200, body, headers = {}, etag }: AdminAnswer,
+): void {
+  if (etag !== undefined) response.setHeader('etag', etag)
+  response.set(headers)
+  const known = request.headers['if-none-match']
+  if (request.method === 'GET' && etag !== undefined && known !== undefined && hasEtag(known, etag)) {
+    response.status(304).end()
+    return
+  }
+  if (body instanceof Uint8Array) response.status(status).end(body)
+  else response.status(status).json(body)
+}
+
+function refuse(
+  log: Log,
+  {
+    cause,
+    requestId,
+    response,
+    hasLeft,
+  }: { cause: unknown; requestId: string; response: Response; hasLeft: boolean },
+): void {
+  const error = asGatewayError(cause)
+  if (error.fault !== 'client' && !hasLeft)
+    requestLog(log, requestId)[error.kind === 'internal' ? 'error' : 'warn'](
+      { cause: redactText(String(error.cause)) },
+      error.message,
+    )
+  if (response.destroyed) return
+  // An answer has begun: only its end can tell the client that it is not whole.
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const { status, headers, body } = problemOf(withoutSecrets(error, []), requestId)
+  response.status(status).set(headers).end(JSON.stringify(body))
+}

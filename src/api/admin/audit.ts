@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { listAudit } from '../../access/audit-queries.ts'
+import type { Database } from '../../db/database.ts'
+import { moment, text } from '../parameter.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { tenantOf } from './permit.ts'
+
+const auditEntry = z
+  .object({
+    id: z.uuid(),
+    created_at: z.iso.datetime(),
+    actor: z.object({
+      kind: z.enum(['operator', 'user', 'token', 'file', 'system']),
+      id: z.uuid().nullable(),
+      name: z.string().describe('Its name then.'),
+    }),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    request_id: z.uuid().nullable().describe('`x-request-id` of the call.'),
+    action: z.string().describe('Resource and verb, such as `key.rotate`.'),
+    resource: z.string(),
+    resource_id: z.string(),
+    resource_name: z.string().nullable().describe('Its name then.'),
+    tenant_id: z.uuid().nullable(),
+    before: z.unknown().describe('Without secrets; null: it was not there.'),
+    after: z.unknown().describe('Without secrets; null: it is no more.'),
+  })
+  .meta({ id: 'AuditEntry' })
+
+/** The audit log: every change by an admin or by gateway.yaml. Nothing changes it. */
+export function auditEndpoints({ database }: { database: Pick<Database, 'reads'> }): AdminEndpoint[] {
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/audit',
+      area: 'audit',
+      tenants: 'own',
+      summary: 'What was changed, by whom, and from where',
+      query: z.strictObject({
+        ...listParameters(['-created_at']),
+        action: text.optional(),
+        resource: text.optional(),
+        resource_id: text.optional(),
+        tenant_id: uuidText.optional(),
+        user_id: uuidText.optional(),
+        from: moment('first moment').optional(),
+        to: moment('end').optional(),
+      }),
+      answer: pageSchema(auditEntry).meta({ id: 'AuditList' }),
+      async handle({ actor, query, signal }) {
+        const { limit, cursor, sort, ...filter } = query
+        const tenantId = tenantOf(actor, query.tenant_id)
+        const rows = await database.reads.ask(
+          ({ db }) =>
+            listAudit(db, {
+              ...filter,
+              tenant_id: tenantId,
+              after: placeAt(sort, cursor)?.id,
+              descending: orderOf(sort).descending,
+              limit: limit + 1,
+            }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))
+        return { body: { ...page, data: page.data.map(auditJson) } }
+      },
+    }),
+  ]
+}
+
+type AuditRow = Awaited<ReturnType<typeof listAudit>>[number]
+
+function auditJson(row: AuditRow): z.input<typeof auditEntry> {
+  return {
+    id: row.id,
+    created_at: row.createdAt.toISOString(),
+    actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+    address: row.address,
+    user_agent: row.userAgent,
+    request_id: row.requestId,
+    action: row.action,
+    resource: row.resource,
+    resource_id: row.resourceId,
+    resource_name: row.resourceName,
+    tenant_id: row.tenantId,
+    before: row.before,
+    after: row.after,
+  }
+}

@@ -1,0 +1,19 @@
+import { auditEndpoints } from './audit.ts'
+import type { AdminEndpoint } from './endpoint.ts'
+import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
+import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
+import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
+
+/** Our own API for operators, in the order of /openapi.json. */
+export function adminEndpoints(
+  context: AdminEntriesContext & AdminLedgerContext & AdminProbesContext & AdminVerdictsContext,
+): AdminEndpoint[] {
+  return [
+    ...adminEntriesEndpoints(context),
+    adminLedgerEndpoint(context),
+    ...adminProbesEndpoints(context),
+    ...adminVerdictsEndpoints(context),
+    ...auditEndpoints(context),
+  ]
+}

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+
+/** A strong ETag of a resource as the API shows it. https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3 */
+export function etagOf(shown: unknown): string {
+  return `"${createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 22)}"`
+}
+
+/** Whether a header `if-match` or `if-none-match` has the ETag; `*` has each. Weak ones count as strong here. */
+export function hasEtag(header: string, etag: string): boolean {
+  return header.split(',').some((part) => {
+    const one = part.trim().replace(/^W\//, '')
+    return one === '*' || one === etag
+  })
+}

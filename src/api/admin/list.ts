@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { expected } from '../../canonical/checked.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { oneOf, wholeNumber } from '../parameter.ts'
+
+export const pageRowsMax = 200
+const pageRows = 50
+
+const once = z.string({ error: 'given more than once' })
+
+/**
+ * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that a list can be sorted by, the
+ * default first; a minus before a name turns the order round, as in `-created_at`.
+ */
+export function listParameters<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
+  const [first] = sorts
+  const words = sorts.flatMap((name) => (name.startsWith('-') ? [name, name.slice(1)] : [name, `-${name}`]))
+  return {
+    limit: wholeNumber(1, pageRowsMax).default(pageRows).describe('Rows on a page.'),
+    cursor: once.optional().describe('`next_cursor` of the page before, with the same `sort`.'),
+    sort: oneOf(words).default(first).describe('A minus before the name turns the order round.'),
+  }
+}
+
+export interface Order {
+  /** The name without its minus. */
+  by: string
+  descending: boolean
+}
+
+export function orderOf(sort: string): Order {
+  return sort.startsWith('-') ? { by: sort.slice(1), descending: true } : { by: sort, descending: false }
+}
+
+/** Where the next page begins: behind the row with this value and id. */
+export interface Place {
+  /** Of the column that the list is sorted by, as JSON; null sorts last. */
+  value: string | number | null
+  id: string
+}
+
+const placeForm = z.tuple([z.string(), z.union([z.string(), z.number(), z.null()]), z.string()])
+
+/** Opaque to clients. */
+export function cursorAt(sort: string, { value, id }: Place): string {
+  return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
+}
+
+/** Throws `invalid_request` for a cursor of another sort, and for one that is none. */
+export function placeAt(sort: string, cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined
+  const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))
+  if (!read.success || read.data[0] !== sort)
+    throw invalid('cursor', 'expected next_cursor of the page before, with the same sort')
+  const [, value, id] = read.data
+  return { value, id }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** A page of at most `limit` rows, of one more that was read, and its cursor. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  { limit, sort }: { limit: number; sort: string },
+  placeOf: (row: Row) => Place,
+): { data: Row[]; next_cursor: string | null } {
+  const data = rows.slice(0, limit)
+  const last = rows.length > limit ? data.at(-1) : undefined
+  return { data, next_cursor: last === undefined ? null : cursorAt(sort, placeOf(last)) }
+}
+
+/** The shape of a page. */
+export function pageSchema<Row extends z.ZodType>(row: Row) {
+  return z.object({
+    data: z.array(row),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+}
+
+/** A filter that takes a UUID. */
+export const uuidText = once
+  .refine((text) => uuid.test(text), expected('a UUID'))
+  .transform((text) => text.toLowerCase())
+  .meta({ format: 'uuid' })
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import type { AnswerCipher } from '../../access/idempotency-keys.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import { and, eq, lt } from '../../db/drizzle.cjs'
+import { adminAnswers } from '../../db/schema.ts'
+import type { Queries, TypedTransaction } from '../../db/transactions.ts'
+import type { AdminAnswer } from './endpoint.ts'
+
+/** A call with an Idempotency-Key. */
+export interface KeyedCall {
+  userId: string
+  keyHash: Buffer
+  fingerprint: Buffer
+  requestId: string
+}
+
+const operator = '00000000-0000-0000-0000-000000000000'
+const visible = /^[\x21-\x7e]{1,255}$/
+
+/** Throws `invalid_request` for a wrong key. Undefined: the call has none. */
+export function keyedCall(
+  header: string | string[] | undefined,
+  { actor, requestId, sent }: { actor: Actor; requestId: string; sent: readonly (string | Buffer)[] },
+): KeyedCall | undefined {
+  if (header === undefined) return undefined
+  const key = String(header)
+  if (!visible.test(key))
+    throw new GatewayError('invalid_request', 'idempotency-key: expected 1 to 255 visible ASCII characters')
+  const fingerprint = createHash('sha256')
+  for (const part of sent) fingerprint.update(part).update('\0')
+  return {
+    userId: actor.userId ?? operator,
+    keyHash: createHash('sha256').update(key).digest(),
+    fingerprint: fingerprint.digest(),
+    requestId,
+  }
+}
+
+const keptForm = z.object({
+  status: z.union([z.literal(200), z.literal(201), z.literal(202)]),
+  body: z.unknown(),
+  etag: z.string().optional(),
+})
+
+/**
+ * Claim the key in the transaction of the change; undefined: it is the first call with it. Answers what the first call
+ * answered. Where that runs still, this waits for its commit. Throws `idempotency_mismatch` where the first call was another.
+ */
+export async function claimKey(
+  tx: TypedTransaction,
+  { userId, keyHash, fingerprint, requestId }: KeyedCall,
+  cipher: AnswerCipher,
+): Promise<AdminAnswer | undefined> {
+  const claimed = await tx
+    .insert(adminAnswers)
+    .values({ userId, keyHash, fingerprint, requestId, createdAt: new Date() })
+    .onConflictDoNothing()
+    .returning({ requestId: adminAnswers.requestId })
+  if (claimed.length > 0) return undefined
+  const [kept] = await tx
+    .select()
+    .from(adminAnswers)
+    .where(and(eq(adminAnswers.userId, userId), eq(adminAnswers.keyHash, keyHash)))
+  if (kept === undefined || kept.answer === null)
+    throw new GatewayError('request_in_progress', 'A call with this Idempotency-Key runs. Try again shortly.')
+  if (!kept.fingerprint.equals(fingerprint))
+    throw new GatewayError(
+      'idempotency_mismatch',
+      'Another call had this Idempotency-Key: its method, path or body was different. Take a new key.',
+    )
+  const { status, body, etag } = keptForm.parse(
+    JSON.parse(cipher.decrypt(kept.answer, kept.requestId).toString('utf8')),
+  )
+  return { status, body, ...(etag === undefined ? {} : { etag }) }
+}
+
+/** Keep the answer to the first call with its key. */
+export async function keepAnswer(
+  tx: TypedTransaction,
+  { userId, keyHash, requestId }: KeyedCall,
+  { status = 200, body, etag }: AdminAnswer,
+  cipher: AnswerCipher,
+): Promise<void> {
+  const answer = cipher.encrypt(Buffer.from(JSON.stringify({ status, body, etag })), requestId)
+  await tx
+    .update(adminAnswers)
+    .set({ status, answer })
+    .where(and(eq(adminAnswers.userId, userId), eq(adminAnswers.keyHash, keyHash)))
+}
+
+/** Delete what was kept before this moment. */
+export async function forgetAnswers(db: Queries, before: Date): Promise<void> {
+  await db.delete(adminAnswers).where(lt(adminAnswers.createdAt, before))
+}

@@ -1,0 +1,33 @@
+import type { Actor } from '../../access/actor.ts'
+import { may } from '../../access/permissions.ts'
+import type { AdminEndpoint } from './endpoint.ts'
+import { notAllowed, notFound } from './refusals.ts'
+
+/** Throws `permission_denied` where the actor may not call the endpoint. */
+export function permit(
+  actor: Actor,
+  { area, verb, tenants }: Pick<AdminEndpoint, 'area' | 'verb' | 'tenants'>,
+): void {
+  if (may({ role: actor.role, scopes: undefined }, area, verb)) {
+    if (actor.tenantId !== null && tenants === 'all')
+      throw notAllowed('A member of one tenant may not call this path.')
+    if (may(actor, area, verb)) return
+    throw notAllowed(`This API token lacks the scope "${area}:${verb}".`)
+  }
+  throw notAllowed(`The role "${actor.role}" may not ${verb} ${area}. An owner can change your role.`)
+}
+
+/**
+ * The tenant to which a list is bound: the one that was asked for, or a member's own; undefined: all tenants. Throws
+ * `unknown_path` where a member asks for another one.
+ */
+export function tenantOf(actor: Actor, asked?: string): string | undefined {
+  if (actor.tenantId === null) return asked
+  if (asked !== undefined && asked !== actor.tenantId) throw notFound('such tenant')
+  return actor.tenantId
+}
+
+/** Throws `unknown_path`, as for one that is not there, where the resource belongs to another tenant than the member's. */
+export function requireOwn(actor: Actor, tenantId: string | null, what: string): void {
+  if (actor.tenantId !== null && actor.tenantId !== tenantId) throw notFound(what)
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool, PoolClient } from 'pg'
+import { GatewayError } from '../canonical/error.ts'
+import { LateError } from '../in-time.ts'
+import type { ExtractTablesWithRelations, PgDatabase, PgQueryResultHKT, PgTransaction } from './drizzle.cjs'
+import type { NodePgQueryResultHKT } from './drizzle-pg.cjs'
+import { isConflict, isPassing, reasonOf } from './failures.ts'
+import * as schema from './schema.ts'
+
+/** Typed queries of any client: of postgres.js, of `pg`, inside of a transaction or not. */
+export type Queries = PgDatabase<PgQueryResultHKT, typeof schema>
+
+export type TypedTransaction = PgTransaction<
+  NodePgQueryResultHKT,
+  typeof schema,
+  ExtractTablesWithRelations<typeof schema>
+>
+
+export interface TransactionTerms {
+  /** How long the caller waits, for a free connection and for the commit together. Default 5,000. */
+  withinMs?: number
+  /** The error message for the client when there is no answer. It must say to try again. */
+  unavailable?: string
+}
+
+/** Transactions of a serving process, for changes that admins make. */
+export interface Transactions {
+  /**
+   * Run `work` in one transaction (READ COMMITTED), and commit it. `work` changes nothing but rows: when two transactions
+   * block each other it runs again, up to three times. Rejects with what `work` throws, after a rollback, and with
+   * GatewayError `unavailable` when Postgres does not answer in time: whether it has committed is then not known.
+   */
+  transact<T>(work: (tx: TypedTransaction) => Promise<T>, terms?: TransactionTerms): Promise<T>
+  /** For libraries that take a pool. */
+  pool(): Promise<Pool>
+  close(): Promise<void>
+}
+
+const triesMax = 3
+const withinMsDefault = 5_000
+const connectMs = 2_000
+
+/**
+ * Open it. It makes no connection yet. The pool is one of `pg`: when a pinned connection dies, its client gets an error that
+ * we can catch, which postgres.js does not promise (docs/decisions/0037-admin-transactions.md).
+ */
+export function openTransactions(
+  url: string,
+  { adminConnections }: { adminConnections: number },
+): Transactions {
+  let opening: Promise<Opened> | undefined
+  const opened = () => {
+    opening ??= open(url, adminConnections)
+    return opening
+  }
+  return {
+    async transact(work, { withinMs = withinMsDefault, unavailable = awayMessage } = {}) {
+      const { pool, over } = await opened()
+      const late = AbortSignal.timeout(withinMs)
+      for (let tries = 1; ; tries++) {
+        try {
+          return await runIn(pool, (client) => over(client).transaction(work), late, withinMs)
+        } catch (error) {
+          const cause = reasonOf(error)
+          if (isConflict(cause) && tries < triesMax && !late.aborted) continue
+          if (!isPassing(cause)) throw cause
+          throw new GatewayError('unavailable', unavailable, { cause, retryAfterSeconds: 2 })
+        }
+      }
+    },
+    async pool() {
+      return (await opened()).pool
+    },
+    async close() {
+      // It waits for running transactions, and their server may be gone.
+      const ended = opening?.then(({ pool }) => pool.end()).catch(() => {})
+      await Promise.race([ended, sleep(endMs, undefined, { ref: false })])
+    },
+  }
+}
+
+const endMs = 2_000
+const awayMessage = 'The database does not answer just now. Read what stands before you repeat the change.'
+
+interface Opened {
+  pool: Pool
+  over(client: PoolClient): { transaction<T>(work: (tx: TypedTransaction) => Promise<T>): Promise<T> }
+}
+
+async function open(url: string, max: number): Promise<Opened> {
+  const [{ Pool: PgPool }, { drizzle }] = await Promise.all([import('pg'), import('./drizzle-pg.cjs')])
+  const pool = new PgPool({
+    connectionString: url,
+    application_name: 'tollgate admin',
+    max,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: 60_000,
+    idle_in_transaction_session_timeout: 30_000,
+    statement_timeout: 30_000,
+  })
+  // A connection that waits in the pool has ended. The pool removes it.
+  pool.on('error', () => {})
+  return { pool, over: (client) => drizzle({ client, schema }) }
+}
+
+/** Run `work` on one connection. One that does not answer in time is closed, and its server ends the transaction. */
+async function runIn<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+  late: AbortSignal,
+  withinMs: number,
+): Promise<T> {
+  const tooLate = Promise.withResolvers<never>()
+  const refuse = () => tooLate.reject(new LateError(`the database did not answer within ${withinMs} ms`))
+  late.addEventListener('abort', refuse, { once: true })
+  tooLate.promise.catch(() => {})
+  if (late.aborted) refuse()
+  const connecting = pool.connect()
+  let client: PoolClient
+  try {
+    client = await Promise.race([connecting, tooLate.promise])
+  } catch (error) {
+    connecting.then(
+      (unused) => unused.release(),
+      () => {},
+    )
+    late.removeEventListener('abort', refuse)
+    throw error
+  }
+  client.on('error', ignore)
+  let broken: Error | undefined
+  try {
+    return await Promise.race([work(client), tooLate.promise])
+  } catch (error) {
+    if (error instanceof LateError || isPassing(reasonOf(error))) broken = new Error('not reused')
+    throw error
+  } finally {
+    late.removeEventListener('abort', refuse)
+    client.off('error', ignore)
+    if (broken !== undefined) client.on('error', ignore)
+    client.release(broken)
+  }
+}
+
+/** The statement that runs rejects with the same error. */
+const ignore = () => {}

@@ -126,6 +126,17 @@ export const boundSettings = {
   payloadRetentionDays: count(30, 1, 36_500),
   /** 0: charges are never deleted. */
   entryRetentionMonths: count(0, 0, 1200),
+  /** Whole days (UTC) that stay in Postgres; older ones go to the archive. 0: there is no archive. */
+  hotDays: count(0, 0, 36_500),
+  /** Archived days are deleted after it. 0: `requestRetentionDays`. */
+  archiveDays: count(0, 0, 36_500),
+  /** Memory of DuckDB in the process that reads the archive, and in the one that writes it. */
+  archiveMemoryBytes: count(512 * MiB, 64 * MiB),
+  archiveThreads: count(1, 1, 64),
+  /** Local copies of archived files of a bucket. */
+  archiveCacheBytes: count(4096 * MiB, 0),
+  /** Longest time of one query in the archive. */
+  archiveReadMs: milliseconds(20 * second, 100),
   partitionsAheadDays: count(7, 1, 60),
   unauthenticatedRowsPerMinute: count(60),
   /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */

@@ -9,6 +9,8 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import type { Archive } from './archive/archive.ts'
+import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -55,6 +57,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  /** The days of the usage log that Postgres has no longer. */
+  archive: Archive
   catalog: Catalog
   keys: Keys
   /** For threads, which have connections of their own. */
@@ -104,6 +108,7 @@ export async function openContext(
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
+  requireDuck(config)
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
@@ -157,7 +162,8 @@ export async function openContext(
     pollMs: bounds.revisionPollMs,
     log,
   })
-  const partitions = keepPartitions(database, bounds, log)
+  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
+  const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -224,6 +230,7 @@ export async function openContext(
     bounds,
     log,
     database,
+    archive: older.archive,
     catalog,
     modelLists,
     keys,
@@ -272,6 +279,7 @@ export async function openContext(
     async close() {
       await gatewayFile?.stop()
       partitions.stop()
+      older.close()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  archive: ['access', 'canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -86,6 +87,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'archive',
     'bodies',
     'canonical',
     'protocols',
@@ -131,6 +133,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'command.ts': ['verify'],
   'context.ts': [
     'access',
+    'archive',
     'bodies',
     'catalog',
     'db',

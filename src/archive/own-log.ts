@@ -1,0 +1,108 @@
+import type { Database } from '../db/database.ts'
+import type { Terms } from '../db/pool.ts'
+import {
+  findBeside,
+  findRequest,
+  listRequests,
+  type Position,
+  type RequestDetail,
+  type RequestFilter,
+  type Scope,
+  type SummaryRow,
+  summariseRequests,
+} from '../ledger/queries.ts'
+import { momentOf } from '../ledger/tuple.ts'
+import { type Page, pageAcross } from './across.ts'
+import { type Archive, listAgainMax } from './archive.ts'
+import { ownRows } from './own-filter.ts'
+import { ListAgainError } from './reader.ts'
+import { addSummaries, summaryOf, summarySelect } from './summaries.ts'
+import { allOf, condition } from './where.ts'
+
+export interface OwnLogNeeds {
+  database: Pick<Database, 'reads'>
+  archive: Archive
+  now(): number
+}
+
+type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeconds'>
+
+/** A page of a tenant's rows, over Postgres and the archive. */
+export function listOwn(
+  { database, archive, now }: OwnLogNeeds,
+  scope: Scope,
+  filter: RequestFilter,
+  after: Position | undefined,
+  limit: number,
+  terms: OwnTerms,
+): Promise<Page> {
+  const { requestId } = filter
+  const at = requestId === undefined ? undefined : new Date(momentOf(requestId))
+  return pageAcross({
+    hot: (most) => database.reads.ask(({ sql }) => listRequests(sql, scope, filter, after, most), terms),
+    archive,
+    where: ownRows(scope, filter),
+    from: at ?? filter.from,
+    to: at ?? filter.to,
+    after,
+    limit,
+    signal: terms.signal,
+    nowMs: now(),
+  })
+}
+
+/**
+ * One request, its row, attempts and body each from where it is. Postgres is asked first, so that a day which is archived
+ * meanwhile is not missed.
+ */
+export async function findOwn(
+  { database, archive }: OwnLogNeeds,
+  scope: Scope,
+  id: string,
+  terms: OwnTerms,
+): Promise<RequestDetail | undefined> {
+  const { signal } = terms
+  const hot = await database.reads.ask(({ sql }) => findRequest(sql, scope, id), terms)
+  const row = hot ?? (await archive.find(id, ownRows(scope, {}), signal))
+  if (row === undefined) return undefined
+  const priceId = 'price_id' in row ? row.price_id : null
+  const beside = hot ?? (await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms))
+  if (beside.attempt_rows.length > 0 && beside.payload !== null) return { ...row, ...beside }
+  // One after the other: a reader of the archive runs one query at a time.
+  const attempts = beside.attempt_rows.length > 0 ? beside.attempt_rows : await archive.attempts(id, signal)
+  const payload = beside.payload ?? (await archive.payload(id, signal)) ?? null
+  return { ...row, price: beside.price, attempt_rows: attempts, payload }
+}
+
+/** The totals of summariseRequests(), over Postgres and the archive. */
+export async function summariseOwn(
+  { database, archive }: OwnLogNeeds,
+  scope: Scope,
+  filter: { from: Date; to: Date; model?: string },
+  terms: OwnTerms,
+): Promise<SummaryRow[]> {
+  const { from, to, model } = filter
+  const parts = () => archive.parts('requests', { from, to }, terms)
+  let before = await parts()
+  for (let attempt = 0; ; attempt++) {
+    const hot = await database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), terms)
+    const after = await parts()
+    const isSame = JSON.stringify(before) === JSON.stringify(after)
+    before = after
+    // A day that was archived between the two would be counted twice.
+    if (!isSame && attempt < listAgainMax) continue
+    if (after.length === 0) return hot
+    const named =
+      model === undefined ? [] : [condition('requested_model = ? OR served_model = ?', model, model)]
+    const where = allOf([ownRows(scope, { from, to }), ...named])
+    const rows = [...hot]
+    try {
+      for await (const some of archive.sums(after, summarySelect, where, terms.signal))
+        rows.push(...some.map(summaryOf))
+      return addSummaries(rows)
+    } catch (error) {
+      if (!(error instanceof ListAgainError) || attempt >= listAgainMax) throw error
+      before = await parts()
+    }
+  }
+}

@@ -22,7 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
-  archive: ['access', 'canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
+  archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',

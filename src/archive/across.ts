@@ -1,8 +1,8 @@
 import type { Position } from '../ledger/queries.ts'
 import type { ListRow } from '../ledger/row.ts'
-import { type Archive, listAgainMax } from './archive.ts'
+import type { Archive } from './archive.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
-import { ListAgainError } from './reader.ts'
 import type { Condition } from './where.ts'
 
 export interface PageQuestion {

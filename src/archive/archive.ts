@@ -1,13 +1,14 @@
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
-import type { Column, ColumnDescription, ColumnKind } from '../ledger/column.ts'
+import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
 import type { Position } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { ArchivedTable } from './options.ts'
 import { inTurns, type PartInForce, partsInForce, type Span } from './parts-in-force.ts'
-import { type ArchiveReader, ListAgainError, type ReaderTerms } from './reader.ts'
+import type { ArchiveReader, ReaderTerms } from './reader.ts'
 import { allOf, type Condition, condition } from './where.ts'
 
 export interface ArchiveNeeds {
@@ -17,6 +18,18 @@ export interface ArchiveNeeds {
   readMs: number
   /** Bytes of files that one query reads at once. */
   turnBytes: number
+}
+
+/** A row with all its columns. */
+export type LogRow = RowOf<(typeof requestColumns)[number]>
+
+/** A span of the log, and which rows of it. */
+export interface Slice {
+  where: Condition
+  /** Inclusive. */
+  from: Date
+  /** Exclusive. */
+  to: Date
 }
 
 /** What stands in the archive alone: the rows of days that Postgres has dropped. */
@@ -80,6 +93,50 @@ export class Archive {
     }
   }
 
+  /**
+   * Rows of a span with all their columns, in its order, `most` at most. `to` is not included. One query: ask for a span that
+   * is short enough. Rejects as ArchiveReader.ask; it lists the files itself.
+   */
+  async slice(
+    { where, from, to, order, most }: Slice & { order: 'newest' | 'oldest'; most: number },
+    signal?: AbortSignal,
+  ): Promise<LogRow[]> {
+    const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
+    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
+    const direction = order === 'newest' ? 'DESC' : 'ASC'
+    const select = `
+      SELECT ${names} FROM archive WHERE ${all.text}
+      ORDER BY created_at ${direction}, id ${direction} LIMIT ${Math.trunc(most)}`
+    const rows = await this.#overSpan({ from, to }, select, all, signal)
+    return rows.map((row) => asRow(row) as unknown as LogRow)
+  }
+
+  /**
+   * The requests of a span by time and outcome, in decimal digits. `expected`: the files that were in force when Postgres was
+   * asked; undefined: others are by now, so ask both again.
+   */
+  async counts(
+    { where, from, to, bucketMs }: Slice & { bucketMs: number },
+    expected: readonly PartInForce[],
+    signal?: AbortSignal,
+  ): Promise<{ starts_ms: string; outcome: string; requests: string }[] | undefined> {
+    const parts = await this.parts('requests', { from, to }, signal === undefined ? {} : { signal })
+    if (JSON.stringify(parts) !== JSON.stringify(expected)) return undefined
+    if (parts.length === 0) return []
+    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
+    const bucket = Math.trunc(bucketMs)
+    const select = `
+      SELECT (epoch_ms(created_at) // ${bucket}) * ${bucket} AS starts_ms, outcome, sum(folded) AS requests
+      FROM archive WHERE ${all.text} GROUP BY 1, 2`
+    const terms = { withinMs: this.#needs.readMs, signal }
+    const rows = await this.#ask('requests', parts, { select, parameters: all.parameters, terms })
+    return rows.map((row) => ({
+      starts_ms: String(row.starts_ms),
+      outcome: String(row.outcome),
+      requests: String(row.requests),
+    }))
+  }
+
   /** One row, if the condition holds for it. */
   async find(
     id: string,
@@ -122,9 +179,19 @@ export class Archive {
     signal: AbortSignal | undefined,
   ): Promise<Record<string, unknown>[]> {
     const at = new Date(momentOf(id))
+    return await this.#overSpan({ from: at, to: at }, select, { parameters }, signal, table)
+  }
+
+  async #overSpan(
+    span: Span,
+    select: string,
+    { parameters }: Pick<Condition, 'parameters'>,
+    signal: AbortSignal | undefined,
+    table: ArchivedTable = 'requests',
+  ): Promise<Record<string, unknown>[]> {
     const terms = signal === undefined ? {} : { signal }
     for (let attempt = 0; ; attempt++) {
-      const parts = await this.parts(table, { from: at, to: at }, terms)
+      const parts = await this.parts(table, span, terms)
       if (parts.length === 0) return []
       try {
         return await this.#ask(table, parts, {
@@ -147,9 +214,6 @@ export class Archive {
     return this.#needs.reader.ask({ parts: files, columns: typesOf[table], select, parameters }, terms)
   }
 }
-
-/** How often a query begins anew when a file has been replaced or deleted meanwhile. */
-export const listAgainMax = 2
 
 /** The rows behind a position. */
 function before({ createdAt, id }: Position): Condition {

@@ -13,9 +13,9 @@ import {
 } from '../ledger/queries.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { type Page, pageAcross } from './across.ts'
-import { type Archive, listAgainMax } from './archive.ts'
+import type { Archive } from './archive.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
 import { ownRows } from './own-filter.ts'
-import { ListAgainError } from './reader.ts'
 import { addSummaries, summaryOf, summarySelect } from './summaries.ts'
 import { allOf, condition } from './where.ts'
 

@@ -1,16 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { GatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
+import { ListAgainError } from './list-again.ts'
 import type { ArchiveQuery, FromReader, ReaderOptions, ToReader } from './reader-messages.ts'
 
 export interface ReaderTerms {
   withinMs: number
   signal?: AbortSignal | undefined
-}
-
-/** A file that was listed is not there any more: list the files again. */
-export class ListAgainError extends Error {
-  override readonly name = 'ListAgainError'
 }
 
 /**

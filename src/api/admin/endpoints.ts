@@ -1,3 +1,4 @@
+import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
@@ -7,7 +8,11 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext & AdminLedgerContext & AdminProbesContext & AdminVerdictsContext,
+  context: AdminEntriesContext &
+    AdminLedgerContext &
+    AdminProbesContext &
+    AdminVerdictsContext &
+    AdminArchiveContext,
 ): AdminEndpoint[] {
   return [
     ...adminEntriesEndpoints(context),
@@ -15,5 +20,6 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...auditEndpoints(context),
+    ...archiveEndpoints(context),
   ]
 }

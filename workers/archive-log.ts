@@ -1,5 +1,5 @@
 import { archiverOf } from '../src/archive/open-archive.ts'
-import { startArchiver } from '../src/archive/start-archiver.ts'
+import { startPass } from '../src/archive/start-archiver.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 
@@ -20,24 +20,26 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
   const { config, database, databaseUrl, log } = context
   const options = archiverOf(config, databaseUrl)
   if (options === undefined) return { stop: async () => {} }
-  let running: ReturnType<typeof startArchiver> | undefined
+  let running: ReturnType<typeof startPass> | undefined
   let stopped = false
   const look = async () => {
     if (running !== undefined || stopped) return
     const isDue = await database.state
       .ask(
-        ({ sql }) =>
-          sql<{ mine: boolean }[]>`SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine`,
+        // Where nothing is archived any more, there may be files whose time ends.
+        ({ sql }) => sql<{ mine: boolean }[]>`
+          SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine
+          WHERE ${options.hotDays}::integer > 0 OR EXISTS (SELECT FROM archived_days)`,
         { withinMs: askMs },
       )
       .then(([claim]) => claim?.mine === true)
       .catch(() => false)
     if (!isDue || stopped || running !== undefined) return
-    const archiver = startArchiver(options)
+    const archiver = startPass(options)
     running = archiver
     const timeout = setTimeout(archiver.stop, passMs).unref()
     try {
-      const pass = await archiver.pass
+      const pass = await archiver.done
       if (pass !== null && pass.archived + pass.expired > 0)
         log.info({ archived: pass.archived, expired: pass.expired }, 'days of the usage log were archived')
       for (const { table, day, reason } of pass?.failed ?? [])
@@ -63,7 +65,7 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
       stopped = true
       clearInterval(timer)
       running?.stop()
-      await running?.pass.catch(() => {})
+      await running?.done.catch(() => {})
     },
   }
 }

@@ -37,7 +37,10 @@ export type AddressTest =
   | { kind: 'address'; address: string }
 
 /** The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds` before. */
-export function adminRows({ conditions }: ArchiveFilter, addressTest: (block: string) => AddressTest): Condition {
+export function adminRows(
+  { conditions }: ArchiveFilter,
+  addressTest: (block: string) => AddressTest,
+): Condition {
   return allOf(conditions.map((one) => conditionOf(one, addressTest)))
 }
 
@@ -62,11 +65,15 @@ function testOf(test: FilterTest, addressTest: (block: string) => AddressTest): 
     case 'contains':
       return anyOf(
         test.parts.map((part) =>
-          part === null ? isNull(test.column) : condition(`contains(lower(${named(test.column)}), lower(?))`, part),
+          part === null
+            ? isNull(test.column)
+            : condition(`contains(lower(${named(test.column)}), lower(?))`, part),
         ),
       )
     case 'between':
-      return anyOf(test.ranges.map((range) => (range === null ? isNull(test.column) : isIn(test.column, range))))
+      return anyOf(
+        test.ranges.map((range) => (range === null ? isNull(test.column) : isIn(test.column, range))),
+      )
     case 'within':
       return anyOf(
         test.blocks.map((block) =>
@@ -112,7 +119,12 @@ function isWithin(column: string, test: AddressTest): Condition {
       )
     case 'inet': {
       const { least, most } = hexRange(test.block)
-      return condition(`starts_with(${column}, ?) AND (${expandedAddress(column)}) BETWEEN ? AND ?`, test.prefix, least, most)
+      return condition(
+        `starts_with(${column}, ?) AND (${expandedAddress(column)}) BETWEEN ? AND ?`,
+        test.prefix,
+        least,
+        most,
+      )
     }
   }
 }
@@ -124,8 +136,10 @@ function isWithin(column: string, test: AddressTest): Condition {
 function expandedAddress(column: string): string {
   const head = `split_part(${column}, '::', 1)`
   const tail = `CASE WHEN contains(${column}, '::') THEN split_part(${column}, '::', 2) ELSE '' END`
-  const parts = (text: string) => `CASE WHEN (${text}) = '' THEN []::VARCHAR[] ELSE string_split(${text}, ':') END`
-  const padded = (text: string) => `array_to_string(list_transform(${parts(text)}, lambda p: lpad(p, 4, '0')), '')`
+  const parts = (text: string) =>
+    `CASE WHEN (${text}) = '' THEN []::VARCHAR[] ELSE string_split(${text}, ':') END`
+  const padded = (text: string) =>
+    `array_to_string(list_transform(${parts(text)}, lambda p: lpad(p, 4, '0')), '')`
   const digits = `concat(${padded(head)}, repeat('0', greatest(0, 32 - len(${padded(head)}) - len(${padded(tail)}))), ${padded(tail)})`
   return `CASE WHEN regexp_full_match(${column}, '[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*') THEN ${digits} END`
 }

@@ -121,7 +121,7 @@ export async function writeAndVerify(
   const { size } = await stat(read)
   if ((await sha256Of(read)) !== sha256)
     throw new Error(`${location} has other bytes than those that were stored`)
-  const facts = await sumUp(connection, read, columns)
+  const facts = await sumUp(connection, [read], columns)
   await reached('summed')
   if (!sameSums(facts.sums, sums))
     throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)

@@ -28,7 +28,7 @@ export async function archivePass(
   return await withArchiver(options, async (archiver) => {
     const pass: ArchivePass = { archived: 0, postponed: 0, failed: [], expired: 0 }
     await keepTimes(archiver, options, pass)
-    for (const table of archivedTables) {
+    for (const table of options.hotDays === 0 ? [] : archivedTables) {
       for (const day of await daysDue(archiver.sql, table, options.hotDays, daysKept(table, options))) {
         const steps: Archiver = { ...archiver, reached: (step) => reached(step, table, day) }
         try {
@@ -39,7 +39,7 @@ export async function archivePass(
         }
       }
     }
-    await dropTags(archiver, options.hotDays)
+    if (options.hotDays > 0) await dropTags(archiver, options.hotDays)
     await removeAbandoned(archiver)
     return pass
   })
@@ -100,7 +100,8 @@ async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
   }
 }
 
-async function removeAbandoned({ sql, store }: Archiver): Promise<void> {
+/** Delete the files that nobody may read. */
+export async function removeAbandoned({ sql, store }: Archiver): Promise<void> {
   for (const { location } of await abandonedParts(sql)) await store.remove(location)
   await forgetAbandoned(sql)
 }

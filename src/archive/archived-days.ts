@@ -15,6 +15,14 @@ export interface KnownPart extends ArchivedPart {
   sha256: string | null
 }
 
+/** The days whose rows only the archive has, the oldest first. Both ends are included. */
+export async function daysInForce(sql: Sql, from: string, to: string): Promise<string[]> {
+  const days = await sql<{ day: string }[]>`
+    SELECT DISTINCT day::text FROM archived_days
+    WHERE state = 'dropped' AND day BETWEEN ${from}::date AND ${to}::date ORDER BY day`
+  return days.map(({ day }) => day)
+}
+
 /** The files of a day of a table, the oldest first. */
 export async function partsOf(sql: Sql, table: string, day: string): Promise<KnownPart[]> {
   return await sql<KnownPart[]>`
@@ -72,27 +80,31 @@ export async function abandonPart(
     WHERE table_name = ${table} AND day = ${day}::date AND part = ${part} AND state IN ('writing', 'verified')`
 }
 
-/** Put `next` in the place of the files of its day that are in force, in one statement. False: they have changed. */
+/**
+ * Put a file that was written and verified in the place of those of its day that are in force, in one statement. False: they
+ * have changed since, or another archiver has abandoned the file.
+ */
 export async function replaceParts(
   sql: Sql,
-  next: ArchivedPart,
+  { table, day, part }: ArchivedPart,
+  file: VerifiedFile,
   former: readonly number[],
   why: string,
 ): Promise<boolean> {
-  const { table, day, part } = next
   const [answer] = await sql<{ done: boolean }[]>`
-    WITH there AS (
+    WITH former AS (
       SELECT array_agg(part ORDER BY part) AS parts FROM archived_days
       WHERE table_name = ${table} AND day = ${day}::date AND state = 'dropped'
     ), ours AS (
-      UPDATE archived_days SET state = 'dropped', dropped_at = clock_timestamp()
-      WHERE table_name = ${table} AND day = ${day}::date AND part = ${part} AND state = 'verified'
-        AND (SELECT parts FROM there) = ${[...former]}::integer[]
+      UPDATE archived_days SET state = 'dropped', verified_at = clock_timestamp(), dropped_at = clock_timestamp(),
+        location = ${file.location}, rows = ${file.rows}::bigint, sums = ${JSON.stringify(file.sums)}::jsonb,
+        bytes = ${file.bytes}::bigint, sha256 = ${file.sha256}, first_at = ${file.firstAt}, last_at = ${file.lastAt}
+      WHERE table_name = ${table} AND day = ${day}::date AND part = ${part} AND state = 'writing'
+        AND (SELECT parts FROM former)::text = ${`{${former.join(',')}}`}
       RETURNING part
     ), theirs AS (
       UPDATE archived_days SET state = 'abandoned', abandoned_at = clock_timestamp(), error = ${why}
-      WHERE table_name = ${table} AND day = ${day}::date AND part = ANY (${[...former]}::integer[])
-        AND EXISTS (SELECT FROM ours)
+      WHERE table_name = ${table} AND day = ${day}::date AND state = 'dropped' AND EXISTS (SELECT FROM ours)
     )
     SELECT EXISTS (SELECT FROM ours) AS done`
   return answer?.done === true

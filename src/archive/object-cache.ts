@@ -99,9 +99,12 @@ export class ObjectCache {
     let sum = copies.reduce((sum, { size }) => sum + size, bytes)
     const stale = Date.now() - unfinishedMs
     for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
-      const isUnfinished = name.endsWith('.unfinished')
       // A process that died has left it, unless it is young.
-      if (isUnfinished ? usedMs > stale : sum <= this.#bytesMax || this.#used.has(name)) continue
+      if (name.endsWith('.unfinished') && usedMs > stale) continue
+      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks for.
+      const isOld = usedMs < Date.now() - unusedMs
+      if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
+        continue
       await rm(join(this.#directory, name), { force: true })
       sum -= size
     }
@@ -109,3 +112,4 @@ export class ObjectCache {
 }
 
 const unfinishedMs = 3_600_000
+const unusedMs = 24 * 3_600_000

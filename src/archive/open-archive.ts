@@ -30,10 +30,9 @@ export function openArchive(
   }
 }
 
-/** Undefined: there is no archive. */
-export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions | undefined {
-  const { hotDays, payloadRetentionDays } = config.bounds
-  if (hotDays === 0) return undefined
+/** For archivers. With `hotDays` of 0 they only delete what the archive has for too long. */
+export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions {
+  const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays } = config.bounds
   const dataDir = resolve(config.dataDir)
   return {
     databaseUrl,
@@ -41,12 +40,12 @@ export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions
     staging: join(dataDir, 'archive-staging'),
     duck: duckOf(config),
     hotDays,
-    rowDays: rowDaysOf(config.bounds),
+    rowDays: archiveDays === 0 ? requestRetentionDays : archiveDays,
     payloadDays: payloadRetentionDays,
   }
 }
 
-/** Days after which a row is deleted, wherever it is. */
+/** Days after which a row is deleted from Postgres, archived or not. */
 export function rowDaysOf({ hotDays, archiveDays, requestRetentionDays }: Config['bounds']): number {
   return hotDays === 0 || archiveDays === 0 ? requestRetentionDays : archiveDays
 }

@@ -20,7 +20,7 @@ export interface ArchiverOptions {
   /** A directory of its own, which it empties. */
   staging: string
   duck: DuckBounds
-  /** Days (UTC) that Postgres keeps, beside today. */
+  /** Days (UTC) that Postgres keeps, beside today. 0: nothing is archived. */
   hotDays: number
   /** Days after which rows are deleted from the archive. */
   rowDays: number

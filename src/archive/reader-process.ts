@@ -1,12 +1,13 @@
 // The process that reads the archive for a gateway process: it takes queries as messages, and ends with its parent.
 
 import { join } from 'node:path'
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { literal, quoted } from './columns.ts'
 import { type Duck, openDuck } from './duck.ts'
 import { ObjectCache } from './object-cache.ts'
 import { openStore } from './open-store.ts'
-import type { ArchiveQuery, FromReader, Parameter, ReaderOptions, ToReader } from './reader-messages.ts'
+import { typesOf, valuesOf } from './parameters.ts'
+import type { ArchiveQuery, FromReader, ReaderOptions, ToReader } from './reader-messages.ts'
 import { MissingFileError } from './store.ts'
 
 interface Reader {
@@ -56,10 +57,12 @@ async function answer(id: number, query: ArchiveQuery): Promise<void> {
       const connection = await duck.connect()
       running.set(id, connection)
       try {
+        const { parameters } = query
+        const text = textOf(query, paths)
         const read = await connection.runAndReadAll(
-          textOf(query, paths),
-          query.parameters.map((value) => parameterOf(duck, value)),
-          query.parameters.map((value) => typeOf(duck, value)),
+          text,
+          valuesOf(duck, parameters),
+          typesOf(duck, parameters),
         )
         return read.getRowObjectsJS()
       } finally {
@@ -89,28 +92,4 @@ function textOf({ columns, select }: ArchiveQuery, paths: readonly string[]): st
       SELECT ${nulls} WHERE false
       UNION ALL BY NAME SELECT * FROM read_parquet([${files}], union_by_name = true, hive_partitioning = false)
     ) ${select}`
-}
-
-function parameterOf({ api }: Duck, value: Parameter): DuckDBValue {
-  if (value instanceof Date) return new api.DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)
-  return isTexts(value) ? api.listValue([...value]) : value
-}
-
-function typeOf({ api }: Duck, value: Parameter) {
-  if (value instanceof Date) return api.TIMESTAMPTZ
-  if (isTexts(value)) return api.LIST(api.VARCHAR)
-  switch (typeof value) {
-    case 'bigint':
-      return api.BIGINT
-    case 'number':
-      return api.BIGINT
-    case 'boolean':
-      return api.BOOLEAN
-    default:
-      return api.VARCHAR
-  }
-}
-
-function isTexts(value: Parameter): value is readonly string[] {
-  return Array.isArray(value)
 }

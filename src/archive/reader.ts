@@ -21,7 +21,11 @@ export class ArchiveReader {
   readonly #waiting: Pending[] = []
   #running: Pending | undefined
 
-  constructor(options: ReaderOptions, log: Log) {
+  readonly #program: string | URL
+
+  /** `program`: of its process. */
+  constructor(options: ReaderOptions, log: Log, program = new URL('./reader-process.ts', import.meta.url)) {
+    this.#program = program
     this.#options = options
     this.#log = log
   }
@@ -85,7 +89,7 @@ export class ArchiveReader {
   }
 
   #start(): ChildProcess {
-    const child = fork(new URL('./reader-process.ts', import.meta.url), {
+    const child = fork(this.#program, {
       serialization: 'advanced',
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -11,10 +11,10 @@ export interface FileFacts {
   lastAt: Date | null
 }
 
-/** Read a file of Parquet, and sum it up. Rejects when it is no whole file. */
+/** Read files of Parquet, and sum them up. Rejects when one is no whole file. */
 export async function sumUp(
   connection: DuckDBConnection,
-  path: string,
+  paths: readonly string[],
   columns: readonly ArchivedColumn[],
 ): Promise<FileFacts> {
   const sums = columns.map(
@@ -22,7 +22,7 @@ export async function sumUp(
   )
   const read = await connection.runAndReadAll(
     `SELECT count(*)::VARCHAR, epoch_ms(min(created_at)), epoch_ms(max(created_at)), ${sums.join(', ')}
-     FROM read_parquet(${literal(path)})`,
+     FROM read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`,
   )
   const [row = []] = read.getRowsJS()
   const [rows, first, last, ...values] = row

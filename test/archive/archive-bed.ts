@@ -19,7 +19,10 @@ const tenants = [randomUUID(), randomUUID()]
 const keys = [randomUUID(), randomUUID(), randomUUID()]
 
 /** A database with an archive beside it. Postgres keeps five days. */
-export async function aBed(change: Partial<ArchiverOptions> = {}, { cacheBytes = 1 << 30 } = {}) {
+export async function aBed(
+  change: Partial<ArchiverOptions> = {},
+  { cacheBytes = 1 << 30, program }: { cacheBytes?: number; program?: URL } = {},
+) {
   const { url, drop } = await freshDatabase()
   const database = openDatabase(url)
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-archive-'))
@@ -36,6 +39,7 @@ export async function aBed(change: Partial<ArchiverOptions> = {}, { cacheBytes =
   const reader = new ArchiveReader(
     { place: options.place, cache: join(directory, 'cache'), cacheBytes, duck: options.duck },
     makeLog('silent'),
+    program,
   )
   onTestFinished(async () => {
     reader.close()
@@ -61,6 +65,8 @@ export async function aBed(change: Partial<ArchiverOptions> = {}, { cacheBytes =
     options,
     database,
     archive,
+    reader,
+    page,
     directory,
     seed,
     scope,
@@ -95,6 +101,11 @@ export async function aBed(change: Partial<ArchiverOptions> = {}, { cacheBytes =
         }
       }
       return counts
+    },
+    async bodiesOf(ids: readonly string[]): Promise<Map<string, string>> {
+      const bodies = new Map<string, string>()
+      for (const id of ids) bodies.set(id, (await archive.payload(id))?.body ?? '')
+      return bodies
     },
     body: async (id: string) => (await archive.payload(id))?.body ?? '',
     /** The files in the archive's directory. */

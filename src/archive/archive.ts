@@ -144,7 +144,7 @@ export class Archive {
     signal?: AbortSignal,
   ): Promise<(DetailRow & { price_id: string | null }) | undefined> {
     const all = allOf([where, condition('id = ? AND created_at = ?', id, new Date(momentOf(id)))])
-    const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
+    const names = `${namesOf(requestColumns, ['list', 'detail'])}, price_id`
     const rows = await this.#ofRequest(
       'requests',
       id,

@@ -63,15 +63,26 @@ export async function findOwn(
 ): Promise<RequestDetail | undefined> {
   const { signal } = terms
   const hot = await database.reads.ask(({ sql }) => findRequest(sql, scope, id), terms)
-  const row = hot ?? (await archive.find(id, ownRows(scope, {}), signal))
-  if (row === undefined) return undefined
-  const priceId = 'price_id' in row ? row.price_id : null
-  const beside = hot ?? (await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms))
-  if (beside.attempt_rows.length > 0 && beside.payload !== null) return { ...row, ...beside }
-  // One after the other: a reader of the archive runs one query at a time.
-  const attempts = beside.attempt_rows.length > 0 ? beside.attempt_rows : await archive.attempts(id, signal)
-  const payload = beside.payload ?? (await archive.payload(id, signal)) ?? null
-  return { ...row, price: beside.price, attempt_rows: attempts, payload }
+  if (hot !== undefined) return { ...hot, ...(await completed(archive, id, hot, signal)) }
+  const found = await archive.find(id, ownRows(scope, {}), signal)
+  if (found === undefined) return undefined
+  const { price_id: priceId, ...row } = found
+  const beside = await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms)
+  return { ...row, price: beside.price, ...(await completed(archive, id, beside, signal)) }
+}
+
+/** Attempts and body, from the archive where Postgres has them no longer. */
+async function completed(
+  archive: Archive,
+  id: string,
+  { attempt_rows: attempts, payload }: Pick<RequestDetail, 'attempt_rows' | 'payload'>,
+  signal: AbortSignal | undefined,
+): Promise<Pick<RequestDetail, 'attempt_rows' | 'payload'>> {
+  return {
+    // One after the other: a reader of the archive runs one query at a time.
+    attempt_rows: attempts.length > 0 ? attempts : await archive.attempts(id, signal),
+    payload: payload ?? (await archive.payload(id, signal)) ?? null,
+  }
 }
 
 /** The totals of summariseRequests(), over Postgres and the archive. */

@@ -21,6 +21,8 @@ const addressBlocks = z.string().transform((text, context) => {
   })
 })
 
+const secretText = z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)')
+
 /** All settings beside the bounds. The environment has each under the same name in capitals, such as `DATA_DIR`. */
 const settings = {
   host: z.string().default('127.0.0.1'),
@@ -34,8 +36,10 @@ const settings = {
     .optional(),
   /** Path of gateway.yaml. Absent: the built-in demo channel. */
   gatewayConfig: z.string().optional(),
-  /** Key material: it encrypts upstream credentials and peppers the hashes of keys. */
-  secretKey: z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)').optional(),
+  /** It wraps the master keys of the database, from which all other keys derive. */
+  secretKey: secretText.optional(),
+  /** The SECRET_KEY before this one, while processes with that one may run. */
+  secretKeyPrevious: secretText.optional(),
   publicUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   /** `api`: answer clients. `worker`: make images. `all`: both. */
   role: oneOf(['api', 'worker', 'all']).default('all'),

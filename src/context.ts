@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
@@ -29,9 +29,7 @@ import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
-import { fileStorage } from './images/storage/files.ts'
 import { ImageLinks } from './images/storage/links.ts'
-import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -39,15 +37,16 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
-import type { Limits } from './limits/limits.ts'
-import { memoryLimits } from './limits/memory.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
+import { openLimits, openQueues, openStorage } from './open-services.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
-import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
+import { resolveSecretKey, type SecretKeeper } from './secret-key.ts'
+import { FollowedMasters } from './secrets/follow-masters.ts'
+import { prepareKeeper, readKeeper } from './secrets/open-masters.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
@@ -115,11 +114,11 @@ export async function openContext(
     dataDir,
     embedded: config.databaseUrl === undefined,
   })
-  const keeper = new SecretKeeper(secretKey)
+  const secretKeys = { secretKey, secretKeyPrevious: config.secretKeyPrevious }
   const path = config.gatewayConfig
   // Before the file is read, so that no change is missed.
   const fileState = path === undefined ? '' : await stateOf(path)
-  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper, bounds)
+  const file = path === undefined ? undefined : readGatewaySource(path, environment, bounds)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   // A wrong file makes no database.
   if (config.databaseUrl === undefined && kept === undefined) file?.parse()
@@ -128,10 +127,10 @@ export async function openContext(
   const url = config.databaseUrl ?? embedded?.url ?? ''
 
   const generatedKeys: GeneratedKey[] = []
-  const fillCatalog = async (connections: Connections) => {
+  const fillCatalog = async (connections: Connections, keeper: SecretKeeper) => {
     if (file !== undefined) {
       const outcome = await applyGatewayFile(connections, file, keeper)
-      logFileOutcome(log, file, outcome)
+      logFileOutcome(log, { ...file, hash: file.hashWith(keeper.fileKey) }, outcome)
       if (outcome.kind === 'applied') generatedKeys.push(...outcome.generated)
       return
     }
@@ -142,23 +141,43 @@ export async function openContext(
   const gatewayFile =
     path === undefined
       ? undefined
-      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey, bounds }, fileState, log)
+      : new GatewayFileFollower(
+          { path, environment, databaseUrl: url, ...secretKeys, bounds },
+          fileState,
+          log,
+        )
   const database = openDatabase(url, bounds)
   const instanceId = randomUUIDv7()
-  const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
-    if (file !== undefined) await checkFirst(url, (connections) => checkGatewayFile(connections, file))
-    await prepareDatabase(url, fillCatalog)
+  const { catalog, keeper } = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
+    let keeper = await checkFirst(url, async (connections) => {
+      const unprepared = await readKeeper(connections.sql, secretKeys)
+      if (file !== undefined) await checkGatewayFile(connections, file, unprepared)
+      return unprepared
+    })
+    await prepareDatabase(url, async (connections) => {
+      keeper = await prepareKeeper(connections.sql, secretKeys)
+      await fillCatalog(connections, keeper)
+    })
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
-    return await Catalog.load(database, keeper, log)
+    return { catalog: await Catalog.load(database, keeper, log), keeper }
   })
   const bodyThreads = startBodyThreads({ bounds, keeper, log })
   const demo = file === undefined ? await startDemo() : undefined
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
-  const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
+  const keys = keysOf(database, { peppers: keeper.ring('pepper'), ...bounds })
+  let ownId = (): string => instanceId
+  const masters = new FollowedMasters({
+    database,
+    keeper,
+    keys: secretKeys,
+    instanceId: () => ownId(),
+    onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
+  })
   const follower = await followRevisions(database, {
     keys,
     catalog,
+    masters,
     pollMs: bounds.revisionPollMs,
     log,
   })
@@ -175,6 +194,7 @@ export async function openContext(
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
   })
+  ownId = () => ledger.instance.id
   const ledgerWatch = new LedgerWatch({
     dataDir,
     ledger,
@@ -254,15 +274,15 @@ export async function openContext(
     heldAnswers: heldAnswers(database, log),
     showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),
-    envelope: makeEnvelope(keeper.envelopeKey),
+    envelope: makeEnvelope(keeper.ring('envelope')),
     redactionKey: keeper.redactionKey,
     images: {
       jobs,
       watch,
       queue: { add: async (entries) => (await queues()).images.add(entries) },
       storage,
-      links: new ImageLinks(keeper.linkKey, bounds.imageLinkSeconds),
-      webhookKey: keeper.webhookKey,
+      links: new ImageLinks(keeper.ring('link'), bounds.imageLinkSeconds),
+      webhookKeys: keeper.ring('webhook'),
     },
     publicUrl: config.publicUrl,
     privateWebhooks: config.webhookPrivateAddresses === 'allow',
@@ -300,9 +320,9 @@ export async function openContext(
 }
 
 /** Run a check of the start before anything in the database changes. */
-async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
+async function checkFirst<T>(url: string, check: (connections: Connections) => Promise<T>): Promise<T> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
-  await check(connections).finally(() => connections.end())
+  return await check(connections).finally(() => connections.end())
 }
 
 /** Workers answer no clients, so they list no models. */
@@ -323,7 +343,7 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
     waitingMax: bounds.bodyThreadWaitingMax,
     heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
     data: {
-      envelopeKey: keeper.envelopeKey,
+      envelopeKeys: envelopeKeysOf(keeper),
       bounds: { jsonDepthMax, jsonValuesMax },
       redaction: {
         key: keeper.redactionKey,
@@ -335,46 +355,8 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
   })
 }
 
-/** Workers charge no limits, so they do not share them. */
-async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
-  if (redisUrl === undefined || role === 'worker') return memoryLimits()
-  const { openRedisLimits } = await import('./limits/redis.ts')
-  return await openRedisLimits({
-    url: redisUrl,
-    waitMs: bounds.limitsMs,
-    leaseMs: bounds.limitsLeaseMs,
-    log,
-  })
-}
-
-/** Rejects with an Error for the operator when the storage cannot keep images. */
-async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const storage = await makeStorage(config, dataDir)
-  await storage.check()
-  return storage
-}
-
-async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
-  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
-  // A process that stores images as files never loads the SDK of S3.
-  const { s3Storage } = await import('./images/storage/s3.ts')
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
-  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
-}
-
-async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
-  const { openQueues } = await import('./queue/open.ts')
-  if (redisUrl === undefined) {
-    const { prepareQueueSchema } = await import('./queue/postgres.ts')
-    await prepareQueueSchema(databaseUrl)
-  }
-  return await openQueues({
-    redisUrl,
-    databaseUrl,
-    commandMs: bounds.admitMs,
-    waitMs: bounds.databaseWaitMs,
-    lockMs: bounds.imageLeaseMs,
-    log,
-  })
+/** The first of them signs. */
+function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
+  const { current, former } = keeper.ring('envelope')
+  return [current, ...former.map(({ key }) => key)]
 }

@@ -18,7 +18,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['redaction'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry', 'in-time.ts'],
-  access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  access: [
+    'canonical',
+    'catalog',
+    'db',
+    'redaction',
+    'secrets',
+    'telemetry',
+    'address-blocks.ts',
+    'secret-key.ts',
+  ],
+  secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
@@ -125,13 +135,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'address-blocks.ts': [],
   'bounds.ts': [],
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
-  'secret-key.ts': [],
+  'secret-key.ts': ['canonical'],
   'in-time.ts': [],
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': [],
-  'command.ts': ['verify'],
+  'open-services.ts': ['config.ts', 'images', 'limits', 'queue', 'telemetry'],
   'context.ts': [
+    'open-services.ts',
     'access',
     'archive',
     'bodies',
@@ -151,12 +162,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'running-counts.ts',
     'secret-key.ts',
+    'secrets',
   ],
+  commands: ['catalog', 'config.ts', 'db', 'ledger', 'secret-key.ts', 'secrets', 'telemetry', 'verify'],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
-  'check-prices.ts': ['catalog', 'config.ts', 'ledger'],
-  'inspect-ledger.ts': ['config.ts', 'db', 'ledger'],
-  'replay-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
-  'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'serve.ts': [
     'app.ts',
     'http',
@@ -248,7 +257,7 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
 
 test('only config.ts reads the environment, which server.ts hands on; the command has none of that configuration', () => {
   for (const { file, text } of [...product, ...workers]) {
-    if (['src/config.ts', 'src/server.ts', 'src/command.ts'].includes(file)) continue
+    if (['src/config.ts', 'src/server.ts', 'src/commands/command.ts'].includes(file)) continue
     expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
       false,
     )

@@ -32,12 +32,13 @@ export type FileOutcome =
 export async function checkGatewayFile(
   { db }: Pick<Connections, 'db'>,
   source: GatewaySource,
+  keeper: SecretKeeper,
 ): Promise<void> {
   const inForce = await readFileInForce(db).catch((error: unknown) => {
     if (isUnknownName(reasonOf(error))) return undefined
     throw error
   })
-  if (inForce?.hash.equals(source.hash) !== true) source.parse()
+  if (inForce?.hash.equals(source.hashWith(keeper.fileKey)) !== true) source.parse()
 }
 
 /** Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a higher revision. */
@@ -48,7 +49,8 @@ export function applyGatewayFile(
 ): Promise<FileOutcome> {
   return changeRows(connections, async (tx) => {
     const inForce = await readFileInForce(tx)
-    const isSame = inForce?.hash.equals(source.hash) === true
+    const hash = source.hashWith(keeper.fileKey)
+    const isSame = inForce?.hash.equals(hash) === true
     if (isSame && !inForce.isOverwritten) return { kind: 'unchanged', revision: inForce.revision }
     const file = source.parse()
     const { revision } = file
@@ -57,7 +59,7 @@ export function applyGatewayFile(
       return { kind: 'lower', revision, inForce: replaced }
     }
     const { generated, changes } = await writeRows(tx, file, keeper)
-    await noteFileInForce(tx, { ...source.place, hash: source.hash, revision })
+    await noteFileInForce(tx, { ...source.place, hash, revision })
     return { kind: 'applied', revision, changes, generated, replaced }
   })
 }
@@ -79,7 +81,7 @@ async function writeRows(
   // One of the budgets may be new: see holdCharges.
   if (hasBudgets(file)) await holdCharges(tx)
   const { groupIds, changes, retire } = await applyCatalog(tx, file, keeper)
-  const tenants = await applyTenants(tx, file.tenants, { groupIds, pepper: keeper.pepper })
+  const tenants = await applyTenants(tx, file.tenants, { groupIds, peppers: keeper.ring('pepper') })
   await retire()
   return { generated: tenants.generated, changes: { ...changes, ...tenants.changes } }
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { KeyRing } from '../canonical/key-ring.ts'
 import { noChanges } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
 import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
@@ -29,14 +30,15 @@ export interface GeneratedKey {
 interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
-  pepper: Buffer
+  peppers: KeyRing
 }
 
 /**
  * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
  * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed.
  */
-export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, pepper }: Options) {
+export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, peppers }: Options) {
+  const pepper = peppers.current
   const tenantRows = await readTenants(tx)
   const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants)
 
@@ -47,9 +49,12 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
       groupId: idOf(groupIds, key.group),
       key,
       secretHash: key.secret === undefined ? undefined : hashKeySecret(key.secret, pepper),
+      formerHashes: peppers.former.flatMap(({ key: former }) =>
+        key.secret === undefined ? [] : hashKeySecret(key.secret, former),
+      ),
     })),
   )
-  const hashes = wanted.flatMap(({ secretHash }) => secretHash ?? [])
+  const hashes = wanted.flatMap(hashesOf)
   const keyRows = await readKeys(tx, [...tenantIds.values()], hashes)
   const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
   const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
@@ -109,6 +114,12 @@ interface WantedKey {
   key: KeyEntry
   /** Undefined: any secret will do. */
   secretHash: Buffer | undefined
+  /** The hashes of the same secret under former master keys, which a row may have as yet. */
+  formerHashes: readonly Buffer[]
+}
+
+function hashesOf({ secretHash, formerHashes }: WantedKey): Buffer[] {
+  return secretHash === undefined ? [] : [secretHash, ...formerHashes]
 }
 
 /** A key of the file, and the row of this name if there is one. */
@@ -127,16 +138,18 @@ async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   const holders = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
   const freed: KeyRow[] = []
   for (const { want, row } of pairs) {
-    const holder = want.secretHash && holders.get(want.secretHash.toString('hex'))
-    if (holder === undefined || holder === row) continue
-    if (holder.managedBy !== 'file') {
-      throw new Error(
-        `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
-          `"${holder.name}", which is not managed by the file. Choose another secret.`,
-      )
+    for (const hash of hashesOf(want)) {
+      const holder = holders.get(hash.toString('hex'))
+      if (holder === undefined || holder === row) continue
+      if (holder.managedBy !== 'file') {
+        throw new Error(
+          `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
+            `"${holder.name}", which is not managed by the file. Choose another secret.`,
+        )
+      }
+      holder.secretHash = randomBytes(32)
+      freed.push(holder)
     }
-    holder.secretHash = randomBytes(32)
-    freed.push(holder)
   }
   await changeKeys(tx, freed)
 }

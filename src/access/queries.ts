@@ -32,7 +32,7 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
   }
 }
 
-/** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
+/** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
   const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
@@ -41,6 +41,7 @@ export async function readRevision(db: TypedQueries, keysSeen: number) {
     .select({
       catalog: revision.catalog,
       keys: revision.keys,
+      masters: revision.masters,
       changed: sql<string[]>`array(${changed})`,
       hashes: sql<string[]>`array(${hashes})`,
     })

@@ -57,6 +57,8 @@ const accepted: Json = {
 export const webhooks: Json = {
   'image.generation': {
     post: {
+      operationId: 'imageGenerationEnded',
+      security: [],
       summary: 'The end of an image job, for the address in `x-tollgate-webhook` of its request',
       description: 'Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.',
       externalDocs: { url: 'https://www.standardwebhooks.com' },

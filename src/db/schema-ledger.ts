@@ -241,6 +241,11 @@ export const instances = pgTable('instances', {
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
   /** The columns of its halves in `open_requests`; NULL: its running requests are only in its journal. */
   openColumns: text('open_columns').array(),
+  /** The master key that it learned last, and the one that it seals with; NULL: a process of a release without them. */
+  knownMaster: text('known_master'),
+  usedMaster: text('used_master'),
+  /** The id of its SECRET_KEY. */
+  secretKeyId: text('secret_key_id'),
 })
 
 /**

@@ -30,8 +30,8 @@ interface Place {
   using?: SecretKeeper
 }
 
-function sourceOf(text: string, { path = 'gateway.yaml', host = 'here', env = {}, using = keeper }: Place) {
-  const source = gatewaySource(text, { path, env, keeper: using })
+function sourceOf(text: string, { path = 'gateway.yaml', host = 'here', env = {} }: Place) {
+  const source = gatewaySource(text, { path, env })
   return { ...source, place: { ...source.place, host } }
 }
 
@@ -41,7 +41,7 @@ async function apply(text: string, place: Place = {}) {
   const outcome = await applyGatewayFile(database, source, place.using ?? keeper)
   const lines: { level: string; message: string; fields: object }[] = []
   const log = relayLog((level, fields, message) => void lines.push({ level, message, fields }))
-  logFileOutcome(log, source, outcome)
+  logFileOutcome(log, { ...source, hash: source.hashWith((place.using ?? keeper).fileKey) }, outcome)
   return { ...outcome, lines }
 }
 
@@ -66,7 +66,7 @@ describe('a file that is in force', () => {
         throw new Error('was read')
       },
     }
-    await checkGatewayFile(database, unread)
+    await checkGatewayFile(database, unread, keeper)
     expect(await applyGatewayFile(database, unread, keeper)).toEqual({
       kind: 'unchanged',
       revision: undefined,
@@ -101,7 +101,7 @@ describe('a file that is in force', () => {
   test('its hash tells nothing about secrets to somebody without SECRET_KEY', () => {
     const hashes = ['a secret key for tests, long enough', 'another secret key, also long enough'].map(
       (secretKey) =>
-        gatewaySource(tenant('acme'), { path: 'x', env: {}, keeper: new SecretKeeper(secretKey) }).hash,
+        gatewaySource(tenant('acme'), { path: 'x', env: {} }).hashWith(new SecretKeeper(secretKey).fileKey),
     )
     expect(hashes[0]).not.toEqual(hashes[1])
   })
@@ -111,8 +111,8 @@ test('the check before the migrations reads the file when there are no tables ye
   const empty = await emptyDatabase()
   const unmigrated = openDatabase(empty.url, { max: 1 })
   try {
-    await checkGatewayFile(unmigrated, sourceOf(tenant('acme'), {}))
-    await expect(checkGatewayFile(unmigrated, sourceOf('models: 5', {}))).rejects.toThrow(
+    await checkGatewayFile(unmigrated, sourceOf(tenant('acme'), {}), keeper)
+    await expect(checkGatewayFile(unmigrated, sourceOf('models: 5', {}), keeper)).rejects.toThrow(
       'gateway.yaml:1: models: must be a list',
     )
   } finally {

@@ -14,11 +14,11 @@ export interface Source {
   loads: string[]
 }
 
-/** Every file of src, workers, bench and test. */
+/** Every file of src, workers, bench and test, without the packages of a workspace. */
 export function readSources(): Source[] {
   return ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'))
       .sort()
       .map((name) => read(join(folder, name))),
   )

@@ -1,4 +1,4 @@
-import { verify } from './verify/verify.ts'
+import { verify } from '../verify/verify.ts'
 
 /** The command `tollgate`: `tollgate verify ...`. It opens no database and reads no configuration of the gateway. */
 async function main(): Promise<number> {

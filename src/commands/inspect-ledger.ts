@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { configFromEnvironment } from './config.ts'
-import { openConnections } from './db/connections.ts'
-import { embeddedUrl } from './db/embedded.ts'
-import { type Inspection, inspectLedger } from './ledger/inspection.ts'
-import { inspectionJson } from './ledger/inspection-json.ts'
-import { inspectionText } from './ledger/inspection-text.ts'
-import { mendableOf } from './ledger/mended-row.ts'
-import { findSetAside } from './ledger/set-aside-folders.ts'
+import { configFromEnvironment } from '../config.ts'
+import { openConnections } from '../db/connections.ts'
+import { embeddedUrl } from '../db/embedded.ts'
+import { type Inspection, inspectLedger } from '../ledger/inspection.ts'
+import { inspectionJson } from '../ledger/inspection-json.ts'
+import { inspectionText } from '../ledger/inspection-text.ts'
+import { mendableOf } from '../ledger/mended-row.ts'
+import { findSetAside } from '../ledger/set-aside-folders.ts'
 
 /**
  * `npm run ledger:inspect [-- folder] [--json] [--show id]` shows the journals of a folder and what was set aside there. It

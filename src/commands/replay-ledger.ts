@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { configFromEnvironment } from './config.ts'
-import { openConnections } from './db/connections.ts'
-import { startEmbedded } from './db/embedded.ts'
-import { whenReachable } from './db/migrate.ts'
-import { mendableOf, mendedFrom, withChange } from './ledger/mended-row.ts'
-import { problemWith, type Replay, replay } from './ledger/replay.ts'
-import { findSetAside, markReplayed } from './ledger/set-aside-folders.ts'
-import { silentLog } from './telemetry/relay-log.ts'
+import { configFromEnvironment } from '../config.ts'
+import { openConnections } from '../db/connections.ts'
+import { startEmbedded } from '../db/embedded.ts'
+import { whenReachable } from '../db/migrate.ts'
+import { mendableOf, mendedFrom, withChange } from '../ledger/mended-row.ts'
+import { problemWith, type Replay, replay } from '../ledger/replay.ts'
+import { findSetAside, markReplayed } from '../ledger/set-aside-folders.ts'
+import { silentLog } from '../telemetry/relay-log.ts'
 
 /**
  * `npm run ledger:replay -- id... [--set column=value]... [--row file.json] [--force]` puts frames back that were set aside.

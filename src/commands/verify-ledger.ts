@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { configFromEnvironment } from './config.ts'
-import { openConnections } from './db/connections.ts'
-import { startEmbedded } from './db/embedded.ts'
-import { whenReachable } from './db/migrate.ts'
-import { verifyLedger } from './ledger/verify.ts'
-import { silentLog } from './telemetry/relay-log.ts'
+import { configFromEnvironment } from '../config.ts'
+import { openConnections } from '../db/connections.ts'
+import { startEmbedded } from '../db/embedded.ts'
+import { whenReachable } from '../db/migrate.ts'
+import { verifyLedger } from '../ledger/verify.ts'
+import { silentLog } from '../telemetry/relay-log.ts'
 
 /**
  * `npm run ledger:verify` prints for each rule of the ledger whether it holds, and exits with 1 when one does not.

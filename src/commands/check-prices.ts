@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readGatewayYaml } from './catalog/gateway-yaml.ts'
-import { bundledLibrary, libraryVersion } from './catalog/library/bundled.ts'
-import { comparePrices, type PriceDifference } from './catalog/library/compare-prices.ts'
-import { configFromEnvironment } from './config.ts'
-import { usd } from './ledger/price.ts'
+import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
+import { bundledLibrary, libraryVersion } from '../catalog/library/bundled.ts'
+import { comparePrices, type PriceDifference } from '../catalog/library/compare-prices.ts'
+import { configFromEnvironment } from '../config.ts'
+import { usd } from '../ledger/price.ts'
 
 /**
  * `npm run prices:check` compares the prices in gateway.yaml with the library's, for each channel that the library knows. It

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { clientOf } from '../openapi-client/client.ts'
+import { faultsOf } from '../openapi-client/faults-of.ts'
+import { typesOf } from '../openapi-client/types-of.ts'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+
+let bed: InProcess
+let document: string
+
+beforeAll(async () => {
+  bed = await startInProcess({ ADMIN_TOKEN: 'an-admin-token-for-tests' })
+  document = await (await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)).text()
+})
+afterAll(() => bed?.close())
+
+test('the types of the client that tests use are made from this document', async () => {
+  await expect(await typesOf(document)).toMatchFileSnapshot('../openapi-client/types.ts')
+})
+
+test('a linter of OpenAPI finds no fault in it', async () => {
+  expect(await faultsOf(document)).toEqual([])
+})
+
+test('the client calls what the document describes', async () => {
+  const client = clientOf(`http://127.0.0.1:${bed.port}`, 'Bearer an-admin-token-for-tests')
+  const { data, response } = await client.GET('/admin/v1/audit', { params: { query: { limit: 5 } } })
+  expect(response.status).toBe(200)
+  expect(data?.next_cursor).toBeNull()
+  const stranger = clientOf(`http://127.0.0.1:${bed.port}`, 'Bearer wrong')
+  const { error } = await stranger.GET('/admin/v1/audit')
+  expect(error?.code).toBe('unauthenticated')
+})

@@ -32,6 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
+  archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -96,6 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'archive',
     'bodies',
     'canonical',
     'protocols',
@@ -143,6 +145,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'context.ts': [
     'open-services.ts',
     'access',
+    'archive',
     'bodies',
     'catalog',
     'db',

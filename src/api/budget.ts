@@ -43,7 +43,11 @@ const budgetAnswer = z
   .meta({ id: 'Budget' })
 
 /** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
-export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
+export function budgetEndpoint({
+  database,
+  shipNow,
+  now = Date.now,
+}: Omit<UsageContext, 'archive'>): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',

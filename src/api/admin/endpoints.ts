@@ -1,5 +1,6 @@
 import { accountEndpoints } from './account.ts'
 import { apiTokensEndpoints } from './api-tokens.ts'
+import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import type { AdminEndpoint } from './endpoint.ts'
@@ -22,6 +23,7 @@ export function adminEndpoints(
     AdminSummaryContext &
     AdminRequestsContext &
     AdminVerdictsContext &
+    AdminArchiveContext &
     AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
@@ -38,5 +40,6 @@ export function adminEndpoints(
     ...usersEndpoints(context),
     ...linksEndpoints(context),
     ...apiTokensEndpoints(context),
+    ...archiveEndpoints(context),
   ]
 }

@@ -2,8 +2,9 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { noChanges } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
-import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
+import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
+import { keyColumns } from './key-columns.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -78,11 +79,12 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, balance } of tenants) {
+  for (const { name, limits, balance, disabled } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), disabledAt: null, managedBy: 'file' as const }
+    const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
+    const row = { ...limitColumns(limits), disabledAt, managedBy: 'file' as const }
     if (existing === undefined) {
       changes.added++
       fresh.push({ row: { id, name, ...row }, balance })
@@ -93,7 +95,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null) changes.added++
+    if (existing.disabledAt !== null && disabledAt === null) changes.added++
     else if (isOther || existing.limited !== limited) changes.changed++
   }
   await addTenants(tx, fresh)
@@ -147,6 +149,11 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
+    if (row !== undefined && row.revokedAt !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" was revoked through the admin API, which is final. Choose another name.`,
+      )
+    }
     const settings = settingsOf(want, row)
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
@@ -171,6 +178,9 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     name: key.name,
     secretHash: secretHash ?? hashKeySecret(secret, pepper),
     hint: keyHint(secret),
+    formerSecretHash: null,
+    formerSecretUntil: null,
+    revokedAt: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,
@@ -181,16 +191,10 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
 function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
   return {
     groupId,
-    capture: key.capture,
-    usageScope: key.usageScope,
-    strict: key.strict,
-    ...limitColumns(key.limits),
-    ...budgetColumns(key.budget),
-    allowedModels: key.allowedModels ?? null,
-    allowedCidrs: key.allowedCidrs ?? null,
-    expiresAt: key.expiresAt ?? null,
-    disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
+    ...keyColumns(key, existing),
     managedBy: 'file' as const,
+    formerSecretHash: null,
+    formerSecretUntil: null,
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

@@ -5,11 +5,11 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { connectionColumns } from './connection.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
+import { groupColumns } from './group-columns.ts'
 import { applyLibrary } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
-import { budgetColumns, limitColumns } from './limit-columns.ts'
 import { priceRow } from './price-row.ts'
 import {
   addPrice,
@@ -173,22 +173,7 @@ async function applyGroups(
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
-    const wanted = {
-      id,
-      name: group.name,
-      models: group.models,
-      channels: group.channels,
-      priceMultiplier: group.priceMultiplier,
-      imagePriority: group.imagePriority,
-      clientGonePolicy: group.clientGone.policy,
-      clientGoneSeconds: group.clientGone.seconds,
-      ...limitColumns(group.limits),
-      totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
-      totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
-      totalConcurrency: group.totalLimits.concurrency ?? null,
-      ...budgetColumns(group.budget),
-      managedBy: 'file' as const,
-    }
+    const wanted = { id, ...groupColumns(group), managedBy: 'file' as const }
     const existing = rowOf.get(id)
     const isOther = differs(existing, wanted)
     if (isOther) await putGroup(tx, wanted)

@@ -67,7 +67,7 @@ export async function readHashes(db: TypedQueries, after: string | undefined): P
     .select({
       id: keys.id,
       start: startOf(keys.secretHash),
-      former: startOf<string | null>(keys.formerSecretHash),
+      former: formerStart,
     })
     .from(keys)
     .where(after === undefined ? undefined : gt(keys.id, after))
@@ -83,7 +83,8 @@ export async function readHashes(db: TypedQueries, after: string | undefined): P
 
 const hashesAtOnce = 10_000
 /** `KnownHashes` keeps no more of them. */
-const startOf = <Text = string>(hash: unknown) => sql<Text>`encode(substring(${hash} from 1 for 8), 'hex')`
+const startOf = (hash: unknown) => sql<string>`encode(substring(${hash} from 1 for 8), 'hex')`
+const formerStart = sql<string | null>`${startOf(keys.formerSecretHash)}`
 const bothHashes = sql`unnest(ARRAY[${keys.secretHash}, ${keys.formerSecretHash}]) AS t (hash)`
 
 function fromHex(text: string): Buffer {

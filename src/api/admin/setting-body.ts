@@ -39,7 +39,7 @@ export function merged<Schema extends z.ZodType>(
   before: Settings,
   change: Settings,
 ): z.output<Schema> {
-  return checked(schema, mergePatch(before, change))
+  return checked(schema, mergePatch(mergePatch({}, before), change))
 }
 
 function mergePatch(before: Json, change: Json): Json {

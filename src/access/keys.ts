@@ -43,9 +43,14 @@ export class Keys {
     if (this.#unknown.get(secret) === true) return undefined
     const reading = this.#reads.get(secret)
     if (reading !== undefined) return reading
-    const hash = hashKeySecret(secret, this.#options.pepper)
+    const hash = this.hashOf(secret)
     const found = this.hashes.find(hash)
     return found === 'none' ? undefined : this.#read(secret, hash, found === 'doubtful' ? 'guesses' : 'keys')
+  }
+
+  /** The hash that is stored in place of a secret. */
+  hashOf(secret: string): Buffer {
+    return hashKeySecret(secret, this.#options.pepper)
   }
 
   /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */

@@ -37,7 +37,12 @@ export function listGroups(db: Queries, filter: GroupFilter): Promise<GroupRow[]
 
 /** By its id or its name. */
 export async function findGroup(db: Queries, called: string): Promise<GroupRow | undefined> {
-  const [row] = await db.select().from(groups).where(isCalled(groups, called)).orderBy(idFirst(groups.id, called)).limit(1)
+  const [row] = await db
+    .select()
+    .from(groups)
+    .where(isCalled(groups, called))
+    .orderBy(idFirst(groups.id, called))
+    .limit(1)
   return row
 }
 
@@ -67,7 +72,10 @@ export async function changeGroup(
 
 /** The names that a group or a key can have in its lists. */
 export async function readNames(tx: Queries) {
-  const live = await tx.select({ id: models.id, aliases: models.aliases }).from(models).where(isNull(models.disabledAt))
+  const live = await tx
+    .select({ id: models.id, aliases: models.aliases })
+    .from(models)
+    .where(isNull(models.disabledAt))
   const names = await tx.select({ name: channels.name }).from(channels).where(isNull(channels.disabledAt))
   return {
     models: new Set(live.map(({ id }) => id)),

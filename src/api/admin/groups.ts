@@ -1,14 +1,22 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
-import { groupColumns } from '../../catalog/group-columns.ts'
 import { type GroupEntry, groupEntry, groupSettings } from '../../catalog/gateway-file.ts'
+import { groupColumns } from '../../catalog/group-columns.ts'
 import { deleteGroups, groupsInUse, holdCharges, lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { groupJson, groupShown } from './group-json.ts'
-import { addGroup, changeGroup, findGroup, type GroupRow, listGroups, lockGroup, readNames } from './group-queries.ts'
+import {
+  addGroup,
+  changeGroup,
+  findGroup,
+  type GroupRow,
+  listGroups,
+  lockGroup,
+  readNames,
+} from './group-queries.ts'
 import { requireChannels, requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
@@ -41,7 +49,10 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
           ({ db }) => listGroups(db, { ...filter, order, after: placeAt(sort, cursor), limit: limit + 1 }),
           { owner: 'admin', signal },
         )
-        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({ value: order.by === 'name' ? name : null, id }))
+        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+          value: order.by === 'name' ? name : null,
+          id,
+        }))
         return { body: { ...page, data: page.data.map(groupJson) } }
       },
     }),
@@ -99,7 +110,14 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
         await requireFreeName(context, tx, entry.name, row.id)
         await requireNames(tx, entry, row)
         const after = groupJson(await changeGroup(tx, row.id, groupColumns(entry)))
-        await audit({ action: 'group.change', resource: 'group', id: row.id, name: entry.name, before, after })
+        await audit({
+          action: 'group.change',
+          resource: 'group',
+          id: row.id,
+          name: entry.name,
+          before,
+          after,
+        })
         return { body: after, etag: etagOf(after) }
       },
     }),
@@ -145,7 +163,12 @@ async function requireFreeName(
   name: string,
   ownId: string | undefined,
 ): Promise<void> {
-  const [other] = await listGroups(tx, { name, order: { by: 'name', descending: false }, after: undefined, limit: 1 })
+  const [other] = await listGroups(tx, {
+    name,
+    order: { by: 'name', descending: false },
+    after: undefined,
+    limit: 1,
+  })
   if (other === undefined || other.id === ownId) return
   await refuseManaged(tx, context, other, { kind: 'group', name })
   throw conflict(`There is a group "${name}" already. Choose another name.`, 'name')

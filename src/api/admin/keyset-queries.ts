@@ -1,4 +1,17 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or, type PgColumn, type SQL, sql } from '../../db/drizzle.cjs'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  type PgColumn,
+  type SQL,
+  sql,
+} from '../../db/drizzle.cjs'
 import type { Order, Place } from './list.ts'
 
 /**

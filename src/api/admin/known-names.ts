@@ -4,13 +4,12 @@ import type { readNames } from './group-queries.ts'
 type Names = Awaited<ReturnType<typeof readNames>>
 
 /** Throws `invalid_request` for a model that is not there. Those of `before` were checked then. */
-export function requireModels(
-  { models, modelOf }: Names,
-  { field, wanted, before }: NamesChange,
-): void {
+export function requireModels({ models, modelOf }: Names, { field, wanted, before }: NamesChange): void {
   requireKnown(models, { field, wanted, before }, (name) => {
     const id = modelOf.get(name)
-    return id === undefined ? `there is no model "${name}"` : `"${name}" is an alias: write "${id}", its model`
+    return id === undefined
+      ? `there is no model "${name}"`
+      : `"${name}" is an alias: write "${id}", its model`
   })
 }
 

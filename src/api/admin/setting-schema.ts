@@ -50,6 +50,4 @@ export const yesOrNo = oneOf(['true', 'false']).transform((word) => word === 'tr
 /** Of a resource with an id and a name of its own. */
 export const calledParams = z.object({ id: text.describe('Its id, or its name.') })
 
-export const deletedAnswer = z
-  .object({ id: z.uuid(), deleted: z.literal(true) })
-  .meta({ id: 'Deleted' })
+export const deletedAnswer = z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'Deleted' })

@@ -58,14 +58,20 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
   const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
 
   const kept = new Set(pairs.map(({ row }) => row))
-  const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
+  const leftKeys = keyRows.filter((row) => isLive(row) && !kept.has(row))
+  const keyIds = leftKeys.map(({ id }) => id)
   if (keyIds.length > 0) await disableKeys(tx, keyIds)
-  keyChanges.removed = keyIds.length
-  const leftIds = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name)).map(({ id }) => id)
+  const tenantOf = new Map(tenantRows.map(({ id, name }) => [id, name]))
+  keyChanges.removed = leftKeys.map(({ tenantId, name }) => shownKey(tenantOf.get(tenantId), name))
+  const left = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name))
+  const leftIds = left.map(({ id }) => id)
   if (leftIds.length > 0) await disableTenants(tx, leftIds)
-  tenantChanges.removed = leftIds.length
+  tenantChanges.removed = left.map(({ name }) => name)
   return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
+
+/** A key as people name it. */
+const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
@@ -86,7 +92,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
     const row = { ...limitColumns(limits), disabledAt, managedBy: 'file' as const }
     if (existing === undefined) {
-      changes.added++
+      changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
@@ -95,8 +101,8 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null && disabledAt === null) changes.added++
-    else if (isOther || existing.limited !== limited) changes.changed++
+    if (existing.disabledAt !== null && disabledAt === null) changes.added.push(name)
+    else if (isOther || existing.limited !== limited) changes.changed.push(name)
   }
   await addTenants(tx, fresh)
   await changeTenants(tx, changed)
@@ -158,16 +164,17 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      changes.added.push(shownKey(want.tenant, want.key.name))
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
     const next = { ...row, ...settings }
-    if (!isDeepStrictEqual(next, row)) changed.push(next)
+    if (isDeepStrictEqual(next, row)) continue
+    changed.push(next)
+    changes.changed.push(shownKey(want.tenant, want.key.name))
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
-  changes.added = fresh.length
-  changes.changed = changed.length
   return { generated, changes }
 }
 

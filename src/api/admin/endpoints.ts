@@ -3,6 +3,7 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
 import { keyActionsEndpoints } from './key-actions.ts'
+import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
 import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
@@ -14,6 +15,7 @@ export function adminEndpoints(
   context: AdminEntriesContext &
     AdminGroupsContext &
     AdminKeysContext &
+    AdminKeyUsageContext &
     AdminLedgerContext &
     AdminProbesContext &
     AdminTenantsContext &
@@ -25,6 +27,7 @@ export function adminEndpoints(
     ...groupsEndpoints(context),
     ...keysEndpoints(context),
     ...keyActionsEndpoints(context),
+    keyUsageEndpoint(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),

@@ -58,7 +58,7 @@ export function applyGatewayFile(
       return { kind: 'lower', revision, inForce: replaced }
     }
     const { generated, names } = await writeRows(tx, file, keeper)
-    await noteChanges(tx, source, revision, names)
+    if (!isSame || Object.keys(shownNames(names)).length > 0) await noteChanges(tx, source, revision, names)
     await noteFileInForce(tx, { ...source.place, hash: source.hash, revision })
     return { kind: 'applied', revision, changes: countsOf(names), generated, replaced }
   })

@@ -97,6 +97,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
       continue
     }
     const limited = balance !== undefined
+    if (existing.managedBy === 'admin') changes.taken_over.push(name)
     const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
@@ -172,6 +173,7 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
     if (isDeepStrictEqual(next, row)) continue
     changed.push(next)
     changes.changed.push(shownKey(want.tenant, want.key.name))
+    if (row.managedBy === 'admin') changes.taken_over.push(shownKey(want.tenant, want.key.name))
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)

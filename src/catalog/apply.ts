@@ -71,7 +71,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
     const isRepriced =
       newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
     if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
-    note(changes, model.id, { isNew: isNew(existing), isChanged: isOther || isRepriced })
+    note(changes, model.id, { existing, isNew: isNew(existing), isChanged: isOther || isRepriced })
   }
 }
 
@@ -147,7 +147,7 @@ async function applyChannels(
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
     const isChanged = isOther || !isOpened || !isOffered
-    note(changes, channel.name, { isNew: isNew(existing), isChanged })
+    note(changes, channel.name, { existing, isNew: isNew(existing), isChanged })
   }
 }
 
@@ -178,7 +178,7 @@ async function applyGroups(
     const existing = rowOf.get(id)
     const isOther = differs(existing, wanted)
     if (isOther) await putGroup(tx, wanted)
-    note(changes, group.name, { isNew: existing === undefined, isChanged: isOther })
+    note(changes, group.name, { existing, isNew: existing === undefined, isChanged: isOther })
     ids.set(group.name, id)
   }
   return ids
@@ -211,9 +211,14 @@ async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: C
 function note(
   changes: ChangedNames,
   name: string,
-  { isNew, isChanged }: { isNew: boolean; isChanged: boolean },
+  {
+    existing,
+    isNew,
+    isChanged,
+  }: { existing: { managedBy: 'file' | 'admin' } | undefined; isNew: boolean; isChanged: boolean },
 ): void {
   if (!isChanged) return
+  if (existing?.managedBy === 'admin') changes.taken_over.push(name)
   if (isNew) changes.added.push(name)
   else changes.changed.push(name)
 }

@@ -5,10 +5,12 @@ export interface ChangedNames {
   changed: string[]
   /** Disabled or deleted, because the file leaves them out. */
   removed: string[]
+  /** Those among them that an admin had made: from now on the file manages them. */
+  taken_over: string[]
 }
 
 /** How many they are. */
-export type Changes = Record<keyof ChangedNames, number>
+export type Changes = Record<Exclude<keyof ChangedNames, 'taken_over'>, number>
 
 export type FileKind = 'models' | 'channels' | 'groups' | 'tenants' | 'keys'
 
@@ -16,7 +18,12 @@ export type FileKind = 'models' | 'channels' | 'groups' | 'tenants' | 'keys'
 export type FileChanges = Record<FileKind, Changes>
 export type FileNames = Record<FileKind, ChangedNames>
 
-export const noChanges = (): ChangedNames => ({ added: [], changed: [], removed: [] })
+export const noChanges = (): ChangedNames => ({
+  added: [],
+  changed: [],
+  removed: [],
+  taken_over: [],
+})
 
 export function countsOf({ models, channels, groups, tenants, keys }: FileNames): FileChanges {
   const count = ({ added, changed, removed }: ChangedNames) => ({

@@ -302,11 +302,12 @@ describe('what gateway.yaml manages', () => {
     const { body } = await admin('POST', 'keys', { tenant: 'free', name: 'by an admin' })
     const before = [await admin('GET', `tenants/${own.id}`), await admin('GET', `keys/${String(body.id)}`)]
     await bed.context.gatewayFile?.apply()
-    const [line] = await bed.context.database.state.ask(
-      ({ sql }) =>
-        sql`SELECT actor_kind, actor_name, after FROM audit_log WHERE action = 'file.apply' ORDER BY id DESC LIMIT 1`,
+    const lines = await bed.context.database.state.ask(
+      ({ sql }) => sql`SELECT actor_kind, actor_name, after FROM audit_log WHERE action = 'file.apply'`,
     )
-    expect(line).toMatchObject({ actor_kind: 'file', actor_name: file(), after: { changes: {} } })
+    const changes = { tenants: { added: ['free', 'paid'] }, groups: { added: ['default', 'abort'] } }
+    expect(lines).toMatchObject([{ actor_kind: 'file', actor_name: file(), after: { changes } }])
+    expect(JSON.stringify(lines)).not.toContain(freeKey)
     expect([await admin('GET', `tenants/${own.id}`), await admin('GET', `keys/${String(body.id)}`)]).toEqual(
       before,
     )

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readHashes } from '../../src/access/queries.ts'
 import { keyShown } from '../../src/api/admin/key-json.ts'
 import { keySettings } from '../../src/catalog/gateway-file.ts'
 import { adminClient, adminToken, rowsOf } from '../support/admin-client.ts'
@@ -170,6 +171,15 @@ describe('a rotation', () => {
     const current = await bed.context.keys.lookup(String(body.secret))
     expect([held?.keyId, held?.expiresAt]).toEqual([id, end])
     expect([current?.keyId, current?.expiresAt]).toEqual([id, undefined])
+  })
+
+  test('leaves the former secret known to processes that start meanwhile', async () => {
+    const { id, secret } = await make()
+    await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
+    const { keys, database } = bed.context
+    const { hashes } = await database.state.ask(({ db }) => readHashes(db, undefined))
+    const start = keys.hashOf(secret).subarray(0, 8)
+    expect(hashes.filter((hash) => hash.equals(start))).toHaveLength(1)
   })
 
   test('never makes a key live longer than its expiry', async () => {

@@ -152,6 +152,18 @@ describe('tenants', () => {
     expect(rowsOf(await admin('GET', 'tenants/free/entries?kind=charge'))).toHaveLength(1)
   })
 
+  test('have their entries in an index, in every month', async () => {
+    const partitions = await bed.context.database.state.ask(
+      ({ sql }) => sql`
+        SELECT i.inhrelid::regclass::text AS partition, (
+          SELECT count(*)::int FROM pg_index x
+          WHERE x.indrelid = i.inhrelid AND pg_get_expr(x.indpred, x.indrelid) LIKE '%charge%'
+        ) AS indexes FROM pg_inherits i WHERE i.inhparent = 'entries'::regclass`,
+    )
+    expect(partitions.length).toBeGreaterThan(2)
+    expect(partitions.filter(({ indexes }) => indexes !== 1)).toEqual([])
+  })
+
   test('are listed by parts of their names, and by what limits them', async () => {
     const { name } = await make('tenants', { balance_usd: '0' })
     const part = name.slice(0, 13).toUpperCase()

@@ -79,7 +79,8 @@ function changeOnce(
   bytes: Buffer,
 ): Promise<AdminAnswer> {
   const { actor, request, requestId } = call
-  const { knowsRepeats = false } = endpoint
+  const { knowsRepeats = false, withinMs } = endpoint
+  const terms = withinMs === undefined ? {} : { withinMs }
   const keyed = keyedCall(knowsRepeats ? undefined : request.headers['idempotency-key'], {
     actor,
     requestId,
@@ -114,7 +115,7 @@ function changeOnce(
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
     if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
     return answer
-  })
+  }, terms)
 }
 
 async function bytesOf(request: Request): Promise<Buffer> {

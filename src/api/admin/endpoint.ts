@@ -19,6 +19,8 @@ export interface AdminEndpoint extends Description, Schemas {
   tenants: 'all' | 'own'
   /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
   knowsRepeats?: boolean
+  /** How long a change may take. Default: 5,000. */
+  withinMs?: number
   /** Check what came. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
   /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
@@ -73,6 +75,7 @@ interface Definition<
   /** Default: `all`, which leaves members out. */
   tenants?: 'all' | 'own'
   knowsRepeats?: boolean
+  withinMs?: number
   params?: Params
   /** Default: any parameter is refused. */
   query?: Query

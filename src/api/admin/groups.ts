@@ -22,7 +22,7 @@ import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, settingBody } from './setting-body.ts'
-import { calledParams, deletedAnswer, nameFilters, yesOrNo } from './setting-schema.ts'
+import { budgetMs, calledParams, deletedAnswer, nameFilters, yesOrNo } from './setting-schema.ts'
 
 export interface AdminGroupsContext extends ManagedContext {
   database: Pick<Database, 'reads'>
@@ -94,6 +94,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       path: '/admin/v1/groups/{id}',
       area: 'catalog',
       summary: 'Change a group',
+      withinMs: budgetMs,
       description: 'What is absent stays, null brings a default back.',
       params: calledParams,
       body: settingBody(groupSettings, { id: 'GroupChange' }),

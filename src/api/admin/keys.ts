@@ -31,7 +31,7 @@ import { type ManagedContext, refuseManaged } from './managed.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
-import { nameFilters, yesOrNo } from './setting-schema.ts'
+import { budgetMs, nameFilters, yesOrNo } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
 
 export interface AdminKeysContext extends ManagedContext {
@@ -142,6 +142,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       area: 'keys',
       tenants: 'own',
       summary: 'Change a key',
+      withinMs: budgetMs,
       description:
         'What is absent stays, null brings a default back. A revoked key can get another name only.',
       params: keyParams,

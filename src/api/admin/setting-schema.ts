@@ -35,6 +35,9 @@ export function budgetJson(row: BudgetColumns): z.output<typeof budgetShown> {
   return { day: shown(day), month: shown(month), total: shown(total) }
 }
 
+/** A new budget sums up what was spent: see count_new_budgets. */
+export const budgetMs = 30_000
+
 export const managedByShown = z
   .enum(['file', 'admin'])
   .describe('`file`: gateway.yaml has it, and only a change there can change it.')

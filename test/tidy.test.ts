@@ -96,6 +96,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'images',
     'ledger',
+    'limits',
     'probes',
     'queue',
     'redaction',

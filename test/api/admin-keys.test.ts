@@ -165,6 +165,7 @@ describe('a rotation', () => {
   test('lets the former secret work until the end of its grace and no longer, without a change of the row', async () => {
     const { id, secret } = await make()
     const { body } = await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
+    await statusWith(String(body.secret), 200)
     await statusWith(secret, 200)
     const end = Date.parse(String(body.former_secret_until))
     const held = await bed.context.keys.lookup(secret)
@@ -185,7 +186,8 @@ describe('a rotation', () => {
   test('never makes a key live longer than its expiry', async () => {
     const soon = new Date(Date.now() + 60_000).toISOString()
     const { id, secret } = await make({ expires_at: soon })
-    await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
+    const rotated = await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
+    await statusWith(String(rotated.body.secret), 200)
     await statusWith(secret, 200)
     expect((await bed.context.keys.lookup(secret))?.expiresAt).toBe(Date.parse(soon))
   })

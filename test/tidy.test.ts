@@ -108,6 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'images',
     'ledger',
+    'limits',
     'probes',
     'queue',
     'redaction',

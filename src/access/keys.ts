@@ -61,6 +61,11 @@ export class Keys {
     )
   }
 
+  /** The hash that is stored in place of a new secret. */
+  hashOf(secret: string): Buffer {
+    return hashKeySecret(secret, this.#options.peppers.current)
+  }
+
   /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */
   evict(keyIds: ReadonlySet<string>): void {
     this.#generation++

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { connectionColumns } from './connection.ts'
-import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
+import { type ChangedNames, type FileNames, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
+import { groupColumns } from './group-columns.ts'
 import { applyLibrary } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
-import { budgetColumns, limitColumns } from './limit-columns.ts'
 import { priceRow } from './price-row.ts'
 import {
   addPrice,
@@ -46,7 +46,7 @@ export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: S
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
 
-async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: Changes) {
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: ChangedNames) {
   const rowOf = new Map(rows.models.map((row) => [row.id, row]))
   const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
@@ -71,7 +71,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
     const isRepriced =
       newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
     if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
-    count(changes, isNew(existing), isOther || isRepriced)
+    note(changes, model.id, { existing, isNew: isNew(existing), isChanged: isOther || isRepriced })
   }
 }
 
@@ -96,7 +96,7 @@ async function applyChannels(
   }: {
     keeper: SecretKeeper
     providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]>
-    changes: Changes
+    changes: ChangedNames
   },
 ) {
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
@@ -146,7 +146,8 @@ async function applyChannels(
     }))
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
-    count(changes, isNew(existing), isOther || !isOpened || !isOffered)
+    const isChanged = isOther || !isOpened || !isOffered
+    note(changes, channel.name, { existing, isNew: isNew(existing), isChanged })
   }
 }
 
@@ -167,67 +168,59 @@ async function applyGroups(
   tx: Transaction,
   rows: Rows,
   groups: GroupEntry[],
-  changes: Changes,
+  changes: ChangedNames,
 ): Promise<Map<string, string>> {
   const rowOf = new Map(rows.groups.map((row) => [row.id, row]))
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
-    const wanted = {
-      id,
-      name: group.name,
-      models: group.models,
-      channels: group.channels,
-      priceMultiplier: group.priceMultiplier,
-      imagePriority: group.imagePriority,
-      captureAnswers: group.captureAnswers,
-      clientGonePolicy: group.clientGone.policy,
-      clientGoneSeconds: group.clientGone.seconds,
-      ...limitColumns(group.limits),
-      totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
-      totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
-      totalConcurrency: group.totalLimits.concurrency ?? null,
-      ...budgetColumns(group.budget),
-      managedBy: 'file' as const,
-    }
+    const wanted = { id, ...groupColumns(group), managedBy: 'file' as const }
     const existing = rowOf.get(id)
     const isOther = differs(existing, wanted)
     if (isOther) await putGroup(tx, wanted)
-    count(changes, existing === undefined, isOther)
+    note(changes, group.name, { existing, isNew: existing === undefined, isChanged: isOther })
     ids.set(group.name, id)
   }
   return ids
 }
 
-type CatalogChanges = Pick<FileChanges, 'models' | 'channels' | 'groups'>
+type CatalogChanges = Pick<FileNames, 'models' | 'channels' | 'groups'>
 
 async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: CatalogChanges) {
   const modelIds = new Set(file.models.map((model) => model.id))
   const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)
   if (models.length > 0) await disableModels(tx, models)
-  changes.models.removed = models.length
+  changes.models.removed = models
 
   const channelNames = new Set(file.channels.map((channel) => channel.name))
-  const channels = rows.channels
-    .filter((row) => isLive(row) && !channelNames.has(row.name))
-    .map((row) => row.id)
-  if (channels.length > 0) await disableChannels(tx, channels)
-  changes.channels.removed = channels.length
+  const channels = rows.channels.filter((row) => isLive(row) && !channelNames.has(row.name))
+  const channelIds = channels.map((row) => row.id)
+  if (channels.length > 0) await disableChannels(tx, channelIds)
+  changes.channels.removed = channels.map((row) => row.name)
 
   const groupNames = new Set(file.groups.map((group) => group.name))
-  const left = rows.groups
-    .filter((row) => row.managedBy === 'file' && !groupNames.has(row.name))
-    .map((row) => row.id)
-  const inUse = await groupsInUse(tx, left)
-  const unused = left.filter((id) => !inUse.has(id))
-  if (unused.length > 0) await deleteGroups(tx, unused)
-  changes.groups.removed = unused.length
+  const left = rows.groups.filter((row) => row.managedBy === 'file' && !groupNames.has(row.name))
+  const leftIds = left.map((row) => row.id)
+  const inUse = await groupsInUse(tx, leftIds)
+  const unused = left.filter(({ id }) => !inUse.has(id))
+  const unusedIds = unused.map((row) => row.id)
+  if (unused.length > 0) await deleteGroups(tx, unusedIds)
+  changes.groups.removed = unused.map((row) => row.name)
 }
 
-function count(changes: Changes, isNew: boolean, isChanged: boolean): void {
+function note(
+  changes: ChangedNames,
+  name: string,
+  {
+    existing,
+    isNew,
+    isChanged,
+  }: { existing: { managedBy: 'file' | 'admin' } | undefined; isNew: boolean; isChanged: boolean },
+): void {
   if (!isChanged) return
-  if (isNew) changes.added++
-  else changes.changed++
+  if (existing?.managedBy === 'admin') changes.taken_over.push(name)
+  if (isNew) changes.added.push(name)
+  else changes.changed.push(name)
 }
 
 const isNew = (row: { disabledAt: Date | null } | undefined) => row === undefined || row.disabledAt !== null

@@ -15,8 +15,10 @@ import {
   tenants,
   verdicts,
 } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 
-export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
+/** The transaction of a gateway.yaml, or of an admin. */
+export type Transaction = Queries
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
 export type PriceRow = typeof prices.$inferSelect
@@ -60,7 +62,7 @@ async function readRows(db: TypedQueries) {
   }
 }
 
-export function readTenants(db: TypedQueries | Transaction) {
+export function readTenants(db: Queries) {
   return db
     .select({
       id: tenants.id,
@@ -85,9 +87,14 @@ export function changeRows<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.select().from(revision).for('update')
+    await lockRows(tx)
     return work(tx)
   })
+}
+
+/** Lock catalog and access rows until the end of the transaction. The first of its locks. */
+export async function lockRows(tx: Transaction): Promise<void> {
+  await tx.select().from(revision).for('update')
 }
 
 /**
@@ -109,7 +116,7 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
 }
 
 /** The entries in force, in order, each with its price; null: it has none. */
-export function readLibraryRows(db: TypedQueries | Transaction) {
+export function readLibraryRows(db: Queries) {
   return db
     .select({
       provider: libraryPrices.provider,

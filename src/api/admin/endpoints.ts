@@ -5,6 +5,10 @@ import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
+import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
+import { keyActionsEndpoints } from './key-actions.ts'
+import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
+import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { linksEndpoints } from './links.ts'
 import { type OidcConfig, oidcEndpoints } from './oidc.ts'
@@ -12,22 +16,32 @@ import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { sessionEndpoints } from './session.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
+import { type AdminTenantsContext, tenantsEndpoints } from './tenants.ts'
 import { usersEndpoints } from './users.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
   context: AdminEntriesContext &
+    AdminGroupsContext &
+    AdminKeysContext &
+    AdminKeyUsageContext &
     AdminLedgerContext &
     AdminProbesContext &
     AdminSummaryContext &
     AdminRequestsContext &
+    AdminTenantsContext &
     AdminVerdictsContext &
     AdminArchiveContext &
     AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
+    ...tenantsEndpoints(context),
     ...adminEntriesEndpoints(context),
+    ...groupsEndpoints(context),
+    ...keysEndpoints(context),
+    ...keyActionsEndpoints(context),
+    keyUsageEndpoint(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),

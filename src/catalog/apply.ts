@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
-import { connectionColumns } from './connection.ts'
+import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { applyLibrary } from './library/apply-library.ts'
@@ -13,7 +13,6 @@ import { budgetColumns, limitColumns } from './limit-columns.ts'
 import { priceRow } from './price-row.ts'
 import {
   addPrice,
-  type ChannelRow,
   deleteGroups,
   disableChannels,
   disableModels,
@@ -50,17 +49,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
   const rowOf = new Map(rows.models.map((row) => [row.id, row]))
   const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
-    const wanted = {
-      id: model.id,
-      contextLength: model.contextLength ?? null,
-      maxOutputTokens: model.maxOutputTokens ?? null,
-      aliases: model.aliases,
-      fallbacks: model.fallbacks,
-      images: model.images ?? null,
-      traits: model.traits ?? null,
-      disabledAt: null,
-      managedBy: 'file' as const,
-    }
+    const wanted = modelRow(model, 'file')
     const existing = rowOf.get(model.id)
     const isOther = differs(existing, wanted)
     if (isOther) await putModel(tx, wanted)
@@ -105,45 +94,21 @@ async function applyChannels(
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
     const id = existing?.id ?? randomUUIDv7()
-    const wanted = {
-      id,
-      name: channel.name,
-      protocols: channel.protocols,
-      priority: channel.priority,
-      weight: channel.weight,
-      allowPrivateAddress: channel.allowPrivateAddress === true,
-      privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
-      concurrency: channel.concurrency ?? null,
-      imageConcurrency: channel.imageConcurrency ?? null,
-      imagesPerMinute: channel.imagesPerMinute ?? null,
-      vendor: channel.vendor ?? null,
+    const wanted = channelRow(channel, id, {
+      existing,
+      keeper,
       libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
-      traits: channel.traits ?? null,
-      ...connectionColumns(channel.connection, id, existing, keeper),
-      disabledAt: null,
-      managedBy: 'file' as const,
-    } satisfies Partial<ChannelRow>
+      managedBy: 'file',
+    })
     const isOther = differs(existing, wanted)
     if (isOther) await putChannel(tx, wanted)
 
     const stored = credentialsOf.get(id) ?? []
     // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
     const isOpened = isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)
-    if (!isOpened) {
-      const credentials = channel.credentials.map((credential, ordinal) => ({
-        channelId: id,
-        ordinal,
-        ...keeper.encryptCredential(credential, id),
-      }))
-      await replaceCredentials(tx, id, credentials)
-    }
+    if (!isOpened) await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
 
-    const offers = channel.offers.map(({ model, upstreamModel, traits }) => ({
-      channelId: id,
-      modelId: model,
-      upstreamModel,
-      traits: traits ?? null,
-    }))
+    const offers = offerRows(channel.offers, id)
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
     count(changes, isNew(existing), isOther || !isOpened || !isOffered)

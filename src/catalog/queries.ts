@@ -15,8 +15,10 @@ import {
   tenants,
   verdicts,
 } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 
-export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
+export type Transaction = Queries
+export type AllRows = Awaited<ReturnType<typeof readAllRows>>
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
 export type PriceRow = typeof prices.$inferSelect

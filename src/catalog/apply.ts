@@ -5,7 +5,8 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
-import { applyLibrary } from './library/apply-library.ts'
+import { librarySettingFor, providersOfAdmins } from './library/admin-library.ts'
+import { applyLibrary, type LibrarySetting } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
@@ -35,10 +36,12 @@ export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: S
   const rows = await readAllRows(tx)
   const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
   await applyModels(tx, rows, file.models, changes.models)
-  const providers = await libraryProviders(file)
+  const setting = await librarySettingFor(tx, file)
+  const providers = await libraryProviders(file.channels, setting)
   await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels })
-  const inUse = [...providers.values()].flat().map((provider) => [provider.id, provider] as const)
-  await applyLibrary(tx, file.prices, new Map(inUse))
+  const inUse = [...[...providers.values()].flat(), ...(await providersOfAdmins(rows))]
+  const byId = new Map(inUse.map((provider) => [provider.id, provider]))
+  await applyLibrary(tx, setting, byId, file.prices === undefined ? 'admin' : 'file')
   const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
   return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
@@ -64,12 +67,12 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
   }
 }
 
-/** The library's providers of each channel. Empty where the file does not ask for the library's prices. */
-async function libraryProviders({
-  prices,
-  channels,
-}: GatewayFile): Promise<Map<ChannelEntry, LibraryProvider[]>> {
-  if (prices === undefined) return new Map()
+/** The library's providers of each channel. Empty where nobody asks for the library's prices. */
+async function libraryProviders(
+  channels: readonly ChannelEntry[],
+  setting: LibrarySetting | undefined,
+): Promise<Map<ChannelEntry, LibraryProvider[]>> {
+  if (setting === undefined) return new Map()
   const library = await bundledLibrary()
   return new Map(channels.map((channel) => [channel, providersOf(channel, library)]))
 }

@@ -87,9 +87,14 @@ export function changeRows<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.select().from(revision).for('update')
+    await lockRevision(tx)
     return work(tx)
   })
+}
+
+/** Other changes of catalog and keys wait until the end of the transaction. */
+export async function lockRevision(tx: Transaction): Promise<void> {
+  await tx.select().from(revision).for('update')
 }
 
 /**
@@ -174,6 +179,20 @@ export async function putGroup(tx: Transaction, row: typeof groups.$inferInsert)
 
 export async function disableModels(tx: Transaction, ids: Id[]) {
   await tx.update(models).set({ disabledAt: new Date() }).where(inArray(models.id, ids))
+}
+
+export async function setChannelDisabled(tx: Transaction, id: Id, disabled: boolean) {
+  await tx
+    .update(channels)
+    .set({ disabledAt: disabled ? new Date() : null })
+    .where(eq(channels.id, id))
+}
+
+export async function setModelDisabled(tx: Transaction, id: Id, disabled: boolean) {
+  await tx
+    .update(models)
+    .set({ disabledAt: disabled ? new Date() : null })
+    .where(eq(models.id, id))
 }
 
 /** Deletes their offers and credentials: nothing uses them now, and a secret should not outlive its use. */

@@ -1,5 +1,5 @@
 import type { Connections, TypedQueries } from '../db/connections.ts'
-import { asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
   channelCredentials,
@@ -113,6 +113,43 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
     .from(prices)
     .where(isNotNull(prices.modelId))
     .orderBy(prices.modelId, desc(prices.createdAt), desc(prices.id))
+}
+
+/** Versions of a model's price. They have different moments: `id` only orders those of one millisecond. */
+export function listPrices(
+  db: Queries,
+  {
+    modelId,
+    version,
+    after,
+    descending,
+    limit,
+  }: {
+    modelId: string
+    version?: string
+    after?: { at: string; id: string } | undefined
+    descending: boolean
+    limit: number
+  },
+) {
+  const order = descending ? desc : asc
+  const compare = sql.raw(descending ? '<' : '>')
+  // The cursor has milliseconds.
+  const at = sql`date_trunc('milliseconds', ${prices.createdAt})`
+  return db
+    .select({ row: prices })
+    .from(prices)
+    .where(
+      and(
+        eq(prices.modelId, modelId),
+        version === undefined ? undefined : eq(prices.id, version),
+        after === undefined
+          ? undefined
+          : sql`(${at}, ${prices.id}) ${compare} (${after.at}::timestamptz, ${after.id}::uuid)`,
+      ),
+    )
+    .orderBy(order(at), order(prices.id))
+    .limit(limit)
 }
 
 /** The entries in force, in order, each with its price; null: it has none. */

@@ -1,4 +1,5 @@
 import { auditEndpoints } from './audit.ts'
+import { type AdminCatalogContext, catalogEndpoints } from './catalog-endpoints.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
@@ -7,10 +8,15 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext & AdminLedgerContext & AdminProbesContext & AdminVerdictsContext,
+  context: AdminEntriesContext &
+    AdminLedgerContext &
+    AdminProbesContext &
+    AdminVerdictsContext &
+    AdminCatalogContext,
 ): AdminEndpoint[] {
   return [
     ...adminEntriesEndpoints(context),
+    ...catalogEndpoints(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),

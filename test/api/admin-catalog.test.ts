@@ -64,7 +64,7 @@ test('a model and a channel that were made serve requests', async () => {
   expect((await admin('POST', '/models', { id: model, price: { input: '1', output: '2' } })).status).toBe(201)
   await made({ models: { [model]: 'its-upstream-name' } })
   await until(async () => (await ask(model)).status === 200)
-  expect(gateway.upstream.requests.at(-1)?.body).toMatchObject({ model: 'its-upstream-name' })
+  expect(String(gateway.upstream.requests.at(-1)?.body)).toContain('its-upstream-name')
 })
 
 test('no secret is in an answer or in the audit log', async () => {
@@ -253,4 +253,34 @@ test('lists are sorted and have pages', async () => {
   } while (cursor !== '')
   expect(names).toEqual(names.toSorted().toReversed())
   expect(new Set(names).size).toBe(names.length)
+})
+
+test('a disabled channel is tested with one small request, which has a row of the tenant of probes', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id, name } = await made({ models: { [model]: 'upstream-name' } })
+  await admin('POST', `/channels/${id}/disable`)
+  const { status, body } = await admin('POST', `/channels/${id}/test`, {})
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    channel: name,
+    ok: true,
+    results: [{ protocol: 'openai-chat', model, upstream_model: 'upstream-name', status: 200, error: null }],
+  })
+  const sent = JSON.parse(String(gateway.upstream.requests.at(-1)?.body))
+  expect(sent).toMatchObject({ model: 'upstream-name', max_tokens: 16 })
+  const { results } = z.object({ results: z.array(z.object({ request_id: z.string() })) }).parse(body)
+  const row = await gateway.row(results[0]?.request_id)
+  const [tenant] = await gateway.context.database.state.ask(
+    ({ sql }) => sql`SELECT name FROM tenants WHERE id = ${String(row.tenant_id)}`,
+  )
+  expect(tenant?.name).toBe('tollgate-probes')
+})
+
+test('a channel that nobody answers says so in its test', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id } = await made({ models: [model], protocols: { 'openai-chat': 'http://127.0.0.1:9' } })
+  const { body } = await admin('POST', `/channels/${id}/test`, {})
+  expect(body).toMatchObject({ ok: false, results: [{ ok: false, status: null, error: expect.any(String) }] })
 })

@@ -172,10 +172,10 @@ export async function readChannel(
   id: string,
 ): Promise<StoredChannel> {
   const rows = await database.reads.ask(({ db }) => readAllRows(db))
-  return found(rows, id, keeper)
+  return foundChannel(rows, id, keeper)
 }
 
-function found(rows: AllRows, id: string, keeper: SecretKeeper): StoredChannel {
+export function foundChannel(rows: AllRows, id: string, keeper: SecretKeeper): StoredChannel {
   const row =
     rows.channels.find((one) => one.id === id.toLowerCase()) ?? rows.channels.find(({ name }) => name === id)
   const stored = row && channelIn(rows, row.id, keeper)
@@ -191,7 +191,7 @@ export async function channelToChange(
   requireMatch: AdminChange['requireMatch'],
 ): Promise<{ stored: StoredChannel; rows: AllRows }> {
   const rows = await rowsToChange(tx)
-  const stored = found(rows, id, context.keeper)
+  const stored = foundChannel(rows, id, context.keeper)
   await refuseManaged(tx, context, stored.row, { kind: 'channel', name: stored.row.name })
   requireMatch(etagOf(channelJson(stored)))
   return { stored, rows }
@@ -225,7 +225,7 @@ function patched(words: Json, patch: Json): Json {
 }
 
 async function readAgain(tx: Transaction, { keeper }: AdminChannelsContext, id: string) {
-  return channelJson(found(await readAllRows(tx), id, keeper))
+  return channelJson(foundChannel(await readAllRows(tx), id, keeper))
 }
 
 async function audited(

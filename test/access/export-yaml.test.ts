@@ -109,7 +109,7 @@ test('an empty database gives a file that can be applied', async () => {
   expect(await exportOf(first)).toBe(first)
 })
 
-test.each(Array.from({ length: 8 }, (_, seed) => seed))('prices of any form keep their meaning: %i', async (seed) => {
+test.each(Array.from({ length: 4 }, (_, seed) => seed))('prices of any form keep their meaning: %i', async (seed) => {
   let state = seed + 1
   const next = (below: number) => {
     state = (state * 48_271) % 2_147_483_647

@@ -26,5 +26,17 @@ function keyColumnsOf() {
   const { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy } = keys
   const settings = { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy }
   const limits = { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal }
-  return { id, tenantId, groupId, name, secretHash, hint, capture, usageScope, strict, ...limits, ...settings }
+  return {
+    id,
+    tenantId,
+    groupId,
+    name,
+    secretHash,
+    hint,
+    capture,
+    usageScope,
+    strict,
+    ...limits,
+    ...settings,
+  }
 }

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml'
 import type { Json } from '../canonical/json.ts'
 import { storedChannel } from '../catalog/change-entries.ts'
-import { channelWords, connectionWords, modelWords } from '../catalog/entry-out.ts'
 import { openedConnection } from '../catalog/connection.ts'
+import { channelWords, connectionWords, modelWords } from '../catalog/entry-out.ts'
 import { libraryWords } from '../catalog/library/admin-library.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { groupWords, keyWords, tenantWords } from './access-out.ts'
@@ -52,7 +52,10 @@ export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): st
     tenants: rows.tenants
       .filter(({ tenant }) => tenant.disabledAt === null && tenant.name !== ownTenant)
       .map(({ tenant, limited, balance }) =>
-        escaped({ ...tenantWords(tenant, limited ? balance : undefined), keys: keysOf(rows, tenant.id, known.models) }),
+        escaped({
+          ...tenantWords(tenant, limited ? balance : undefined),
+          keys: keysOf(rows, tenant.id, known.models),
+        }),
       ),
   }
   const disabledModels = models.filter((row) => !isEnabled(row)).map(modelOut)
@@ -75,7 +78,11 @@ function headOf(at: Date, variables: Variables, tenants: readonly Json[]): strin
     `# The state of this gateway at ${at.toISOString()}, as a gateway.yaml.`,
     ...(variables.names.length === 0
       ? []
-      : ['#', '# Set these variables to the secrets, which are not in here:', ...variables.names.map((name) => `#   ${name}`)]),
+      : [
+          '#',
+          '# Set these variables to the secrets, which are not in here:',
+          ...variables.names.map((name) => `#   ${name}`),
+        ]),
     ...(keys.length === 0
       ? []
       : [
@@ -99,7 +106,9 @@ function channelEntry(
   const place = row.name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
   // An empty credential is no secret. One that cannot be read is taken for one.
   const api_keys = sealed.map((_, index) =>
-    credentials?.[index] === '' ? '' : variables.add(`${place}_KEY${sealed.length === 1 ? '' : `_${index + 1}`}`),
+    credentials?.[index] === ''
+      ? ''
+      : variables.add(`${place}_KEY${sealed.length === 1 ? '' : `_${index + 1}`}`),
   )
   const words = escaped(channelWords(row, offers))
   return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
@@ -172,7 +181,9 @@ function escapedValue(value: unknown): unknown {
 
 function comment(title: string, section: string, entries: readonly Json[]): string[] {
   if (entries.length === 0) return []
-  const lines = stringify({ [section]: entries }, { lineWidth: 0 }).trimEnd().split('\n')
+  const lines = stringify({ [section]: entries }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n')
   return [`# ${title}:`, ...lines.map((line) => `# ${line}`), '']
 }
 

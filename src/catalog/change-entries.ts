@@ -28,7 +28,10 @@ export async function rowsToChange(tx: Transaction): Promise<AllRows> {
   return await readAllRows(tx)
 }
 
-export function modelIn(rows: AllRows, id: string): { row: AllRows['models'][number]; words: Json } | undefined {
+export function modelIn(
+  rows: AllRows,
+  id: string,
+): { row: AllRows['models'][number]; words: Json } | undefined {
   const row = rows.models.find((one) => one.id === id)
   const price = rows.prices.find(({ modelId }) => modelId === id)
   return row && { row, words: modelWords(row, price) }

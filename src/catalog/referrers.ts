@@ -8,7 +8,9 @@ export function referrersOfChannel({ groups }: AllRows, name: string): string[] 
 /** The models, channels and groups that name a model. */
 export function referrersOfModel({ models, channels, offers, groups }: AllRows, id: string): string[] {
   const live = new Map(
-    channels.filter((row) => row.disabledAt === null || row.managedBy === 'admin').map((row) => [row.id, row.name]),
+    channels
+      .filter((row) => row.disabledAt === null || row.managedBy === 'admin')
+      .map((row) => [row.id, row.name]),
   )
   return [
     ...groups.filter((group) => group.models.includes(id)).map(({ name }) => `group "${name}"`),

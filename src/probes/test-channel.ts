@@ -64,7 +64,8 @@ export function offersToTest(
     () => {},
   )
   const channel = snapshot.channels.get(row.id)
-  const protocols = protocol !== undefined ? [protocol] : channel === undefined ? [''] : probedProtocols(channel)
+  const protocols =
+    protocol !== undefined ? [protocol] : channel === undefined ? [''] : probedProtocols(channel)
   return protocols.map((name) => findProbedOffer(snapshot, { channel: row.name, model, protocol: name }))
 }
 

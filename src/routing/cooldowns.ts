@@ -44,7 +44,9 @@ export class CredentialCooldowns {
   }
 
   /** All that hold now, of one channel. `model` undefined: for all models. */
-  of(channelId: string): { credential: string; model: string | undefined; why: CredentialCooldown['why']; leftMs: number }[] {
+  of(
+    channelId: string,
+  ): { credential: string; model: string | undefined; why: CredentialCooldown['why']; leftMs: number }[] {
     const now = performance.now()
     return [...this.#cooldowns.entries()].flatMap(([key, { until, why }]) => {
       const [channel, credential = '', ...model] = key.split(' ')

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { readExportRows } from '../../src/access/export-queries.ts'
 import { exportYaml } from '../../src/access/export-yaml.ts'
+import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { prepareDatabase } from '../../src/db/migrate.ts'
-import { readConfig } from '../../src/config.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -109,21 +109,30 @@ test('an empty database gives a file that can be applied', async () => {
   expect(await exportOf(first)).toBe(first)
 })
 
-test.each(Array.from({ length: 4 }, (_, seed) => seed))('prices of any form keep their meaning: %i', async (seed) => {
-  let state = seed + 1
-  const next = (below: number) => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % below
-  }
-  const names = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'audio_input', 'audio_output']
-  const rates = () =>
-    names.filter(() => next(2) === 0).map((name) => `${name}: "${next(1000)}.${String(next(1e9)).padStart(9, '0')}"`)
-  const tiers = () => `tiers: [ ${[1000, 2000].slice(next(2)).map((tokens) => `{ ${[`above_input_tokens: ${tokens}`, ...rates()].join(', ')} }`).join(', ')} ]`
-  const price = [
-    ...rates(),
-    ...(next(2) === 0 ? [tiers()] : []),
-    `service_tiers: { a: "${next(3)}.${next(1000)}", b: { ${[...rates(), ...(next(2) === 0 ? [tiers()] : [])].join(', ')} } }`,
-  ].join(', ')
-  const first = await exportOf(`models: [ { id: one, price: { ${price} } } ]`)
-  expect(await exportOf(first)).toBe(first)
-})
+test.each(Array.from({ length: 4 }, (_, seed) => seed))(
+  'prices of any form keep their meaning: %i',
+  async (seed) => {
+    let state = seed + 1
+    const next = (below: number) => {
+      state = (state * 48_271) % 2_147_483_647
+      return state % below
+    }
+    const names = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'audio_input', 'audio_output']
+    const rates = () =>
+      names
+        .filter(() => next(2) === 0)
+        .map((name) => `${name}: "${next(1000)}.${String(next(1e9)).padStart(9, '0')}"`)
+    const tiers = () =>
+      `tiers: [ ${[1000, 2000]
+        .slice(next(2))
+        .map((tokens) => `{ ${[`above_input_tokens: ${tokens}`, ...rates()].join(', ')} }`)
+        .join(', ')} ]`
+    const price = [
+      ...rates(),
+      ...(next(2) === 0 ? [tiers()] : []),
+      `service_tiers: { a: "${next(3)}.${next(1000)}", b: { ${[...rates(), ...(next(2) === 0 ? [tiers()] : [])].join(', ')} } }`,
+    ].join(', ')
+    const first = await exportOf(`models: [ { id: one, price: { ${price} } } ]`)
+    expect(await exportOf(first)).toBe(first)
+  },
+)

@@ -130,7 +130,10 @@ test('of ten channels of one name that are made at once one is, and the others a
 test('credentials are added, replaced and removed one by one, in their order', async () => {
   const { id } = await made()
   const idsOf = (answer: { body: Record<string, unknown> }) =>
-    z.array(z.object({ id: z.string() })).parse(answer.body.data).map((one) => one.id)
+    z
+      .array(z.object({ id: z.string() }))
+      .parse(answer.body.data)
+      .map((one) => one.id)
   const path = `/channels/${id}/credentials`
   const [one = ''] = idsOf(await admin('GET', path))
   const [two = '', ...rest] = idsOf(await admin('POST', path, { secret: secret('two'), position: 0 }))
@@ -149,9 +152,19 @@ test.each([
   ['a weight of 0', { weight: 0 }, 'weight', 'must be 1 or more'],
   ['neither protocols nor a vendor', { protocols: undefined }, 'protocols', 'is missing'],
   ['no credential', { api_keys: [] }, 'api_keys', 'must not be an empty list'],
-  ['a wrong block', { allow_private_address: ['nowhere'] }, 'allow_private_address[0]', 'must be an address block'],
+  [
+    'a wrong block',
+    { allow_private_address: ['nowhere'] },
+    'allow_private_address[0]',
+    'must be an address block',
+  ],
   ['a file', { ca_file: '/etc/passwd' }, 'ca_file', 'send the text as "ca"'],
-  ['a timeout above the bound', { timeouts: { total_ms: 2_000_000_000 } }, 'timeouts.total_ms', 'UPSTREAM_TOTAL_MS'],
+  [
+    'a timeout above the bound',
+    { timeouts: { total_ms: 2_000_000_000 } },
+    'timeouts.total_ms',
+    'UPSTREAM_TOTAL_MS',
+  ],
 ])('a channel with %s is refused as in gateway.yaml', async (_, more, field, words) => {
   const answer = await admin('POST', '/channels', channelBody(`channel-${randomUUID()}`, more))
   expect(answer.status).toBe(400)
@@ -210,7 +223,10 @@ test('a model that a channel offers is not deleted', async () => {
   await admin('POST', '/models', { id: model })
   const { id, name } = await made({ models: [model] })
   const refused = await admin('DELETE', `/models/${model}`)
-  expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`channel "${name}"`) } })
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining(`channel "${name}"`) },
+  })
   await admin('PATCH', `/channels/${id}`, { models: { [model]: null } })
   expect((await admin('DELETE', `/models/${model}`)).status).toBe(200)
 })
@@ -251,7 +267,12 @@ test('lists are sorted and have pages', async () => {
   let cursor = ''
   do {
     const page = await admin('GET', `/channels?sort=-name&limit=2${cursor}`)
-    names.push(...z.array(z.object({ name: z.string() })).parse(page.body.data).map(({ name }) => name))
+    names.push(
+      ...z
+        .array(z.object({ name: z.string() }))
+        .parse(page.body.data)
+        .map(({ name }) => name),
+    )
     cursor = page.body.next_cursor === null ? '' : `&cursor=${page.body.next_cursor}`
   } while (cursor !== '')
   expect(names).toEqual(names.toSorted().toReversed())

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
 import { credentialNameOf } from '../../routing/credentials.ts'
 import { credentialList, credentialsJson } from './channel-json.ts'
-import { type AdminChannelsContext, channelPath, channelToChange, changeChannel, readChannel } from './channels.ts'
+import {
+  type AdminChannelsContext,
+  changeChannel,
+  channelPath,
+  channelToChange,
+  readChannel,
+} from './channels.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { conflict, notFound } from './refusals.ts'
 
@@ -12,7 +18,11 @@ const secret = z.string().describe('Write-only. Empty: the upstream wants none.'
 const newCredential = z
   .strictObject({
     secret,
-    position: z.int().min(0).optional().describe('Its place in the order of use, 0 being first. Default: the last.'),
+    position: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Its place in the order of use, 0 being first. Default: the last.'),
   })
   .meta({ id: 'NewChannelCredential' })
 const replacement = z.strictObject({ secret }).meta({ id: 'ChannelCredentialReplacement' })
@@ -77,7 +87,9 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
         const all = readable(change.stored)
         const rest = all.toSpliced(placeOf(all, credential), 1)
         if (rest.length === 0)
-          throw conflict('It is the only credential of the channel. Add another one first, or disable the channel.')
+          throw conflict(
+            'It is the only credential of the channel. Add another one first, or disable the channel.',
+          )
         return { body: await write(change, rest, tx, audit) }
       },
     }),

@@ -16,7 +16,7 @@ export function exportEndpoint({ database, keeper }: AdminExportContext): AdminE
     path: '/admin/v1/export',
     area: 'settings',
     summary: 'The state of the gateway as a gateway.yaml, without secrets',
-    description: 'Secrets are `${NAME}`, and the head of the file lists the names.',
+    description: 'Secrets are names of variables, which the head of the file lists.',
     media: 'text/yaml',
     async handle({ response }) {
       const rows = await database.reads.ask(({ db }) => readExportRows(db), { withinMs: 30_000 })

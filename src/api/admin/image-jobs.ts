@@ -42,7 +42,9 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
         tenant_id: uuidText.optional(),
         model: text.optional(),
         channel: text.optional().describe('The name of a channel that was asked.'),
-        from: moment('first moment').optional().describe(`Default with model or channel: ${searchedDays} days ago.`),
+        from: moment('first moment')
+          .optional()
+          .describe(`Default with model or channel: ${searchedDays} days ago.`),
         to: moment('end').optional(),
       }),
       answer: jobList,

@@ -40,7 +40,9 @@ const modelAnswer = z
     max_output_tokens: z.int().nullable(),
     images: words.nullable(),
     traits: words.nullable(),
-    price: words.nullable().describe('In force on all channels, in the words of gateway.yaml; null: it has none.'),
+    price: words
+      .nullable()
+      .describe('In force on all channels, in the words of gateway.yaml; null: it has none.'),
     price_version: z
       .object({
         id: z.uuid(),
@@ -56,7 +58,7 @@ const modelDetails = modelAnswer
   .extend({
     library_prices: z
       .array(z.object({ channel: z.string(), upstream_model: z.string(), source: z.string(), price: words }))
-      .describe('In force where the model has no price of its own: the library\'s, by channel.'),
+      .describe("In force where the model has no price of its own: the library's, by channel."),
   })
   .meta({ id: 'AdminModelDetails' })
 
@@ -87,7 +89,14 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
               (query.state === undefined || one.state === query.state) &&
               (query.managed_by === undefined || one.managed_by === query.managed_by),
           )
-        return { body: pageIn(wanted, query, (one, by) => (by === 'id' ? one.id : one.created_at), ({ id }) => id) }
+        return {
+          body: pageIn(
+            wanted,
+            query,
+            (one, by) => (by === 'id' ? one.id : one.created_at),
+            ({ id }) => id,
+          ),
+        }
       },
     }),
     adminEndpoint({
@@ -100,7 +109,10 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       async handle({ params: { id } }) {
         const rows = await database.reads.ask(({ db }) => readAllRows(db))
         const body = modelJson(rowOf(rows, id), rows)
-        return { body: { ...body, library_prices: libraryPricesOf(catalog.snapshot, id) }, etag: etagOf(body) }
+        return {
+          body: { ...body, library_prices: libraryPricesOf(catalog.snapshot, id) },
+          etag: etagOf(body),
+        }
       },
     }),
     adminChange({
@@ -108,7 +120,8 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       path: '/admin/v1/models',
       area: 'catalog',
       summary: 'Make a model',
-      description: 'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
+      description:
+        'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
       body: wordsOf(modelEntry, 'ModelRequest'),
       statuses: [201],
       answer: modelAnswer,
@@ -136,14 +149,18 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
         const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
         const merged = mergePatch(known, body)
-        if (merged.id !== id) throw conflict('id: a model keeps its id. Make another one, or give it an alias.', 'id')
+        if (merged.id !== id)
+          throw conflict('id: a model keeps its id. Make another one, or give it an alias.', 'id')
         await writeModel(tx, checkModel(merged, rows), { rows, source: sourceOf(actor) })
         return await audited(tx, audit, 'change', before, id)
       },
     }),
     ...[
       { verb: 'enable' as const, summary: 'Enable a model' },
-      { verb: 'disable' as const, summary: 'Disable a model: nobody can ask for it, and it keeps its settings' },
+      {
+        verb: 'disable' as const,
+        summary: 'Disable a model: nobody can ask for it, and it keeps its settings',
+      },
     ].map(({ verb, summary }) =>
       adminChange({
         method: 'POST',
@@ -170,7 +187,8 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       async change({ tx, params: { id }, requireMatch, audit }) {
         const { rows, before } = await modelToChange(tx, context, id, requireMatch)
         const [referrer] = referrersOfModel(rows, id)
-        if (referrer !== undefined) throw conflict(`${referrer} names model "${id}": take it out there first.`)
+        if (referrer !== undefined)
+          throw conflict(`${referrer} names model "${id}": take it out there first.`)
         await setModelDisabled(tx, id, true)
         await audit({ action: 'model.delete', resource: 'model', id, name: id, before })
         return { body: { id, deleted: true as const } }
@@ -253,7 +271,12 @@ function libraryPricesOf({ models }: Snapshot, id: string) {
     const shown = price && priceWords(price)
     if (price === undefined || shown === undefined) return []
     return [
-      { channel: channel.name, upstream_model: upstreamModel, source: price.source ?? 'library', price: shown },
+      {
+        channel: channel.name,
+        upstream_model: upstreamModel,
+        source: price.source ?? 'library',
+        price: shown,
+      },
     ]
   })
 }

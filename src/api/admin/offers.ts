@@ -46,7 +46,9 @@ const offerAnswer = z
           value: z.unknown(),
           from: z
             .enum(['vendor', 'family', 'refusal', 'probe', 'file', 'admin'])
-            .describe('The place that decides it: our tables of vendors and families of models, a verdict, or settings.'),
+            .describe(
+              'The place that decides it: our tables of vendors and families of models, a verdict, or settings.',
+            ),
         }),
       ),
     ),
@@ -69,8 +71,12 @@ const offerAnswer = z
 
 const offerList = pageSchema(offerAnswer).meta({ id: 'OfferList' })
 const offerForm = z.strictObject({ upstream: z.string(), traits: traitEntry.optional() })
-const onePath = channelPath.extend({ model: z.string().describe('Of the offer; write a slash in it as %2F.') })
-const offered = z.object({ channel: z.string(), models: z.union([z.literal('*'), words]) }).meta({ id: 'ChannelOffers' })
+const onePath = channelPath.extend({
+  model: z.string().describe('Of the offer; write a slash in it as %2F.'),
+})
+const offered = z
+  .object({ channel: z.string(), models: z.union([z.literal('*'), words]) })
+  .meta({ id: 'ChannelOffers' })
 
 /** Offers: which channel serves which model, under what name, and what it can do there. */
 export function offersEndpoints(context: AdminChannelsContext & AdminModelsContext): AdminEndpoint[] {
@@ -122,9 +128,16 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       answer: offered,
       async change({ tx, params: { id, model }, body, requireMatch, audit }) {
         const change = await channelToChange(tx, context, id, requireMatch)
-        const offer = 'traits' in body ? body : Object.keys(body).length === 1 ? (body.upstream ?? body) : body
+        const offer =
+          'traits' in body ? body : Object.keys(body).length === 1 ? (body.upstream ?? body) : body
         const models = { ...asMap(change.stored.words.models), [model]: offer }
-        const { body: after } = await changeChannel(tx, context, change, { ...change.stored.words, models }, audit)
+        const { body: after } = await changeChannel(
+          tx,
+          context,
+          change,
+          { ...change.stored.words, models },
+          audit,
+        )
         return { body: { channel: after.name, models: after.models } }
       },
     }),
@@ -139,7 +152,13 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
         const change = await channelToChange(tx, context, id, requireMatch)
         const { [model]: gone, ...models } = asMap(change.stored.words.models)
         if (gone === undefined) throw notFound('offer of this model on the channel')
-        const { body: after } = await changeChannel(tx, context, change, { ...change.stored.words, models }, audit)
+        const { body: after } = await changeChannel(
+          tx,
+          context,
+          change,
+          { ...change.stored.words, models },
+          audit,
+        )
         return { body: { channel: after.name, models: after.models } }
       },
     }),
@@ -169,7 +188,11 @@ type VerdictRow = Awaited<ReturnType<typeof readVerdicts>>[number]
 function offerJson(
   offer: OfferRow,
   channel: ChannelRow,
-  { rows, verdicts, catalog }: { rows: AllRows; verdicts: VerdictRow[] } & Pick<AdminModelsContext, 'catalog'>,
+  {
+    rows,
+    verdicts,
+    catalog,
+  }: { rows: AllRows; verdicts: VerdictRow[] } & Pick<AdminModelsContext, 'catalog'>,
 ): z.output<typeof offerAnswer> {
   const model = rows.models.find(({ id }) => id === offer.modelId)
   const own = verdicts.filter(
@@ -247,9 +270,12 @@ function priceOf(
 ): z.output<typeof offerAnswer>['price'] {
   const row = rows.prices.find(({ modelId }) => modelId === offer.modelId)
   const stated = row && priceWords(priceFromRow(row))
-  if (row !== undefined && stated !== undefined) return { source: row.source ?? 'gateway.yaml', price: stated }
+  if (row !== undefined && stated !== undefined)
+    return { source: row.source ?? 'gateway.yaml', price: stated }
   const known = models.get(offer.modelId)?.offers.find((one) => one.channel.id === channel.id)
   const price = known?.libraryPrices?.of(offer.upstreamModel)
   const shown = price && priceWords(price)
-  return price === undefined || shown === undefined ? null : { source: price.source ?? 'library', price: shown }
+  return price === undefined || shown === undefined
+    ? null
+    : { source: price.source ?? 'library', price: shown }
 }

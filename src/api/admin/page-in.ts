@@ -4,12 +4,12 @@ import { orderOf, pageOf, placeAt } from './list.ts'
 export function pageIn<Row>(
   rows: readonly Row[],
   { limit, sort, cursor }: { limit: number; sort: string; cursor?: string | undefined },
-  valueOf: (row: Row, by: string) => string | number | null,
-  idOf: (row: Row) => string = (row) => String(valueOf(row, 'name')),
+  keyOf: (row: Row, by: string) => string | number | null,
+  idOf: (row: Row) => string = (row) => String(keyOf(row, 'name')),
 ): { data: Row[]; next_cursor: string | null } {
   const { by, descending } = orderOf(sort)
   const after = placeAt(sort, cursor)
-  const placed = rows.map((row) => ({ row, value: valueOf(row, by), id: idOf(row) }))
+  const placed = rows.map((row) => ({ row, value: keyOf(row, by), id: idOf(row) }))
   const compare = (a: Place, b: Place) => {
     const order = compareValues(a.value, b.value) || compareValues(a.id, b.id)
     return descending ? -order : order

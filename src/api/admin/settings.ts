@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { checked } from '../../canonical/checked.ts'
-import { pricesEntry } from '../../catalog/gateway-file.ts'
 import { rowsToChange } from '../../catalog/change-entries.ts'
+import { pricesEntry } from '../../catalog/gateway-file.ts'
 import { libraryWords, setLibrary } from '../../catalog/library/admin-library.ts'
 import { readPriceLibrary } from '../../catalog/library/library-queries.ts'
 import { type Config, readConfig, variableOf } from '../../config.ts'
@@ -47,11 +47,18 @@ const settings = z
 
 const settingsPatch = z
   .strictObject({
-    prices: z.unknown().describe('As in gateway.yaml: "library", or a map with renew and renew_from; null: none.'),
+    prices: z
+      .unknown()
+      .describe('As in gateway.yaml: "library", or a map with renew and renew_from; null: none.'),
   })
   .meta({ id: 'SettingsPatch' })
 
-const secrets: ReadonlySet<string> = new Set(['secretKey', 'adminToken', 's3AccessKeyId', 's3SecretAccessKey'])
+const secrets: ReadonlySet<string> = new Set([
+  'secretKey',
+  'adminToken',
+  's3AccessKeyId',
+  's3SecretAccessKey',
+])
 
 /** What holds for the whole gateway. */
 export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[] {

@@ -21,9 +21,7 @@ export function patchOf(schema: z.ZodType, id: string) {
     name,
     { anyOf: [member, { type: 'null' }] },
   ])
-  return z
-    .record(z.string(), z.unknown())
-    .meta({ ...rest, id, properties: Object.fromEntries(members) })
+  return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties: Object.fromEntries(members) })
 }
 
 function schemaOf(schema: z.ZodType): Json & { properties: Json; required: unknown } {

@@ -1,9 +1,9 @@
 import type { Json } from '../../canonical/json.ts'
+import { vendorNames } from '../../traits/vendors.ts'
 import type { ChannelEntry, GatewayFile } from '../gateway-file.ts'
 import type { AllRows, Transaction } from '../queries.ts'
 import { addProviders, applyLibrary, type LibrarySetting } from './apply-library.ts'
 import { bundledLibrary } from './bundled.ts'
-import { vendorNames } from '../../traits/vendors.ts'
 import { readPriceLibrary, setLibraryProviders } from './library-queries.ts'
 import { providersOf } from './providers-of.ts'
 import type { LibraryProvider } from './read-library.ts'
@@ -49,10 +49,8 @@ export async function setLibrary(
   const library = setting === undefined ? undefined : await bundledLibrary()
   for (const row of channels) {
     const { vendor, protocols } = row
-    const providers = library && providersOf(
-      { vendor: vendorNames.find((name) => name === vendor), protocols },
-      library,
-    )
+    const providers =
+      library && providersOf({ vendor: vendorNames.find((name) => name === vendor), protocols }, library)
     for (const provider of providers ?? []) all.set(provider.id, provider)
     await setLibraryProviders(tx, row.id, providers?.map(({ id }) => id) ?? null)
   }

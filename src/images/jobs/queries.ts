@@ -1,6 +1,4 @@
 import type { TypedQueries } from '../../db/connections.ts'
-import type { Queries } from '../../db/transactions.ts'
-import { firstIdAt } from '../../db/first-id.ts'
 import {
   and,
   asc,
@@ -18,7 +16,9 @@ import {
   or,
   sql,
 } from '../../db/drizzle.cjs'
+import { firstIdAt } from '../../db/first-id.ts'
 import { imageJobs } from '../../db/schema.ts'
+import type { Queries } from '../../db/transactions.ts'
 import type { Scope } from '../../ledger/queries.ts'
 import type { ImageJob, JobState, Lease } from './job.ts'
 

@@ -1,16 +1,4 @@
-import { z } from 'zod'
-import type { Health } from './health.ts'
-
-export const problem = z
-  .object({
-    severity: z.enum(['bad', 'warning']).describe('`bad`: requests fail, or soon will.'),
-    what: z.string().describe('In plain words.'),
-    since: z.iso.datetime().nullable(),
-    where: z.string().describe('The part of the gateway, as `channel openai-eu`.'),
-  })
-  .meta({ id: 'HealthProblem' })
-
-type Problem = z.output<typeof problem>
+import type { Health, Problem } from './health-form.ts'
 
 /** Fewer calls say nothing. */
 const callsLeast = 10

@@ -170,6 +170,12 @@ type CatalogChanges = Pick<FileChanges, 'models' | 'channels' | 'groups'>
 
 async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: CatalogChanges) {
   const modelIds = new Set(file.models.map((model) => model.id))
+  // A channel of an admin may pass any name through.
+  const ofAdmins = new Set(
+    rows.channels.filter(({ managedBy }) => managedBy === 'admin').map((row) => row.id),
+  )
+  const passesAny = rows.offers.some(({ modelId, channelId }) => modelId === '*' && ofAdmins.has(channelId))
+  if (passesAny) modelIds.add('*')
   const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)
   if (models.length > 0) await disableModels(tx, models)
   changes.models.removed = models.length

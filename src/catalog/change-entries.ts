@@ -12,6 +12,7 @@ import {
   type AllRows,
   addPrice,
   type ChannelRow,
+  ensureAnyModel,
   lockRevision,
   putChannel,
   putModel,
@@ -88,6 +89,7 @@ export async function writeChannel(
   await putChannel(tx, { ...row, disabledAt: existing?.disabledAt ?? null })
   await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
   await replaceOffers(tx, id, offerRows(channel.offers, id))
+  if (channel.offers.some(({ model }) => model === '*')) await ensureAnyModel(tx)
   return id
 }
 

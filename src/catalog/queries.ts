@@ -188,6 +188,18 @@ export async function putModel(tx: Transaction, row: typeof models.$inferInsert)
   await tx.insert(models).values(row).onConflictDoUpdate({ target: models.id, set: row })
 }
 
+/** The model of any name, which channels with `*` need. One that an admin has disabled stays so. */
+export async function ensureAnyModel(tx: Transaction) {
+  await tx
+    .insert(models)
+    .values({ id: '*', managedBy: 'admin' })
+    .onConflictDoUpdate({
+      target: models.id,
+      set: { disabledAt: null, managedBy: 'admin' },
+      setWhere: sql`${models.disabledAt} IS NOT NULL AND ${models.managedBy} = 'file'`,
+    })
+}
+
 export async function addPrice(tx: Transaction, row: NewPrice) {
   await tx.insert(prices).values(row)
 }

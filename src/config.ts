@@ -177,7 +177,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** The name of a setting in the environment: `bodyBytesMax` is `BODY_BYTES_MAX`. */
-function variableOf(name: string): string {
+export function variableOf(name: string): string {
   return name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toUpperCase()
 }
 

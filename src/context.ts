@@ -71,6 +71,8 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Encrypts credentials of channels. */
+  keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
   /** What the parts that deal with users of the admin API need. */
@@ -281,6 +283,7 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    keeper,
     answers,
     people: {
       database,

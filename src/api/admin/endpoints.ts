@@ -3,6 +3,7 @@ import { apiTokensEndpoints } from './api-tokens.ts'
 import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
+import { type AdminCatalogContext, catalogEndpoints } from './catalog-endpoints.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
@@ -33,6 +34,7 @@ export function adminEndpoints(
     AdminTenantsContext &
     AdminVerdictsContext &
     AdminArchiveContext &
+    AdminCatalogContext &
     AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
@@ -42,6 +44,7 @@ export function adminEndpoints(
     ...keysEndpoints(context),
     ...keyActionsEndpoints(context),
     keyUsageEndpoint(context),
+    ...catalogEndpoints(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),

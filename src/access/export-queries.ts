@@ -21,7 +21,7 @@ export async function readExportRows(db: Queries) {
 }
 
 function keyColumnsOf() {
-  const { id, tenantId, groupId, name, secretHash, hint, capture, usageScope, strict } = keys
+  const { id, tenantId, groupId, name, secretHash, hint, capture, captureAnswers, usageScope, strict } = keys
   const { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal } = keys
   const { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy } = keys
   const settings = { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy }
@@ -34,6 +34,7 @@ function keyColumnsOf() {
     secretHash,
     hint,
     capture,
+    captureAnswers,
     usageScope,
     strict,
     ...limits,

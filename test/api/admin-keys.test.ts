@@ -50,6 +50,7 @@ test('the API has each setting that gateway.yaml has, in the same words', async 
   expect(Object.keys(keyShown.shape)).toEqual(expect.arrayContaining(settings))
   const full = {
     capture: 'none',
+    capture_answers: false,
     usage_scope: 'key',
     strict: true,
     expires_at: '2999-01-31T00:00:00.000Z',

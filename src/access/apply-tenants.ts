@@ -171,6 +171,7 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     name: key.name,
     secretHash: secretHash ?? hashKeySecret(secret, pepper),
     hint: keyHint(secret),
+    parentId: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,
@@ -184,6 +185,7 @@ function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | 
     capture: key.capture,
     usageScope: key.usageScope,
     strict: key.strict,
+    subKeysMax: key.subKeysMax ?? null,
     ...limitColumns(key.limits),
     ...budgetColumns(key.budget),
     allowedModels: key.allowedModels ?? null,

@@ -3,7 +3,7 @@ import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { alias, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -13,8 +13,18 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await db.select().from(keys).where(eq(keys.secretHash, secretHash))
-  if (row === undefined) return undefined
+  const [found] = await db
+    .select()
+    .from(keys)
+    .leftJoin(parents, eq(parents.id, keys.parentId))
+    .where(eq(keys.secretHash, secretHash))
+  return found === undefined ? undefined : identityOf(found.keys, found.parent ?? undefined)
+}
+
+const parents = alias(keys, 'parent')
+
+/** A sub-key may do no more than its parent may now. */
+function identityOf(row: KeyRow, parent: KeyRow | undefined): Identity {
   return {
     keyId: row.id,
     keyName: row.name,
@@ -23,13 +33,36 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
     capture: row.capture,
     usageScope: row.usageScope,
     strict: row.strict,
-    allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
+    allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
-    expiresAt: row.expiresAt?.getTime(),
-    disabled: row.disabledAt !== null,
+    expiresAt: earlier(row.expiresAt, parent?.expiresAt ?? null),
+    disabled: row.disabledAt !== null || (parent !== undefined && parent.disabledAt !== null),
     limits: ownLimitsFrom(row),
-    budgeted: isBudgeted(row),
+    budgeted: isBudgeted(row) || (parent !== undefined && isBudgeted(parent)),
+    parent:
+      parent === undefined
+        ? undefined
+        : {
+            keyId: parent.id,
+            limits: ownLimitsFrom(parent),
+            allowedCidrs: parent.allowedCidrs ?? undefined,
+          },
+    subKeysMax: parent === undefined ? (row.subKeysMax ?? 0) : 0,
   }
+}
+
+function modelsOfBoth(own: string[] | null, parents: string[] | null): ReadonlySet<string> | undefined {
+  if (own === null || parents === null) return asSet(own ?? parents)
+  return new Set(own.filter((name) => parents.includes(name)))
+}
+
+function asSet(names: string[] | null): ReadonlySet<string> | undefined {
+  return names === null ? undefined : new Set(names)
+}
+
+function earlier(one: Date | null, other: Date | null): number | undefined {
+  const moments = [one, other].flatMap((date) => date?.getTime() ?? [])
+  return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
 /** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */

@@ -91,6 +91,10 @@ export const keys = pgTable(
     /** NULL: any address. */
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
+    /** The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a file made it. */
+    parentId: uuid('parent_id'),
+    /** How many sub-keys it may have at once; NULL: it may make none. */
+    subKeysMax: integer('sub_keys_max'),
     disabledAt: moment('disabled_at'),
     managedBy: managedBy(),
     createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -101,6 +105,7 @@ export const keys = pgTable(
     uniqueIndex('keys_secret_hash').on(t.secretHash),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
+    index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
   ],
 )
 

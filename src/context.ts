@@ -65,6 +65,8 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Of this process: it encrypts, signs and hashes. */
+  keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
@@ -240,6 +242,7 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    keeper,
     answers,
     upstreams,
     routing,

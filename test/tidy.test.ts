@@ -86,6 +86,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'secret-key.ts',
     'bodies',
     'canonical',
     'protocols',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type BudgetState, resetOf } from '../ledger/budgets.ts'
 import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
+import type { Identified } from '../stages/identify.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
@@ -19,7 +20,7 @@ const rest = {
   free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
 }
 
-const budgetAnswer = z
+export const budgetAnswer = z
   .object({
     balance: z
       .object(rest)
@@ -28,7 +29,7 @@ const budgetAnswer = z
     budgets: z
       .array(
         z.object({
-          of: z.enum(['key', 'group']),
+          of: z.enum(['key', 'parent', 'group']),
           period: z.enum(['day', 'month', 'total']),
           limit_usd: usdText,
           limit_nano_usd: nanoText,
@@ -38,12 +39,12 @@ const budgetAnswer = z
           resets_at: z.iso.datetime().nullable().describe('Null: never.'),
         }),
       )
-      .describe('Of the key and of its group.'),
+      .describe('Of the key, of the key that made it, and of its group.'),
   })
   .meta({ id: 'Budget' })
 
 /** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
-export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
+export function budgetEndpoint(context: UsageContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',
@@ -51,24 +52,31 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageConte
     query: noParameters,
     answer: budgetAnswer,
     async handle({ stage }) {
-      const { identity } = stage
-      await shipNow()
-      const moment = new Date(now())
-      const [balance, budgets] = await readFor(stage, (terms) =>
-        database.reads.ask(
-          ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
-          { ...away, ...terms },
-        ),
-      )
-      const isShown = identity.usageScope === 'tenant' && balance?.limited === true
-      return {
-        body: {
-          balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
-          budgets: budgets.map((budget) => budgetJson(budget, moment)),
-        },
-      }
+      return { body: await readMoney(context, stage) }
     },
   })
+}
+
+/** What the key may still spend, its last requests included. */
+export async function readMoney(
+  { database, shipNow, now = Date.now }: UsageContext,
+  stage: Identified,
+): Promise<z.input<typeof budgetAnswer>> {
+  const { identity } = stage
+  await shipNow()
+  const moment = new Date(now())
+  const owners = { ...identity, parentId: identity.parent?.keyId }
+  const [balance, budgets] = await readFor(stage, (terms) =>
+    database.reads.ask(
+      ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, owners, moment)]),
+      { ...away, ...terms },
+    ),
+  )
+  const isShown = identity.usageScope === 'tenant' && balance?.limited === true
+  return {
+    balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
+    budgets: budgets.map((budget) => budgetJson(budget, moment)),
+  }
 }
 
 const away = {

@@ -29,15 +29,20 @@ export async function readBalance(db: TypedQueries, accountId: string): Promise<
   return row
 }
 
-/** The budgets of a key and of its group, in the period around a moment. */
+/** The budgets of a key, of the key that made it, and of its group, in the period around a moment. */
 export function readBudgets(
   db: TypedQueries,
-  { keyId, groupId }: { keyId: string; groupId: string },
+  { keyId, parentId, groupId }: { keyId: string; parentId?: string | undefined; groupId: string },
   moment: Date,
 ): Promise<BudgetState[]> {
   return db
     .select({
-      owner: budgets.owner,
+      owner:
+        parentId === undefined
+          ? budgets.owner
+          : sql<
+              BudgetState['owner']
+            >`CASE ${budgets.ownerId} WHEN ${parentId}::uuid THEN 'parent' ELSE ${budgets.owner} END`,
       period: budgets.period,
       limitNano: budgets.limit,
       spentNano: sql<bigint>`coalesce(${budgetPeriods.spent}, 0)`.mapWith(BigInt),
@@ -52,6 +57,6 @@ export function readBudgets(
         eq(budgetPeriods.startsAt, sql`period_start(${budgets.period}, ${moment})`),
       ),
     )
-    .where(inArray(budgets.ownerId, [keyId, groupId]))
+    .where(inArray(budgets.ownerId, parentId === undefined ? [keyId, groupId] : [keyId, parentId, groupId]))
     .orderBy(desc(budgets.owner), sql`array_position(ARRAY['day', 'month', 'total'], ${budgets.period})`)
 }

@@ -71,7 +71,7 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
-  /** Encrypts credentials of channels. */
+  /** Of this process: it encrypts, signs and hashes. */
   keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher

@@ -57,6 +57,7 @@ export function keyWords(row: ExportRows['keys'][number], group: string): Json {
     ...(row.captureAnswers !== null && { capture_answers: row.captureAnswers }),
     ...(row.usageScope !== 'tenant' && { usage_scope: row.usageScope }),
     ...(row.strict && { strict: true }),
+    ...(row.subKeysMax !== null && { sub_keys: row.subKeysMax }),
     ...(row.expiresAt !== null && { expires_at: row.expiresAt.toISOString() }),
     ...(row.disabledAt !== null && { disabled: true }),
     ...(row.allowedModels !== null && { allowed_models: row.allowedModels }),

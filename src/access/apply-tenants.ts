@@ -203,6 +203,7 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     formerSecretHash: null,
     formerSecretUntil: null,
     revokedAt: null,
+    parentId: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,

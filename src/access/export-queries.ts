@@ -21,7 +21,8 @@ export async function readExportRows(db: Queries) {
 }
 
 function keyColumnsOf() {
-  const { id, tenantId, groupId, name, secretHash, hint, capture, captureAnswers, usageScope, strict } = keys
+  const { id, tenantId, groupId, name, secretHash, hint, capture, captureAnswers, usageScope } = keys
+  const { strict, subKeysMax, parentId } = keys
   const { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal } = keys
   const { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy } = keys
   const settings = { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy }
@@ -37,6 +38,8 @@ function keyColumnsOf() {
     captureAnswers,
     usageScope,
     strict,
+    subKeysMax,
+    parentId,
     ...limits,
     ...settings,
   }

@@ -145,12 +145,15 @@ function connectionOf(
 
 function keysOf(rows: ExportRows, tenantId: string, models: ReadonlySet<string>): Json[] {
   const groups = new Map(rows.groups.map(({ id, name }) => [id, name]))
-  return rows.keys
-    .filter((key) => key.tenantId === tenantId)
-    .map((key) => {
-      const allowedModels = key.allowedModels && namesIn(key.allowedModels, models)
-      return keyWords({ ...key, allowedModels }, groups.get(key.groupId) ?? 'default')
-    })
+  return (
+    rows.keys
+      // A file has no sub-keys: their makers make them.
+      .filter((key) => key.tenantId === tenantId && key.parentId === null)
+      .map((key) => {
+        const allowedModels = key.allowedModels && namesIn(key.allowedModels, models)
+        return keyWords({ ...key, allowedModels }, groups.get(key.groupId) ?? 'default')
+      })
+  )
 }
 
 /** Names of variables, each once. */

@@ -9,6 +9,7 @@ export function keyColumns(key: KeyEntry, existing: Pick<KeyRow, 'disabledAt'> |
     captureAnswers: key.captureAnswers ?? null,
     usageScope: key.usageScope,
     strict: key.strict,
+    subKeysMax: key.subKeysMax ?? null,
     ...limitColumns(key.limits),
     ...budgetColumns(key.budget),
     allowedModels: key.allowedModels ?? null,

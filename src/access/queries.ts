@@ -3,7 +3,7 @@ import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -13,15 +13,24 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await db
+  const [found] = await db
     .select()
     .from(keys)
+    .leftJoin(parents, eq(parents.id, keys.parentId))
     .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
     // A key that has the secret now comes before one that had it.
     .orderBy(desc(eq(keys.secretHash, secretHash)))
     .limit(1)
-  if (row === undefined) return undefined
+  if (found === undefined) return undefined
+  const { keys: row, parent } = found
   const isFormer = !row.secretHash.equals(secretHash)
+  return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
+}
+
+const parents = alias(keys, 'parent')
+
+/** A sub-key may do no more than its parent may now. `until`: the end of the secret that was sent. */
+function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
   return {
     keyId: row.id,
     keyName: row.name,
@@ -31,18 +40,36 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
     captureAnswers: row.captureAnswers ?? undefined,
     usageScope: row.usageScope,
     strict: row.strict,
-    allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
+    allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
-    expiresAt: earlier(row.expiresAt, isFormer ? row.formerSecretUntil : null)?.getTime(),
-    disabled: row.disabledAt !== null,
+    expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
+    disabled: row.disabledAt !== null || (parent !== undefined && parent.disabledAt !== null),
     limits: ownLimitsFrom(row),
-    budgeted: isBudgeted(row),
+    budgeted: isBudgeted(row) || (parent !== undefined && isBudgeted(parent)),
+    parent:
+      parent === undefined
+        ? undefined
+        : {
+            keyId: parent.id,
+            limits: ownLimitsFrom(parent),
+            allowedCidrs: parent.allowedCidrs ?? undefined,
+          },
+    subKeysMax: parent === undefined ? (row.subKeysMax ?? 0) : 0,
   }
 }
 
-function earlier(one: Date | null, other: Date | null): Date | undefined {
-  if (one === null || other === null) return one ?? other ?? undefined
-  return one < other ? one : other
+function modelsOfBoth(own: string[] | null, parents: string[] | null): ReadonlySet<string> | undefined {
+  if (own === null || parents === null) return asSet(own ?? parents)
+  return new Set(own.filter((name) => parents.includes(name)))
+}
+
+function asSet(names: string[] | null): ReadonlySet<string> | undefined {
+  return names === null ? undefined : new Set(names)
+}
+
+function earliest(...dates: (Date | null)[]): number | undefined {
+  const moments = dates.flatMap((date) => date?.getTime() ?? [])
+  return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
 /** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */

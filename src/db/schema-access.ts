@@ -102,6 +102,10 @@ export const keys = pgTable(
     /** NULL: any address. */
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
+    /** The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a file made it. */
+    parentId: uuid('parent_id'),
+    /** How many sub-keys it may have at once; NULL: it may make none. */
+    subKeysMax: integer('sub_keys_max'),
     disabledAt: moment('disabled_at'),
     /** It is disabled for ever. */
     revokedAt: moment('revoked_at'),
@@ -115,6 +119,7 @@ export const keys = pgTable(
     index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
+    index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
   ],
 )
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, sql } from '../db/drizzle.cjs'
+import { and, eq, inArray, sql } from '../db/drizzle.cjs'
 import { accounts, budgetPeriods, budgets } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { BudgetState } from './budgets.ts'
@@ -16,15 +16,20 @@ export async function readBalance(db: Queries, accountId: string): Promise<Balan
   return row
 }
 
-/** The budgets of a key and of its group, in the period around a moment. */
+/** The budgets of a key, of the key that made it, and of its group, in the period around a moment. */
 export function readBudgets(
   db: Queries,
-  { keyId, groupId }: { keyId: string; groupId: string },
+  { keyId, parentId, groupId }: { keyId: string; parentId?: string | undefined; groupId: string },
   moment: Date,
 ): Promise<BudgetState[]> {
   return db
     .select({
-      owner: budgets.owner,
+      owner:
+        parentId === undefined
+          ? budgets.owner
+          : sql<
+              BudgetState['owner']
+            >`CASE ${budgets.ownerId} WHEN ${parentId}::uuid THEN 'parent' ELSE ${budgets.owner} END`,
       period: budgets.period,
       limitNano: budgets.limit,
       spentNano: sql<bigint>`coalesce(${budgetPeriods.spent}, 0)`.mapWith(BigInt),
@@ -39,6 +44,9 @@ export function readBudgets(
         eq(budgetPeriods.startsAt, sql`period_start(${budgets.period}, ${moment})`),
       ),
     )
-    .where(inArray(budgets.ownerId, [keyId, groupId]))
-    .orderBy(desc(budgets.owner), sql`array_position(ARRAY['day', 'month', 'total'], ${budgets.period})`)
+    .where(inArray(budgets.ownerId, parentId === undefined ? [keyId, groupId] : [keyId, parentId, groupId]))
+    .orderBy(
+      sql`CASE ${budgets.ownerId} WHEN ${keyId}::uuid THEN 0 WHEN ${parentId ?? keyId}::uuid THEN 1 ELSE 2 END`,
+      sql`array_position(ARRAY['day', 'month', 'total'], ${budgets.period})`,
+    )
 }

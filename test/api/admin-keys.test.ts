@@ -51,6 +51,7 @@ test('the API has each setting that gateway.yaml has, in the same words', async 
   const full = {
     capture: 'none',
     capture_answers: false,
+    sub_keys: 4,
     usage_scope: 'key',
     strict: true,
     expires_at: '2999-01-31T00:00:00.000Z',

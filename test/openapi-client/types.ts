@@ -409,6 +409,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What this key may, and what is left of its limits
+         * @description It takes one request from the limits that it shows.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sub-keys of this key, the newest first */
+        get: operations["getKeys"];
+        put?: never;
+        /**
+         * Make a sub-key: it may do no more than this key
+         * @description What it spends and uses counts against this key's budgets and limits too.
+         */
+        post: operations["postKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a sub-key: every process refuses it within a second */
+        delete: operations["deleteKeysById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/tenants": {
         parameters: {
             query?: never;
@@ -1891,7 +1949,7 @@ export interface components {
             created_at: string;
             actor: {
                 /** @enum {string} */
-                kind: "operator" | "user" | "token" | "file" | "system";
+                kind: "operator" | "user" | "token" | "key" | "file" | "system";
                 id: string | null;
                 /** @description Its name then. */
                 name: string;
@@ -2646,6 +2704,10 @@ export interface components {
             /** @enum {string} */
             usage_scope: "tenant" | "key";
             strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
             /** @description Null: all models of its group. */
             allowed_models: string[] | null;
             /** @description Null: any address. */
@@ -2703,6 +2765,10 @@ export interface components {
             /** @enum {string} */
             usage_scope: "tenant" | "key";
             strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
             /** @description Null: all models of its group. */
             allowed_models: string[] | null;
             /** @description Null: any address. */
@@ -2750,6 +2816,7 @@ export interface components {
             capture_answers?: boolean | null;
             usage_scope?: ("tenant" | "key") | null;
             strict?: boolean | null;
+            sub_keys?: number | null;
             expires_at?: (string) | null;
             disabled?: boolean | null;
             allowed_models?: string[] | null;
@@ -2775,6 +2842,7 @@ export interface components {
             capture_answers?: boolean | null;
             usage_scope?: ("tenant" | "key") | null;
             strict?: boolean | null;
+            sub_keys?: number | null;
             expires_at?: (string) | null;
             disabled?: boolean | null;
             allowed_models?: string[] | null;
@@ -2808,10 +2876,10 @@ export interface components {
                 /** @description Nano-USD that are left and that no running request holds. */
                 free_nano_usd: string;
             } | null;
-            /** @description Of the key and of its group. */
+            /** @description Of the key, of the key that made it, and of its group. */
             budgets: {
                 /** @enum {string} */
-                of: "key" | "group";
+                of: "key" | "parent" | "group";
                 /** @enum {string} */
                 period: "day" | "month" | "total";
                 /** @description USD, an exact decimal. */
@@ -2856,7 +2924,7 @@ export interface components {
             /** @description Of the key and of its group, as far as Postgres has the charges. */
             budgets: {
                 /** @enum {string} */
-                of: "key" | "group";
+                of: "key" | "parent" | "group";
                 /** @enum {string} */
                 period: "day" | "month" | "total";
                 /** @description USD, an exact decimal. */
@@ -3848,6 +3916,116 @@ export interface components {
             /** @description `whsec_` and base64, as the Standard Webhooks have it. */
             secret: string;
         };
+        OwnKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tenant: string;
+            group: string;
+            /** @description The key that made this one. */
+            parent_id: string | null;
+            /**
+             * @description What the usage log keeps of bodies.
+             * @enum {string}
+             */
+            capture: "none" | "shape" | "content";
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            expires_at: string | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            requests_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            tokens_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Requests that may run at once; null: unbounded. */
+            concurrency: number | null;
+            money: components["schemas"]["Budget"];
+            /** @description The models that it may use. `GET /v1/models` says more of each. */
+            models: string[];
+            /** @description How many sub-keys it may have at once. */
+            sub_keys_max: number;
+        };
+        SubKeyRequest: {
+            name: string;
+            /** @description Ids. Default: those of this key. */
+            allowed_models?: string[];
+            /** @description Blocks. They hold beside those of this key. */
+            allowed_cidrs?: string[];
+            expires_at?: string;
+            /** @description They hold beside those of this key, which all its sub-keys share. */
+            limits?: {
+                requests_per_minute?: number;
+                tokens_per_minute?: number;
+                concurrency?: number;
+            };
+            /** @description USD. It holds beside that of this key, which all its sub-keys share. */
+            budget?: {
+                day?: string | number;
+                month?: string | number;
+                total?: string | number;
+            };
+        };
+        SubKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The start of its secret. */
+            hint: string;
+            allowed_models: string[] | null;
+            allowed_cidrs: string[] | null;
+            limits: {
+                requests_per_minute: number | null;
+                tokens_per_minute: number | null;
+                concurrency: number | null;
+            };
+            /** @description USD. */
+            budget: {
+                day: string | null;
+                month: string | null;
+                total: string | null;
+            };
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        MadeSubKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The start of its secret. */
+            hint: string;
+            allowed_models: string[] | null;
+            allowed_cidrs: string[] | null;
+            limits: {
+                requests_per_minute: number | null;
+                tokens_per_minute: number | null;
+                concurrency: number | null;
+            };
+            /** @description USD. */
+            budget: {
+                day: string | null;
+                month: string | null;
+                total: string | null;
+            };
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Shown this once. */
+            secret: string;
+        };
         MessagesModel: {
             /** @constant */
             type: "model";
@@ -4007,6 +4185,9 @@ export interface components {
             /** @description What became of every field that could not be passed on as it is. */
             notes: components["schemas"]["TranslationNote"][];
         };
+        SubKeyList: {
+            data: components["schemas"]["SubKey"][];
+        };
         TenantList: {
             data: components["schemas"]["Tenant"][];
             /** @description Null on the last page. */
@@ -4112,6 +4293,7 @@ export interface components {
             capture_answers?: boolean | null;
             usage_scope?: ("tenant" | "key") | null;
             strict?: boolean | null;
+            sub_keys?: number | null;
             expires_at?: (string) | null;
             disabled?: boolean | null;
             allowed_models?: string[] | null;
@@ -5756,6 +5938,127 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Budget"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What this key may, and what is left of its limits */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sub-keys of this key, the newest first */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubKeyList"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a sub-key: it may do no more than this key */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeSubKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteKeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoke a sub-key: every process refuses it within a second */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubKey"];
                 };
             };
             default: components["responses"]["AnyError"];

@@ -3,6 +3,7 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
@@ -11,6 +12,7 @@ export function adminEndpoints(
   context: AdminEntriesContext &
     AdminLedgerContext &
     AdminProbesContext &
+    AdminRequestContext &
     AdminRequestsContext &
     AdminVerdictsContext,
 ): AdminEndpoint[] {
@@ -20,6 +22,7 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
+    adminRequestEndpoint(context),
     ...auditEndpoints(context),
   ]
 }

@@ -261,7 +261,7 @@ function anchorsIn(document: string): string[] {
 test('every script that a document names is in package.json', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
   for (const document of documents) {
-    for (const [, name = ''] of read(document).matchAll(/npm run ([\w:]+)/g)) {
+    for (const [, name = ''] of read(document).matchAll(/npm run ([\w:-]+)/g)) {
       expect(Object.keys(scripts), `${document} names npm run ${name}`).toContain(name)
     }
   }

@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
-  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry'],
+  ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -105,6 +105,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verify',
     'in-time.ts',
     'telemetry',
+    'address-blocks.ts',
   ],
   verify: [],
   probes: [

@@ -27,6 +27,7 @@ export function keepPartitions(
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  let saidWithout = false
   const pass = async () => {
     let nextMs = hourMs
     try {
@@ -53,10 +54,14 @@ export function keepPartitions(
         ({ sql }) =>
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
+      await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
       const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
+      if (indexes.without !== undefined && !saidWithout) {
+        saidWithout = true
+        log.info({}, `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`)
+      }
       if (indexes.left > 0) nextMs = soonMs()
-      await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
     } catch (error) {
       if (stopped) return
       const cause = causeOf(error)

@@ -50,8 +50,6 @@ export const idColumns: Readonly<Record<NamedKind, LogColumn>> = {
   group: 'group_id',
 }
 
-export const everything: AdminFilter = { conditions: [] }
-
 /** The filter, and only rows of this tenant. */
 export function ofTenant(filter: AdminFilter, tenantId: string): AdminFilter {
   return {

@@ -4,6 +4,7 @@ import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
+import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
@@ -12,6 +13,7 @@ export function adminEndpoints(
   context: AdminEntriesContext &
     AdminLedgerContext &
     AdminProbesContext &
+    AdminExportContext &
     AdminRequestContext &
     AdminRequestsContext &
     AdminVerdictsContext,
@@ -22,6 +24,7 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
+    adminExportEndpoint(context),
     adminRequestEndpoint(context),
     ...auditEndpoints(context),
   ]

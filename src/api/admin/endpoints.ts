@@ -5,6 +5,7 @@ import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
+import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
@@ -15,6 +16,7 @@ export function adminEndpoints(
     AdminProbesContext &
     AdminExportContext &
     AdminRequestContext &
+    AdminTailContext &
     AdminRequestsContext &
     AdminVerdictsContext,
 ): AdminEndpoint[] {
@@ -25,6 +27,7 @@ export function adminEndpoints(
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
     adminExportEndpoint(context),
+    adminTailEndpoint(context),
     adminRequestEndpoint(context),
     ...auditEndpoints(context),
   ]

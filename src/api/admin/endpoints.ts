@@ -2,6 +2,7 @@ import { auditEndpoints } from './audit.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
+import { type AdminPlaygroundContext, adminPlaygroundEndpoint } from './playground.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
@@ -13,6 +14,7 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 export function adminEndpoints(
   context: AdminEntriesContext &
     AdminLedgerContext &
+    AdminPlaygroundContext &
     AdminProbesContext &
     AdminExportContext &
     AdminRequestContext &
@@ -29,6 +31,7 @@ export function adminEndpoints(
     adminExportEndpoint(context),
     adminTailEndpoint(context),
     adminRequestEndpoint(context),
+    adminPlaygroundEndpoint(context),
     ...auditEndpoints(context),
   ]
 }

@@ -9,6 +9,7 @@ import { type AdminExportContext, adminExportEndpoint } from './request-export.t
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
+import { viewsEndpoints } from './views.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
@@ -32,6 +33,7 @@ export function adminEndpoints(
     adminTailEndpoint(context),
     adminRequestEndpoint(context),
     adminPlaygroundEndpoint(context),
+    ...viewsEndpoints(context),
     ...auditEndpoints(context),
   ]
 }

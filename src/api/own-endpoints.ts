@@ -5,6 +5,7 @@ import { countTokensEndpoints } from './count-tokens.ts'
 import { imageEndpoints } from './images.ts'
 import { modelsEndpoints } from './models.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
+import { publicCatalogEndpoint } from './public-catalog.ts'
 import { heldAnswerEndpoints } from './responses.ts'
 import { translateEndpoint } from './translate.ts'
 import { usageEndpoints } from './usage.ts'
@@ -21,5 +22,6 @@ export function ownEndpoints(gateway: ImageGateway & { database: Database }): Ow
     ...modelsEndpoints(() => gateway.modelLists.lists),
     ...usageEndpoints(usage),
     budgetEndpoint(usage),
+    publicCatalogEndpoint(gateway),
   ]
 }

@@ -7,6 +7,7 @@ import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
+import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 import { viewsEndpoints } from './views.ts'
@@ -20,6 +21,7 @@ export function adminEndpoints(
     AdminExportContext &
     AdminRequestContext &
     AdminTailContext &
+    AdminTranslationContext &
     AdminRequestsContext &
     AdminVerdictsContext,
 ): AdminEndpoint[] {
@@ -32,6 +34,7 @@ export function adminEndpoints(
     adminExportEndpoint(context),
     adminTailEndpoint(context),
     adminRequestEndpoint(context),
+    adminTranslationEndpoint(context),
     adminPlaygroundEndpoint(context),
     ...viewsEndpoints(context),
     ...auditEndpoints(context),

@@ -12,8 +12,8 @@ import { usageEndpoints } from './usage.ts'
 
 /** Our own API for clients, in the order of /openapi.json. */
 export function ownEndpoints(gateway: ImageGateway & { database: Database }): OwnEndpoint[] {
-  const { database, ledger } = gateway
-  const usage = { database, shipNow: () => ledger.shipAll() }
+  const { database, bounds, ledger } = gateway
+  const usage = { database, bounds, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),

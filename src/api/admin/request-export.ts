@@ -4,8 +4,9 @@ import type { LogRow } from '../../ledger/log/filter.ts'
 import { type NamesOf, namesFor } from '../../ledger/log/names-queries.ts'
 import { type AskLog, type Walk, walkRequests } from '../../ledger/log/walk.ts'
 import { requestColumns } from '../../ledger/row.ts'
-import { type ExportFormat, exportFormats } from '../export/formats.ts'
+import { exportFormats } from '../export/formats.ts'
 import { sendExport } from '../export/send-export.ts'
+import { columnsParameter, formatParameter } from '../export-parameters.ts'
 import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
@@ -47,26 +48,6 @@ export const logExportColumns: readonly LogExportColumn[] = [
 ]
 
 const known = logExportColumns.map(({ name }) => name)
-
-/** Names, with commas between them. */
-export function columnsParameter(names: readonly string[]) {
-  return z
-    .string({ error: 'given more than once' })
-    .transform((text, context) => {
-      const asked = [...new Set(text.split(','))]
-      const wrong = asked.find((name) => !names.includes(name))
-      if (wrong !== undefined)
-        context.addIssue({ code: 'custom', message: `there is no column "${wrong.slice(0, 64)}"` })
-      return asked
-    })
-    .meta({ type: 'string' })
-    .describe(
-      `The columns of the file in their order, with commas between them. Default: those of the list. They are: ${names.join(', ')}.`,
-    )
-}
-
-export const formatParameter = <const Formats extends readonly ExportFormat[]>(formats: Formats) =>
-  oneOf(formats).describe('The format of the file.')
 
 /** The rows that match, as a file. */
 export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint {

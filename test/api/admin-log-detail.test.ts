@@ -46,9 +46,7 @@ async function send(body: string, key = freeKey, path = '/v1/chat/completions'):
   return response.headers.get('x-request-id') ?? ''
 }
 
-async function detailOf(
-  id: string,
-): Promise<{
+async function detailOf(id: string): Promise<{
   status: number
   body: Record<string, unknown> & { as_curl: { command: string; differs: string[] } | null }
 }> {

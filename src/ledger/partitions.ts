@@ -59,7 +59,10 @@ export function keepPartitions(
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {
         saidWithout = true
-        log.info({}, `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`)
+        log.info(
+          {},
+          `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`,
+        )
       }
       if (indexes.left > 0) nextMs = soonMs()
     } catch (error) {

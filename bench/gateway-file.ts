@@ -39,8 +39,8 @@ async function measure(server: string, tenants: number, keys: number) {
   const connections = openConnections(url.href, { max: 1 })
   const apply = async (text: string): Promise<[read: number, write: number]> => {
     const beganAt = performance.now()
-    const source = gatewaySource(text, { path: 'gateway.yaml', env: {}, keeper })
-    await checkGatewayFile(connections, source)
+    const source = gatewaySource(text, { path: 'gateway.yaml', env: {} })
+    await checkGatewayFile(connections, source, keeper)
     const readAt = performance.now()
     await applyGatewayFile(connections, source, keeper)
     return [readAt - beganAt, performance.now() - readAt]

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
@@ -9,7 +9,11 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import type { People } from './access/users/people.ts'
+import type { Archive } from './archive/archive.ts'
+import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
+import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewaySource } from './catalog/gateway-source.ts'
@@ -27,9 +31,7 @@ import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageJobs } from './images/jobs/jobs.ts'
 import { JobWatch } from './images/jobs/watch.ts'
-import { fileStorage } from './images/storage/files.ts'
 import { ImageLinks } from './images/storage/links.ts'
-import type { ImageStorage } from './images/storage/storage.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -37,15 +39,17 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
-import type { Limits } from './limits/limits.ts'
-import { memoryLimits } from './limits/memory.ts'
+import { keepRollups } from './ledger/rollups.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
+import { openLimits, openQueues, openStorage } from './open-services.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
 import { startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
-import { resolveSecretKey, SecretKeeper } from './secret-key.ts'
+import { resolveSecretKey, type SecretKeeper } from './secret-key.ts'
+import { FollowedMasters } from './secrets/follow-masters.ts'
+import { prepareKeeper, readKeeper } from './secrets/open-masters.ts'
 import type { Log } from './telemetry/log.ts'
 import { refusedBaseUrls } from './upstream/allowed-addresses.ts'
 import { Upstreams } from './upstream/upstreams.ts'
@@ -55,6 +59,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  /** The days of the usage log that Postgres has no longer. */
+  archive: Archive
   catalog: Catalog
   keys: Keys
   /** For threads, which have connections of their own. */
@@ -65,8 +71,12 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Encrypts credentials of channels. */
+  keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
+  /** What the parts that deal with users of the admin API need. */
+  people: People
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -92,6 +102,9 @@ const turnBytes = 512 * 1024
  */
 const lastShipmentMs = 5_000
 
+/** Longest wait for captured answers that are being put together when a process ends. */
+const lastAnswersMs = 2_000
+
 /**
  * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
  * `keptUrl` is the address of the embedded Postgres if another process keeps it.
@@ -104,17 +117,18 @@ export async function openContext(
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
+  requireDuck(config)
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
     dataDir,
     embedded: config.databaseUrl === undefined,
   })
-  const keeper = new SecretKeeper(secretKey)
+  const secretKeys = { secretKey, secretKeyPrevious: config.secretKeyPrevious }
   const path = config.gatewayConfig
   // Before the file is read, so that no change is missed.
   const fileState = path === undefined ? '' : await stateOf(path)
-  const file = path === undefined ? undefined : readGatewaySource(path, environment, keeper, bounds)
+  const file = path === undefined ? undefined : readGatewaySource(path, environment, bounds)
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   // A wrong file makes no database.
   if (config.databaseUrl === undefined && kept === undefined) file?.parse()
@@ -123,10 +137,10 @@ export async function openContext(
   const url = config.databaseUrl ?? embedded?.url ?? ''
 
   const generatedKeys: GeneratedKey[] = []
-  const fillCatalog = async (connections: Connections) => {
+  const fillCatalog = async (connections: Connections, keeper: SecretKeeper) => {
     if (file !== undefined) {
       const outcome = await applyGatewayFile(connections, file, keeper)
-      logFileOutcome(log, file, outcome)
+      logFileOutcome(log, { ...file, hash: file.hashWith(keeper.fileKey) }, outcome)
       if (outcome.kind === 'applied') generatedKeys.push(...outcome.generated)
       return
     }
@@ -137,27 +151,49 @@ export async function openContext(
   const gatewayFile =
     path === undefined
       ? undefined
-      : new GatewayFileFollower({ path, environment, databaseUrl: url, secretKey, bounds }, fileState, log)
+      : new GatewayFileFollower(
+          { path, environment, databaseUrl: url, ...secretKeys, bounds },
+          fileState,
+          log,
+        )
   const database = openDatabase(url, bounds)
   const instanceId = randomUUIDv7()
-  const catalog = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
-    if (file !== undefined) await checkFirst(url, (connections) => checkGatewayFile(connections, file))
-    await prepareDatabase(url, fillCatalog)
+  const { catalog, keeper } = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
+    let keeper = await checkFirst(url, async (connections) => {
+      const unprepared = await readKeeper(connections.sql, secretKeys)
+      if (file !== undefined) await checkGatewayFile(connections, file, unprepared)
+      return unprepared
+    })
+    await prepareDatabase(url, async (connections) => {
+      keeper = await prepareKeeper(connections.sql, secretKeys)
+      await fillCatalog(connections, keeper)
+    })
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
-    return await Catalog.load(database, keeper, log)
+    return { catalog: await Catalog.load(database, keeper, log), keeper }
   })
   const bodyThreads = startBodyThreads({ bounds, keeper, log })
   const demo = file === undefined ? await startDemo() : undefined
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
-  const keys = keysOf(database, { pepper: keeper.pepper, ...bounds })
+  const keys = keysOf(database, { peppers: keeper.ring('pepper'), ...bounds })
+  let ownId = (): string => instanceId
+  const masters = new FollowedMasters({
+    database,
+    keeper,
+    keys: secretKeys,
+    instanceId: () => ownId(),
+    onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
+  })
   const follower = await followRevisions(database, {
     keys,
     catalog,
+    masters,
     pollMs: bounds.revisionPollMs,
     log,
   })
-  const partitions = keepPartitions(database, bounds, log)
+  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
+  const rollups = keepRollups(database, bounds, log)
+  const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -168,6 +204,12 @@ export async function openContext(
     bounds,
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
+  })
+  ownId = () => ledger.instance.id
+  const capturedAnswers = new CapturedAnswers({
+    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
+    ledger: ledger.answers,
+    bounds,
   })
   const ledgerWatch = new LedgerWatch({
     dataDir,
@@ -224,6 +266,7 @@ export async function openContext(
     bounds,
     log,
     database,
+    archive: older.archive,
     catalog,
     modelLists,
     keys,
@@ -240,22 +283,32 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    keeper,
     answers,
+    people: {
+      database,
+      secrets: {
+        seal: (secret, owner) => keeper.seal('totp', secret, owner),
+        open: (sealed, owner) => keeper.open('totp', sealed, owner).toString('utf8'),
+      },
+      bounds,
+      log,
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),
     heldAnswers: heldAnswers(database, log),
     showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),
-    envelope: makeEnvelope(keeper.envelopeKey),
+    envelope: makeEnvelope(keeper.ring('envelope')),
     redactionKey: keeper.redactionKey,
     images: {
       jobs,
       watch,
       queue: { add: async (entries) => (await queues()).images.add(entries) },
       storage,
-      links: new ImageLinks(keeper.linkKey, bounds.imageLinkSeconds),
-      webhookKey: keeper.webhookKey,
+      links: new ImageLinks(keeper.ring('link'), bounds.imageLinkSeconds),
+      webhookKeys: keeper.ring('webhook'),
     },
     publicUrl: config.publicUrl,
     privateWebhooks: config.webhookPrivateAddresses === 'allow',
@@ -265,6 +318,7 @@ export async function openContext(
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
     bodyThreads,
+    capturedAnswers,
     draining: false,
     databaseUrl: url,
     generatedKeys,
@@ -272,6 +326,8 @@ export async function openContext(
     async close() {
       await gatewayFile?.stop()
       partitions.stop()
+      rollups.stop()
+      older.close()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()
@@ -281,6 +337,7 @@ export async function openContext(
       modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
+      await capturedAnswers.end(lastAnswersMs)
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
@@ -292,9 +349,9 @@ export async function openContext(
 }
 
 /** Run a check of the start before anything in the database changes. */
-async function checkFirst(url: string, check: (connections: Connections) => Promise<void>): Promise<void> {
+async function checkFirst<T>(url: string, check: (connections: Connections) => Promise<T>): Promise<T> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
-  await check(connections).finally(() => connections.end())
+  return await check(connections).finally(() => connections.end())
 }
 
 /** Workers answer no clients, so they list no models. */
@@ -315,7 +372,7 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
     waitingMax: bounds.bodyThreadWaitingMax,
     heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
     data: {
-      envelopeKey: keeper.envelopeKey,
+      envelopeKeys: envelopeKeysOf(keeper),
       bounds: { jsonDepthMax, jsonValuesMax },
       redaction: {
         key: keeper.redactionKey,
@@ -327,46 +384,17 @@ function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThread
   })
 }
 
-/** Workers charge no limits, so they do not share them. */
-async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
-  if (redisUrl === undefined || role === 'worker') return memoryLimits()
-  const { openRedisLimits } = await import('./limits/redis.ts')
-  return await openRedisLimits({
-    url: redisUrl,
-    waitMs: bounds.limitsMs,
-    leaseMs: bounds.limitsLeaseMs,
-    log,
-  })
+/** The first of them signs. */
+function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
+  const { current, former } = keeper.ring('envelope')
+  return [current, ...former.map(({ key }) => key)]
 }
 
-/** Rejects with an Error for the operator when the storage cannot keep images. */
-async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const storage = await makeStorage(config, dataDir)
-  await storage.check()
-  return storage
-}
-
-async function makeStorage(config: Config, dataDir: string): Promise<ImageStorage> {
-  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3Prefix: prefix } = config
-  if (bucket === undefined) return fileStorage({ directory: join(dataDir, 'images') })
-  // A process that stores images as files never loads the SDK of S3.
-  const { s3Storage } = await import('./images/storage/s3.ts')
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
-  return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
-}
-
-async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
-  const { openQueues } = await import('./queue/open.ts')
-  if (redisUrl === undefined) {
-    const { prepareQueueSchema } = await import('./queue/postgres.ts')
-    await prepareQueueSchema(databaseUrl)
+/** One thread puts captured answers together. They take less memory than a body to be translated. */
+function answerThreadBounds(bounds: Config['bounds']): Config['bounds'] {
+  return {
+    ...bounds,
+    bodyThreads: 1,
+    bodyBytesMax: Math.max(bounds.bodyBytesMax, bounds.captureAnswerHeldBytesMax),
   }
-  return await openQueues({
-    redisUrl,
-    databaseUrl,
-    commandMs: bounds.admitMs,
-    waitMs: bounds.databaseWaitMs,
-    lockMs: bounds.imageLeaseMs,
-    log,
-  })
 }

@@ -1,56 +1,151 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { KeyRing } from './canonical/key-ring.ts'
 
-/** Derives one key for each purpose from SECRET_KEY, and does not keep SECRET_KEY itself. */
-export class SecretKeeper {
-  /** Identifies the SECRET_KEY: 8 hex digits that do not reveal it. */
-  readonly keyId: string
+/**
+ * The purposes that have a key of their own, and the texts that they derive from. A new purpose is a new line here. A text
+ * never changes: whatever was sealed for it could not be opened any more.
+ */
+const purposes = {
   /** Keys the hashes of client keys. */
-  readonly pepper: Buffer
+  pepper: 'client key pepper',
   /** Keys the hashes in the placeholders of redacted strings. */
-  readonly redactionKey: Buffer
+  redaction: 'redaction hash',
   /** Signs the envelopes in which reasoning signatures travel through clients. */
-  readonly envelopeKey: Buffer
+  envelope: 'reasoning envelope',
   /** Signs links to images. */
-  readonly linkKey: Buffer
+  link: 'image link',
   /** Keys the secrets that tenants check our webhooks with. */
-  readonly webhookKey: Buffer
+  webhook: 'webhook secret',
   /** Keys the hash by which a gateway.yaml is recognised. */
-  readonly fileKey: Buffer
-  readonly #credentialKey: Buffer
-  readonly #answerKey: Buffer
-  readonly #jobKey: Buffer
+  file: 'gateway file',
+  /** Seals credentials and connections of channels. */
+  credential: 'channel credential',
+  /** Seals answers that are kept for a repeat of their request. */
+  answer: 'kept answer',
+  /** Seals the bodies and webhook addresses of image jobs. */
+  job: 'image job',
+  /** Seals the TOTP secrets of users. */
+  totp: 'totp secret',
+  /** Seals the client secrets of OIDC. */
+  oidc: 'oidc client secret',
+  /** Signs the sessions of users. */
+  session: 'user session',
+  /** Keys the secrets that alert webhooks are signed with. */
+  alertWebhook: 'alert webhook secret',
+  /** Seals the answers of the admin API that are kept for a repeat of their request. */
+  adminAnswer: 'kept admin answer',
+} as const
 
-  constructor(secretKey: string) {
-    const derive = (purpose: string, bytes: number) =>
-      Buffer.from(hkdfSync('sha256', secretKey, 'tollgate', purpose, bytes))
-    this.keyId = derive('key id', 4).toString('hex')
-    this.pepper = derive('client key pepper', 32)
-    this.redactionKey = derive('redaction hash', 32)
-    this.envelopeKey = derive('reasoning envelope', 32)
-    this.linkKey = derive('image link', 32)
-    this.webhookKey = derive('webhook secret', 32)
-    this.fileKey = derive('gateway file', 32)
-    this.#credentialKey = derive('channel credential', 32)
-    this.#answerKey = derive('kept answer', 32)
-    this.#jobKey = derive('image job', 32)
+export type Purpose = keyof typeof purposes
+
+/** A master key, open. */
+export interface MasterSecret {
+  secret: string
+  /** When another one took its place, in ms since 1970. Infinity: it has not sealed yet, or another process seals with it. */
+  retiredMs: number
+}
+
+/** Derives one key for each purpose from each master key, and does not keep the master keys themselves. */
+export class SecretKeeper {
+  #current: Derived
+  #former: readonly Derived[]
+
+  /** `secret` seals. `former` only open. */
+  constructor(secret: string, former: readonly MasterSecret[] = []) {
+    this.#current = derivedFrom({ secret, retiredMs: Number.POSITIVE_INFINITY })
+    this.#former = former.map(derivedFrom)
   }
 
-  /** Encrypt an upstream credential, bound to its channel. The form is nonce | tag | ciphertext. */
+  /** Take these master keys in place of those that it has. Answers whether they are other ones, or in another order. */
+  learn(secret: string, former: readonly MasterSecret[]): boolean {
+    const idsBefore = [this.#current, ...this.#former].map(({ id }) => id)
+    const ids = [secret, ...former.map((one) => one.secret)].map(idOfSecret)
+    if (isDeepStrictEqual(ids, idsBefore)) return false
+    this.#current = derivedFrom({ secret, retiredMs: Number.POSITIVE_INFINITY })
+    this.#former = former.map(derivedFrom)
+    return true
+  }
+
+  /** Identifies the master key that seals: 8 hex digits that do not reveal it. */
+  get keyId(): string {
+    return this.#current.id
+  }
+
+  get pepper(): Buffer {
+    return this.#current.key('pepper')
+  }
+
+  get redactionKey(): Buffer {
+    return this.#current.key('redaction')
+  }
+
+  get fileKey(): Buffer {
+    return this.#current.key('file')
+  }
+
+  /** The keys of a purpose. They follow the master keys. */
+  ring(purpose: Purpose): KeyRing {
+    const current = () => this.#current.key(purpose)
+    const former = () => this.#former.map(({ key, retiredMs }) => ({ key: key(purpose), retiredMs }))
+    return {
+      get current() {
+        return current()
+      },
+      get former() {
+        return former()
+      },
+    }
+  }
+
+  /** Encrypt a secret for a purpose, bound to its owner. The form is nonce | tag | ciphertext. */
+  seal(purpose: Purpose, plain: Buffer | string, owner: string): Buffer {
+    return encryptFor(owner, Buffer.from(plain), this.#current.key(purpose))
+  }
+
+  /** Decrypt what `seal` made with any of the master keys. Throws an Error for other keys, another owner and changed bytes. */
+  open(purpose: Purpose, sealed: Buffer, owner: string): Buffer {
+    let failure: unknown
+    for (const { key } of [this.#current, ...this.#former]) {
+      try {
+        return decryptFor(owner, sealed, key(purpose))
+      } catch (error) {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  /** What a former master key sealed, sealed anew. `current`: the current one sealed it. Undefined: no key opens it. */
+  resealed(purpose: Purpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {
+    for (const { id, key } of [this.#current, ...this.#former]) {
+      try {
+        const plain = decryptFor(owner, sealed, key(purpose))
+        return id === this.keyId ? 'current' : this.seal(purpose, plain, owner)
+      } catch {
+        // Another master key sealed it.
+      }
+    }
+    return undefined
+  }
+
+  /** Encrypt an upstream credential, bound to its channel. */
   encryptCredential(credential: string, channelId: string): EncryptedCredential {
-    return { keyId: this.keyId, sealed: encryptFor(channelId, Buffer.from(credential), this.#credentialKey) }
+    return { keyId: this.keyId, sealed: this.seal('credential', credential, channelId) }
   }
 
-  /** Throws an Error for another SECRET_KEY, for another channel, and for changed bytes. */
+  /** Throws an Error for another master key, for another channel, and for changed bytes. */
   decryptCredential({ keyId, sealed }: EncryptedCredential, channelId: string): string {
-    if (keyId !== this.keyId) {
+    const master = [this.#current, ...this.#former].find(({ id }) => id === keyId)
+    if (master === undefined) {
       throw new Error(
-        `the credential was sealed with SECRET_KEY ${keyId}, but this is SECRET_KEY ${this.keyId}`,
+        `the credential was sealed with master key ${keyId}, which is not in the database; ${this.keyId} is`,
       )
     }
     try {
-      return decryptFor(channelId, sealed, this.#credentialKey).toString('utf8')
+      return decryptFor(channelId, sealed, master.key('credential')).toString('utf8')
     } catch (cause) {
       throw new Error('the credential is damaged or belongs to another channel', { cause })
     }
@@ -58,13 +153,13 @@ export class SecretKeeper {
 
   /** Encrypt a part of a job, bound to `owner`. */
   encryptJob(text: string, owner: string): Buffer {
-    return encryptFor(owner, Buffer.from(text), this.#jobKey)
+    return this.seal('job', text, owner)
   }
 
-  /** Throws an Error for another SECRET_KEY, for another owner, and for changed bytes. */
+  /** Throws an Error for another master key, for another owner, and for changed bytes. */
   decryptJob(encrypted: Buffer, owner: string): string {
     try {
-      return decryptFor(owner, encrypted, this.#jobKey).toString('utf8')
+      return this.open('job', encrypted, owner).toString('utf8')
     } catch (cause) {
       throw new Error('the job is damaged, or sealed with another SECRET_KEY', { cause })
     }
@@ -72,13 +167,13 @@ export class SecretKeeper {
 
   /** Encrypt an answer, bound to its request. */
   encryptAnswer(answer: Buffer, requestId: string): Buffer {
-    return encryptFor(requestId, answer, this.#answerKey)
+    return this.seal('answer', answer, requestId)
   }
 
-  /** Throws an Error for another SECRET_KEY, for another request, and for changed bytes. */
+  /** Throws an Error for another master key, for another request, and for changed bytes. */
   decryptAnswer(encrypted: Buffer, requestId: string): Buffer {
     try {
-      return decryptFor(requestId, encrypted, this.#answerKey)
+      return this.open('answer', encrypted, requestId)
     } catch (cause) {
       throw new Error('the answer is damaged, of another request, or sealed with another SECRET_KEY', {
         cause,
@@ -87,8 +182,53 @@ export class SecretKeeper {
   }
 }
 
+/** A master key by what derives from it. */
+interface Derived {
+  id: string
+  key: (purpose: Purpose) => Buffer
+  retiredMs: number
+}
+
+function derivedFrom({ secret, retiredMs }: MasterSecret): Derived {
+  const key = (purpose: Purpose) => derive(secret, purposes[purpose], 32)
+  return { id: idOfSecret(secret), retiredMs, key: once(key) }
+}
+
+/** Derives each key at its first use. */
+function once(key: (purpose: Purpose) => Buffer): (purpose: Purpose) => Buffer {
+  const made = new Map<Purpose, Buffer>()
+  return (purpose) => {
+    const known = made.get(purpose)
+    if (known !== undefined) return known
+    const fresh = key(purpose)
+    made.set(purpose, fresh)
+    return fresh
+  }
+}
+
+function derive(secret: string, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, 'tollgate', purpose, bytes))
+}
+
+/** The id of a SECRET_KEY or of a master key: 8 hex digits that do not reveal it. */
+export function idOfSecret(secret: string): string {
+  return derive(secret, 'key id', 4).toString('hex')
+}
+
+/** A master key, encrypted with a key that derives from SECRET_KEY. */
+export function wrapMaster(master: string, secretKey: string): Buffer {
+  return encryptFor(idOfSecret(master), Buffer.from(master), derive(secretKey, wrapping, 32))
+}
+
+/** Throws an Error for another SECRET_KEY, for another master key, and for changed bytes. */
+export function unwrapMaster(wrapped: Buffer, id: string, secretKey: string): string {
+  return decryptFor(id, wrapped, derive(secretKey, wrapping, 32)).toString('utf8')
+}
+
+const wrapping = 'master key wrapping'
+
 export interface EncryptedCredential {
-  /** Identifies the SECRET_KEY that encrypted it. */
+  /** Identifies the master key that encrypted it. */
   keyId: string
   sealed: Buffer
 }

@@ -14,6 +14,7 @@ test('with an empty environment every setting has its default', () => {
     databaseUrl: undefined,
     gatewayConfig: undefined,
     secretKey: undefined,
+    secretKeyPrevious: undefined,
     publicUrl: undefined,
   })
   expect(config.bounds).toMatchObject({

@@ -18,10 +18,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['redaction'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry', 'in-time.ts'],
-  access: ['canonical', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
+  access: [
+    'canonical',
+    'catalog',
+    'db',
+    'redaction',
+    'secrets',
+    'telemetry',
+    'address-blocks.ts',
+    'secret-key.ts',
+  ],
+  secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
+  archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [
     'canonical',
@@ -86,6 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'archive',
     'bodies',
     'canonical',
     'protocols',
@@ -96,6 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'images',
     'ledger',
+    'limits',
     'probes',
     'queue',
     'redaction',
@@ -103,7 +116,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stages',
     'traits',
     'verify',
+    'config.ts',
     'in-time.ts',
+    'secret-key.ts',
     'telemetry',
     'address-blocks.ts',
   ],
@@ -120,18 +135,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stages',
     'traits',
     'verify',
+    'secret-key.ts',
   ],
   'address-blocks.ts': [],
   'bounds.ts': [],
   'config.ts': ['address-blocks.ts', 'bounds.ts'],
-  'secret-key.ts': [],
+  'secret-key.ts': ['canonical'],
   'in-time.ts': [],
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': [],
-  'command.ts': ['verify'],
+  'open-services.ts': ['config.ts', 'images', 'limits', 'queue', 'telemetry'],
   'context.ts': [
+    'open-services.ts',
     'access',
+    'archive',
     'bodies',
     'catalog',
     'db',
@@ -149,13 +167,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'running-counts.ts',
     'secret-key.ts',
+    'secrets',
   ],
+  commands: ['catalog', 'config.ts', 'db', 'ledger', 'secret-key.ts', 'secrets', 'telemetry', 'verify'],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
-  'check-prices.ts': ['catalog', 'config.ts', 'ledger'],
-  'inspect-ledger.ts': ['config.ts', 'db', 'ledger'],
-  'replay-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
-  'verify-ledger.ts': ['config.ts', 'db', 'ledger', 'telemetry'],
   'serve.ts': [
+    'access',
     'app.ts',
     'http',
     'stages',
@@ -246,7 +263,7 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
 
 test('only config.ts reads the environment, which server.ts hands on; the command has none of that configuration', () => {
   for (const { file, text } of [...product, ...workers]) {
-    if (['src/config.ts', 'src/server.ts', 'src/command.ts'].includes(file)) continue
+    if (['src/config.ts', 'src/server.ts', 'src/commands/command.ts'].includes(file)) continue
     expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
       false,
     )
@@ -263,7 +280,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(ledger\/(adopter|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres|db\/transactions)\.ts$/,
+    /^src\/(ledger\/(adopter|answer-shipment|backend|copy-query|instances|lost|shipment|shipper|succession)|queue\/postgres|db\/transactions)\.ts$/,
     'the application uses the Database of db/',
   )
 })

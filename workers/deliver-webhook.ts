@@ -56,7 +56,7 @@ async function deliver(
   job: ImageJob,
   { url: target, origin }: Webhook,
 ): Promise<{ message: string; final: boolean } | undefined> {
-  const { links, webhookKey } = gateway.images
+  const { links, webhookKeys } = gateway.images
   const now = Date.now()
   const body = JSON.stringify({
     type: `image.generation.${job.state}`,
@@ -78,7 +78,7 @@ async function deliver(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'tollgate/0.1',
-        ...webhookHeaders(webhookKey, job.tenantId, message),
+        ...webhookHeaders(webhookKeys, job.tenantId, message),
       },
       body,
       signal: AbortSignal.timeout(webhookMs),

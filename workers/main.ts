@@ -1,4 +1,5 @@
 import type { Context } from '../src/context.ts'
+import { archiveLog } from './archive-log.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
@@ -33,6 +34,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     keepImages(context, queues.webhooks),
     keepProbes(context, queues.probes),
     renewPrices(context),
+    archiveLog(context),
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {

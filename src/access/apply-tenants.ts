@@ -1,9 +1,11 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { KeyRing } from '../canonical/key-ring.ts'
 import { noChanges } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
-import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
+import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
+import { keyColumns } from './key-columns.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -29,14 +31,15 @@ export interface GeneratedKey {
 interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
-  pepper: Buffer
+  peppers: KeyRing
 }
 
 /**
  * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
  * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed.
  */
-export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, pepper }: Options) {
+export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, peppers }: Options) {
+  const pepper = peppers.current
   const tenantRows = await readTenants(tx)
   const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants)
 
@@ -47,9 +50,12 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
       groupId: idOf(groupIds, key.group),
       key,
       secretHash: key.secret === undefined ? undefined : hashKeySecret(key.secret, pepper),
+      formerHashes: peppers.former.flatMap(({ key: former }) =>
+        key.secret === undefined ? [] : hashKeySecret(key.secret, former),
+      ),
     })),
   )
-  const hashes = wanted.flatMap(({ secretHash }) => secretHash ?? [])
+  const hashes = wanted.flatMap(hashesOf)
   const keyRows = await readKeys(tx, [...tenantIds.values()], hashes)
   const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
   const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
@@ -57,14 +63,20 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
   const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
 
   const kept = new Set(pairs.map(({ row }) => row))
-  const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
+  const leftKeys = keyRows.filter((row) => isLive(row) && !kept.has(row))
+  const keyIds = leftKeys.map(({ id }) => id)
   if (keyIds.length > 0) await disableKeys(tx, keyIds)
-  keyChanges.removed = keyIds.length
-  const leftIds = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name)).map(({ id }) => id)
+  const tenantOf = new Map(tenantRows.map(({ id, name }) => [id, name]))
+  keyChanges.removed = leftKeys.map(({ tenantId, name }) => shownKey(tenantOf.get(tenantId), name))
+  const left = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name))
+  const leftIds = left.map(({ id }) => id)
   if (leftIds.length > 0) await disableTenants(tx, leftIds)
-  tenantChanges.removed = leftIds.length
+  tenantChanges.removed = left.map(({ name }) => name)
   return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
+
+/** A key as people name it. */
+const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
@@ -78,23 +90,25 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, balance } of tenants) {
+  for (const { name, limits, balance, disabled } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), disabledAt: null, managedBy: 'file' as const }
+    const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
+    const row = { ...limitColumns(limits), disabledAt, managedBy: 'file' as const }
     if (existing === undefined) {
-      changes.added++
+      changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
     const limited = balance !== undefined
+    if (existing.managedBy === 'admin') changes.taken_over.push(name)
     const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null) changes.added++
-    else if (isOther || existing.limited !== limited) changes.changed++
+    if (existing.disabledAt !== null && disabledAt === null) changes.added.push(name)
+    else if (isOther || existing.limited !== limited) changes.changed.push(name)
   }
   await addTenants(tx, fresh)
   await changeTenants(tx, changed)
@@ -109,6 +123,12 @@ interface WantedKey {
   key: KeyEntry
   /** Undefined: any secret will do. */
   secretHash: Buffer | undefined
+  /** The hashes of the same secret under former master keys, which a row may have as yet. */
+  formerHashes: readonly Buffer[]
+}
+
+function hashesOf({ secretHash, formerHashes }: WantedKey): Buffer[] {
+  return secretHash === undefined ? [] : [secretHash, ...formerHashes]
 }
 
 /** A key of the file, and the row of this name if there is one. */
@@ -127,16 +147,18 @@ async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   const holders = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
   const freed: KeyRow[] = []
   for (const { want, row } of pairs) {
-    const holder = want.secretHash && holders.get(want.secretHash.toString('hex'))
-    if (holder === undefined || holder === row) continue
-    if (holder.managedBy !== 'file') {
-      throw new Error(
-        `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
-          `"${holder.name}", which is not managed by the file. Choose another secret.`,
-      )
+    for (const hash of hashesOf(want)) {
+      const holder = holders.get(hash.toString('hex'))
+      if (holder === undefined || holder === row) continue
+      if (holder.managedBy !== 'file') {
+        throw new Error(
+          `The secret of key "${want.key.name}" of tenant "${want.tenant}" already belongs to another key, ` +
+            `"${holder.name}", which is not managed by the file. Choose another secret.`,
+        )
+      }
+      holder.secretHash = randomBytes(32)
+      freed.push(holder)
     }
-    holder.secretHash = randomBytes(32)
-    freed.push(holder)
   }
   await changeKeys(tx, freed)
 }
@@ -147,20 +169,27 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
+    if (row !== undefined && row.revokedAt !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" was revoked through the admin API, which is final. Choose another name.`,
+      )
+    }
     const settings = settingsOf(want, row)
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      changes.added.push(shownKey(want.tenant, want.key.name))
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
     const next = { ...row, ...settings }
-    if (!isDeepStrictEqual(next, row)) changed.push(next)
+    if (isDeepStrictEqual(next, row)) continue
+    changed.push(next)
+    changes.changed.push(shownKey(want.tenant, want.key.name))
+    if (row.managedBy === 'admin') changes.taken_over.push(shownKey(want.tenant, want.key.name))
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
-  changes.added = fresh.length
-  changes.changed = changed.length
   return { generated, changes }
 }
 
@@ -171,6 +200,9 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     name: key.name,
     secretHash: secretHash ?? hashKeySecret(secret, pepper),
     hint: keyHint(secret),
+    formerSecretHash: null,
+    formerSecretUntil: null,
+    revokedAt: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,
@@ -181,16 +213,10 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
 function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
   return {
     groupId,
-    capture: key.capture,
-    usageScope: key.usageScope,
-    strict: key.strict,
-    ...limitColumns(key.limits),
-    ...budgetColumns(key.budget),
-    allowedModels: key.allowedModels ?? null,
-    allowedCidrs: key.allowedCidrs ?? null,
-    expiresAt: key.expiresAt ?? null,
-    disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
+    ...keyColumns(key, existing),
     managedBy: 'file' as const,
+    formerSecretHash: null,
+    formerSecretUntil: null,
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

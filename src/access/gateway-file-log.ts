@@ -1,11 +1,15 @@
 import { changedKinds } from '../catalog/file-changes.ts'
-import type { FilePlace, GatewaySource } from '../catalog/gateway-source.ts'
+import type { FilePlace } from '../catalog/gateway-source.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { FileOutcome } from './apply-gateway-file.ts'
 import type { FileInForce } from './gateway-file-queries.ts'
 
 /** Tell the operator what became of a gateway.yaml. */
-export function logFileOutcome(log: Log, { place, hash }: GatewaySource, outcome: FileOutcome): void {
+export function logFileOutcome(
+  log: Log,
+  { place, hash }: { place: FilePlace; hash: Buffer },
+  outcome: FileOutcome,
+): void {
   const { revision } = outcome
   const own = { revision, hash: shortHash(hash) }
   switch (outcome.kind) {

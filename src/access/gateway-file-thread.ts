@@ -3,17 +3,16 @@ import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { TimeoutBounds } from '../catalog/read-connection.ts'
 import { openConnections } from '../db/connections.ts'
 import { isPassing, reasonOf } from '../db/failures.ts'
-import { SecretKeeper } from '../secret-key.ts'
+import { readKeeper, type SecretKeys } from '../secrets/open-masters.ts'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { applyGatewayFile } from './apply-gateway-file.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { logFileOutcome } from './gateway-file-log.ts'
 
-export interface GatewayFileTask {
+export interface GatewayFileTask extends SecretKeys {
   path: string
   environment: Record<string, string | undefined>
   databaseUrl: string
-  secretKey: string
   /** Those of the process; absent: channels' timeouts are not compared with them. */
   bounds?: TimeoutBounds
 }
@@ -33,10 +32,7 @@ if (parentPort !== null) void run(parentPort, workerData as GatewayFileTask)
  * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read, and because
  * a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
  */
-async function run(
-  port: MessagePort,
-  { path, environment, databaseUrl, secretKey, bounds }: GatewayFileTask,
-) {
+async function run(port: MessagePort, { path, environment, databaseUrl, bounds, ...keys }: GatewayFileTask) {
   const send = (message: FromGatewayFileThread) => port.postMessage(message)
   const log = relayLog((level, fields, message) => send({ type: 'log', level, fields, message }))
   const connections = openConnections(databaseUrl, {
@@ -45,10 +41,10 @@ async function run(
     statementMs,
   })
   try {
-    const keeper = new SecretKeeper(secretKey)
-    const source = readGatewaySource(path, environment, keeper, bounds)
+    const keeper = await readKeeper(connections.sql, keys)
+    const source = readGatewaySource(path, environment, bounds)
     const outcome = await applyGatewayFile(connections, source, keeper)
-    logFileOutcome(log, source, outcome)
+    logFileOutcome(log, { ...source, hash: source.hashWith(keeper.fileKey) }, outcome)
     send({ type: 'done', generated: outcome.kind === 'applied' ? outcome.generated : [] })
   } catch (error) {
     const reason = reasonOf(error)

@@ -8,6 +8,8 @@ export interface Identity {
   tenantId: string
   groupId: string
   capture: CaptureMode
+  /** Whether the usage log keeps its answers, if `capture` is `content`. Undefined: as its group says. */
+  captureAnswers: boolean | undefined
   usageScope: 'tenant' | 'key'
   /** True: a request is refused when its translation would lose something. */
   strict: boolean

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../canonical/error.ts'
+import type { KeyRing } from '../canonical/key-ring.ts'
 import type { Connections } from '../db/connections.ts'
 import type { Database } from '../db/database.ts'
 import type { Identity } from './identity.ts'
@@ -43,9 +44,26 @@ export class Keys {
     if (this.#unknown.get(secret) === true) return undefined
     const reading = this.#reads.get(secret)
     if (reading !== undefined) return reading
-    const hash = hashKeySecret(secret, this.#options.pepper)
-    const found = this.hashes.find(hash)
-    return found === 'none' ? undefined : this.#read(secret, hash, found === 'doubtful' ? 'guesses' : 'keys')
+    const { current, former } = this.#options.peppers
+    // A key that was made under a former master key has a hash with that pepper.
+    const possible = [current, ...former.map(({ key }) => key)]
+      .map((pepper) => {
+        const hash = hashKeySecret(secret, pepper)
+        return { hash, state: this.hashes.find(hash) }
+      })
+      .filter(({ state }) => state !== 'none')
+    if (possible.length === 0) return undefined
+    const isGuess = possible.every(({ state }) => state === 'doubtful')
+    return this.#read(
+      secret,
+      possible.map(({ hash }) => hash),
+      isGuess ? 'guesses' : 'keys',
+    )
+  }
+
+  /** The hash that is stored in place of a new secret. */
+  hashOf(secret: string): Buffer {
+    return hashKeySecret(secret, this.#options.peppers.current)
   }
 
   /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */
@@ -63,13 +81,13 @@ export class Keys {
     this.#known.clear()
   }
 
-  #read(secret: string, hash: Buffer, kind: keyof typeof unsettledMax): Promise<Identity | undefined> {
+  #read(secret: string, hashes: Buffer[], kind: keyof typeof unsettledMax): Promise<Identity | undefined> {
     if (this.#unsettled[kind] >= unsettledMax[kind]) return Promise.reject(tooMany())
     const { pool, read: readKey } = this.#options
     const generation = this.#generation
     this.#unsettled[kind]++
     const read = pool
-      .ask((connections) => readKey(connections, hash), away)
+      .ask((connections) => firstOf(hashes, (hash) => readKey(connections, hash)), away)
       .then((identity) => {
         if (generation === this.#generation) {
           if (identity === undefined) this.#unknown.set(secret, true)
@@ -90,7 +108,8 @@ export interface KeysOptions {
   pool: Database['keys']
   /** The key whose secret has this hash. */
   read(connections: Connections, secretHash: Buffer): Promise<Identity | undefined>
-  pepper: Buffer
+  /** They key the hashes. */
+  peppers: KeyRing
   cacheMax: number
   negativeMs: number
   /** With more keys than this, every unknown secret is looked up. Absent: no bound. */
@@ -100,16 +119,28 @@ export interface KeysOptions {
 /** The keys of a database. */
 export function keysOf(
   database: Pick<Database, 'keys'>,
-  options: { pepper: Buffer; keyCacheMax: number; keyCacheNegativeMs: number; knownKeysMax: number },
+  options: { peppers: KeyRing; keyCacheMax: number; keyCacheNegativeMs: number; knownKeysMax: number },
 ): Keys {
   return new Keys({
     pool: database.keys,
     read: ({ db }, secretHash) => readKeyByHash(db, secretHash),
-    pepper: options.pepper,
+    peppers: options.peppers,
     cacheMax: options.keyCacheMax,
     negativeMs: options.keyCacheNegativeMs,
     knownKeysMax: options.knownKeysMax,
   })
+}
+
+/** The first of them that is a key, asked for one after the other. */
+async function firstOf(
+  hashes: readonly Buffer[],
+  read: (hash: Buffer) => Promise<Identity | undefined>,
+): Promise<Identity | undefined> {
+  for (const hash of hashes) {
+    const identity = await read(hash)
+    if (identity !== undefined) return identity
+  }
+  return undefined
 }
 
 /** The bounds on the length of a key. We neither look up nor remember other secrets. */

@@ -18,6 +18,12 @@ export const areas = [
 ] as const
 export type Area = (typeof areas)[number]
 
+/**
+ * Where an endpoint belongs: to an area, or to the account of its caller. `open`: everybody may call it. `any`: everybody
+ * who is known. `self`: a user who is signed in, not a program.
+ */
+export type Place = Area | 'open' | 'any' | 'self'
+
 export const verbs = ['read', 'write'] as const
 export type Verb = (typeof verbs)[number]
 

@@ -3,7 +3,7 @@ import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -13,34 +13,48 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await db.select().from(keys).where(eq(keys.secretHash, secretHash))
+  const [row] = await db
+    .select()
+    .from(keys)
+    .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
+    // A key that has the secret now comes before one that had it.
+    .orderBy(desc(eq(keys.secretHash, secretHash)))
+    .limit(1)
   if (row === undefined) return undefined
+  const isFormer = !row.secretHash.equals(secretHash)
   return {
     keyId: row.id,
     keyName: row.name,
     tenantId: row.tenantId,
     groupId: row.groupId,
     capture: row.capture,
+    captureAnswers: row.captureAnswers ?? undefined,
     usageScope: row.usageScope,
     strict: row.strict,
     allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
     allowedCidrs: row.allowedCidrs ?? undefined,
-    expiresAt: row.expiresAt?.getTime(),
+    expiresAt: earlier(row.expiresAt, isFormer ? row.formerSecretUntil : null)?.getTime(),
     disabled: row.disabledAt !== null,
     limits: ownLimitsFrom(row),
     budgeted: isBudgeted(row),
   }
 }
 
-/** The revisions of the catalog and of the keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
+function earlier(one: Date | null, other: Date | null): Date | undefined {
+  if (one === null || other === null) return one ?? other ?? undefined
+  return one < other ? one : other
+}
+
+/** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
   const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
-  const hashes = db.select({ start: hashStart }).from(keys).where(isChanged)
+  const hashes = sql`SELECT ${startOf(sql`t.hash`)} FROM ${keys}, ${bothHashes} WHERE ${isChanged} AND t.hash IS NOT NULL`
   const [row] = await db
     .select({
       catalog: revision.catalog,
       keys: revision.keys,
+      masters: revision.masters,
       changed: sql<string[]>`array(${changed})`,
       hashes: sql<string[]>`array(${hashes})`,
     })
@@ -52,20 +66,28 @@ export async function readRevision(db: TypedQueries, keysSeen: number) {
 /** The hashes of keys, in the order of the keys' ids, after this id. */
 export async function readHashes(db: TypedQueries, after: string | undefined): Promise<HashPage> {
   const rows = await db
-    .select({ id: keys.id, start: hashStart })
+    .select({
+      id: keys.id,
+      start: startOf(keys.secretHash),
+      former: formerStart,
+    })
     .from(keys)
     .where(after === undefined ? undefined : gt(keys.id, after))
     .orderBy(keys.id)
     .limit(hashesAtOnce)
   return {
-    hashes: rows.map(({ start }) => fromHex(start)),
+    hashes: rows.flatMap(({ start, former }) =>
+      former === null ? [fromHex(start)] : [fromHex(start), fromHex(former)],
+    ),
     next: rows.length < hashesAtOnce ? undefined : rows.at(-1)?.id,
   }
 }
 
 const hashesAtOnce = 10_000
 /** `KnownHashes` keeps no more of them. */
-const hashStart = sql<string>`encode(substring(${keys.secretHash} from 1 for 8), 'hex')`
+const startOf = (hash: unknown) => sql<string>`encode(substring(${hash} from 1 for 8), 'hex')`
+const formerStart = sql<string | null>`${startOf(keys.formerSecretHash)}`
+const bothHashes = sql`unnest(ARRAY[${keys.secretHash}, ${keys.formerSecretHash}]) AS t (hash)`
 
 function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex')
@@ -184,7 +206,7 @@ const newKeyColumns = columnsOfInsert(keyColumns)
 const { id: _id, name: _name, createdAt: _createdAt, ...tenantColumns } = getTableColumns(tenants)
 const newTenantColumns = columnsOfInsert(tenantColumns)
 
-/** A row has up to 25 columns, and a statement 65,535 parameters at most. */
+/** A row has up to 27 columns, and a statement 65,535 parameters at most. */
 const rowsAtOnce = 1_000
 
 function* slices<T>(rows: readonly T[]): Generator<T[]> {

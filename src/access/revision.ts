@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { causeOf } from '../canonical/error.ts'
+import { causeOf, GatewayError } from '../canonical/error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
+import { isPassing, reasonOf } from '../db/failures.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Keys } from './keys.ts'
 import { readHashes, readRevision } from './queries.ts'
@@ -28,6 +29,8 @@ const hashesWaitMs = 5_000
 interface FollowOptions {
   keys: Keys
   catalog: Catalog
+  /** Absent: master keys are not followed. */
+  masters?: { readonly revision: number | undefined; refresh(): Promise<boolean> }
   pollMs?: number
   /** Gets a line when an outage begins and a line when it ends. */
   log: Log
@@ -46,6 +49,7 @@ class Follower {
   #loadingHashes: Promise<void> | undefined
   #away = false
   #saidTooMany = false
+  #refusedMasters: number | undefined
   #stopped = false
   #timer: NodeJS.Timeout | undefined
   #unlisten: (() => Promise<void>) | undefined
@@ -112,6 +116,7 @@ class Follower {
     this.#takeKeys(seen)
     // The next look has an answer by then. A key that is made after this one is not refused for longer.
     this.#options.keys.hashes.confirm(askedAt + this.#pollMs + this.#withinMs)
+    await this.#takeMasters(seen.masters)
     const { catalog } = this.#options
     if (seen.catalog === catalog.snapshot.revision) return
     this.#refreshing ??= catalog.refresh().finally(() => {
@@ -121,6 +126,21 @@ class Follower {
     await Promise.race([this.#refreshing, sleep(this.#withinMs, undefined, { ref: false })])
     // If the refresh began before the change, look again.
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
+  }
+
+  /** The catalog is read again after the master keys, because it may have credentials that a new one sealed. */
+  async #takeMasters(revision: number) {
+    const { masters, catalog, log } = this.#options
+    if (masters === undefined || masters.revision === revision || this.#refusedMasters === revision) return
+    try {
+      if (await masters.refresh()) await catalog.refresh()
+    } catch (error) {
+      const cause = reasonOf(error)
+      if (isPassing(cause) || error instanceof GatewayError) throw error
+      // Another SECRET_KEY wrapped one of them: what this process knows stays in use.
+      this.#refusedMasters = revision
+      log.error({ cause: describe(cause) }, 'The master keys of the database cannot be opened')
+    }
   }
 
   #takeKeys(seen: { keys: number; changed: ReadonlySet<string>; hashes: readonly Buffer[] }) {

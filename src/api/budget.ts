@@ -10,7 +10,7 @@ import type { UsageContext } from './usage.ts'
 const usdText = z.string().describe('USD, an exact decimal.')
 const nanoText = z.string().describe('Nano-USD in decimal digits.')
 
-const rest = {
+export const restOfMoney = {
   left_usd: usdText,
   left_nano_usd: nanoText.describe('Nano-USD that are not spent yet.'),
   held_usd: usdText,
@@ -19,31 +19,33 @@ const rest = {
   free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
 }
 
+export const budgetState = z.object({
+  of: z.enum(['key', 'group']),
+  period: z.enum(['day', 'month', 'total']),
+  limit_usd: usdText,
+  limit_nano_usd: nanoText,
+  spent_usd: usdText,
+  spent_nano_usd: nanoText,
+  ...restOfMoney,
+  resets_at: z.iso.datetime().nullable().describe('Null: never.'),
+})
+
 const budgetAnswer = z
   .object({
     balance: z
-      .object(rest)
+      .object(restOfMoney)
       .nullable()
       .describe("The tenant's; null where it has no limit, or where the key may only see its own usage."),
-    budgets: z
-      .array(
-        z.object({
-          of: z.enum(['key', 'group']),
-          period: z.enum(['day', 'month', 'total']),
-          limit_usd: usdText,
-          limit_nano_usd: nanoText,
-          spent_usd: usdText,
-          spent_nano_usd: nanoText,
-          ...rest,
-          resets_at: z.iso.datetime().nullable().describe('Null: never.'),
-        }),
-      )
-      .describe('Of the key and of its group.'),
+    budgets: z.array(budgetState).describe('Of the key and of its group.'),
   })
   .meta({ id: 'Budget' })
 
 /** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
-export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
+export function budgetEndpoint({
+  database,
+  shipNow,
+  now = Date.now,
+}: Omit<UsageContext, 'archive'>): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',
@@ -77,7 +79,7 @@ const away = {
   retryAfterSeconds: 5,
 }
 
-function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
+export function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
   return {
     of: owner,
     period,
@@ -91,7 +93,7 @@ function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetSta
 }
 
 /** A budget may be lowered below what was spent: then nothing is left, and never less. */
-function restJson(leftNano: bigint, heldNano: bigint) {
+export function restJson(leftNano: bigint, heldNano: bigint) {
   const left = leftNano < 0n ? 0n : leftNano
   const free = leftNano < heldNano ? 0n : leftNano - heldNano
   return {

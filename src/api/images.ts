@@ -43,7 +43,7 @@ const secretAnswer = z
 
 /** Image jobs after their request: clients look at them, follow and cancel them, and fetch their images. */
 export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
-  const { jobs, storage, links, webhookKey } = gateway.images
+  const { jobs, storage, links, webhookKeys } = gateway.images
 
   return [
     keyEndpoint({
@@ -125,7 +125,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       answer: secretAnswer,
       async handle({ stage }) {
         if (stage.identity.usageScope === 'key') throw secretRefused()
-        return { body: { secret: webhookSecret(webhookKey, stage.identity.tenantId) } }
+        return { body: { secret: webhookSecret(webhookKeys, stage.identity.tenantId) } }
       },
     }),
   ]

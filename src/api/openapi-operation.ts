@@ -7,7 +7,13 @@ import { limitHeaderRefs, refsTo } from './openapi-components.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 
 const withKey = [{ bearer: [] }, { apiKey: [] }]
-const security = { key: withKey, link: [], admin: [{ adminToken: [] }] }
+const asAdmin = [{ adminToken: [] }, { session: [] }]
+const security = { key: withKey, link: [], admin: asAdmin }
+
+/** An endpoint of the admin API that everybody may call. */
+function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
+  return endpoint.guard === 'admin' && endpoint.area === 'open'
+}
 
 /** An endpoint that models answer. The format is a vendor's: request and answer are left open. */
 export function modelOperation(endpoint: ModelEndpoint): Json {
@@ -88,7 +94,7 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
   return {
     ...headOf(endpoint),
     ...(description === undefined ? {} : { description }),
-    security: security[guard],
+    security: isOpen(endpoint) ? [] : security[guard],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: jsonBody(referenceTo(body)) }),
     responses: {

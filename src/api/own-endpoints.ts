@@ -1,3 +1,4 @@
+import type { Archive } from '../archive/archive.ts'
 import type { Database } from '../db/database.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import { budgetEndpoint } from './budget.ts'
@@ -11,9 +12,11 @@ import { translateEndpoint } from './translate.ts'
 import { usageEndpoints } from './usage.ts'
 
 /** Our own API for clients, in the order of /openapi.json. */
-export function ownEndpoints(gateway: ImageGateway & { database: Database }): OwnEndpoint[] {
-  const { database, bounds, ledger } = gateway
-  const usage = { database, bounds, shipNow: () => ledger.shipAll() }
+export function ownEndpoints(
+  gateway: ImageGateway & { database: Database; archive: Archive },
+): OwnEndpoint[] {
+  const { database, archive, bounds, ledger } = gateway
+  const usage = { database, archive, bounds, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),

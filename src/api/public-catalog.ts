@@ -51,7 +51,7 @@ export function publicCatalogEndpoint({
     return await making
   }
   const make = async (snapshot: Snapshot, lists: ModelLists): Promise<Made> => {
-    const ids = await database.reads.ask(({ sql }) => publicGroups(sql), { ...away, owner: 'public' })
+    const ids = await database.reads.ask(({ db }) => publicGroups(db), { ...away, owner: 'public' })
     const groups = []
     for (const id of ids) {
       const group = snapshot.groups.get(id)

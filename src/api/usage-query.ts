@@ -93,19 +93,19 @@ function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefine
 }
 
 /** Opaque to clients: where the next page begins. */
-export function cursorFor(row: { created_at: Date; id: string }): string {
-  return Buffer.from(`${row.created_at.toISOString()} ${row.id}`).toString('base64url')
+export function cursorAt({ createdAt, id }: Position): string {
+  return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
 }
 
 /** Where a walk goes on: the id of a row, or the lowest one of a moment, which we write as an id of version 7. */
 export function cursorAfterWalk(id: string): string {
   const lowest = id.replace(/-0000-0000-0{12}$/, '-7000-8000-000000000000')
-  return cursorFor({ created_at: new Date(momentOf(id)), id: lowest })
+  return cursorAt({ createdAt: new Date(momentOf(id)), id: lowest })
 }
 
 function positionAt(value: string): Position | undefined {
   const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
   const createdAt = new Date(time)
   if (!isId(last) || Number.isNaN(createdAt.getTime())) return undefined
-  return cursorFor({ created_at: createdAt, id: last }) === value ? { createdAt, id: last } : undefined
+  return cursorAt({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
 }

@@ -1,12 +1,19 @@
 import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { KeyRing } from '../canonical/key-ring.ts'
 import { makeEnvelope } from '../protocols/envelope.ts'
 import { type Job, type JobName, type JobSettings, type Jobs, jobs } from './jobs.ts'
 import type { ReadSettings } from './read-body.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
 export interface BodyThreadData extends ReadSettings {
-  envelopeKey: Uint8Array
+  /** The first of them signs. */
+  envelopeKeys: readonly Uint8Array[]
+}
+
+/** Other keys, from now on. The thread does not answer. */
+export interface LearnedKeys {
+  envelopeKeys: BodyThreadData['envelopeKeys']
 }
 
 /** The answer to a Job. */
@@ -18,24 +25,36 @@ const niceness = 5
 if (parentPort !== null) serve(parentPort, workerData)
 
 /** Does one job after the other. */
-function serve(port: MessagePort, { envelopeKey, bounds, redaction }: BodyThreadData): void {
+function serve(port: MessagePort, { envelopeKeys, bounds, redaction }: BodyThreadData): void {
   // On Linux this is the priority of the thread, elsewhere of the whole process.
   if (process.platform === 'linux') setPriority(niceness)
   const settings: JobSettings = {
     bounds,
     redaction: { ...redaction, key: Buffer.from(redaction.key) },
-    envelope: makeEnvelope(Buffer.from(envelopeKey)),
+    envelope: makeEnvelope(ringOfAll(envelopeKeys)),
   }
-  port.on('message', (job: Job) => {
+  port.on('message', (job: Job | LearnedKeys) => {
+    if ('envelopeKeys' in job) {
+      settings.envelope = makeEnvelope(ringOfAll(job.envelopeKeys))
+      return
+    }
     const reply = replyTo(job, settings)
     port.postMessage(reply, memoryOf(reply))
   })
 }
 
+function ringOfAll([current = new Uint8Array(), ...former]: readonly Uint8Array[]): KeyRing {
+  return {
+    current: Buffer.from(current),
+    former: former.map((key) => ({ key: Buffer.from(key), retiredMs: 0 })),
+  }
+}
+
 function replyTo(job: Job, settings: JobSettings): Reply {
-  // A buffer comes here as its bare bytes.
-  const bytes = bufferOf(job.input.bytes)
   try {
+    if (job.name === 'answer') return { output: jobs.answer(job.input, settings) }
+    // A buffer comes here as its bare bytes.
+    const bytes = bufferOf(job.input.bytes)
     switch (job.name) {
       case 'read':
         return { output: jobs.read({ ...job.input, bytes }, settings) }

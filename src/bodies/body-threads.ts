@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../canonical/error.ts'
 import { FairQueue } from '../fair-queue.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { BodyThreadData, Reply } from './body-thread.ts'
+import type { BodyThreadData, LearnedKeys, Reply } from './body-thread.ts'
 import type { Job, JobName, Jobs } from './jobs.ts'
 import { errorFrom } from './wire-error.ts'
 
@@ -35,15 +35,23 @@ export class BodyThreads {
   readonly #waiting = new FairQueue<Waiting>()
   readonly #idle: BodyThread[] = []
   readonly #all = new Set<BodyThread>()
+  #data: BodyThreadData
   #done = 0
 
   constructor(options: BodyThreadsOptions) {
     this.#options = options
+    this.#data = options.data
   }
 
   /** For the operator. `done`: jobs that threads have ended. */
   state(): { threads: number; waiting: number; done: number } {
     return { threads: this.#all.size, waiting: this.#waiting.size, done: this.#done }
+  }
+
+  /** Open envelopes with these keys from now on. A thread ends the job that it has begun with the keys of before. */
+  learn(keys: LearnedKeys): void {
+    this.#data = { ...this.#data, ...keys }
+    for (const thread of this.#all) thread.learn(keys)
   }
 
   /** Throws when another body of this key would wait too long: `rate_limited` for its own bodies, `unavailable` for all. */
@@ -96,8 +104,8 @@ export class BodyThreads {
   /** Undefined: as many as may be run already. */
   #startThread(): BodyThread | undefined {
     if (this.#all.size >= this.#options.threads) return undefined
-    const { script = new URL('./body-thread.ts', import.meta.url), heapBytesMax, data, log } = this.#options
-    const thread = new BodyThread(script, data, heapBytesMax, (cause) => {
+    const { script = new URL('./body-thread.ts', import.meta.url), heapBytesMax, log } = this.#options
+    const thread = new BodyThread(script, this.#data, heapBytesMax, (cause) => {
       this.#all.delete(thread)
       const at = this.#idle.indexOf(thread)
       if (at !== -1) this.#idle.splice(at, 1)
@@ -141,14 +149,24 @@ class BodyThread {
         if ('error' in reply) reject(errorFrom(reply.error))
         else resolve(reply.output)
       })
-      this.#worker.postMessage(job)
+      this.#worker.postMessage(job, memoryOf(job))
     })
+  }
+
+  learn(keys: LearnedKeys): void {
+    this.#worker.postMessage(keys)
   }
 
   async end(): Promise<void> {
     this.#isEnding = true
     await this.#worker.terminate()
   }
+}
+
+/** The memory that moves to the thread with a job, without a copy. */
+function memoryOf<Name extends JobName>({ name, input }: Job<Name>): ArrayBuffer[] {
+  if (name !== 'answer' || !('pieces' in input)) return []
+  return input.pieces.map(({ buffer }) => buffer)
 }
 
 function died(): GatewayError {

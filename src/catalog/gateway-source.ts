@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
-import type { SecretKeeper } from '../secret-key.ts'
 import { vendors } from '../traits/vendors.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
@@ -13,7 +12,7 @@ import type { TimeoutBounds } from './read-connection.ts'
 export interface GatewaySource {
   place: FilePlace
   /** Equal when the file means the same: the same text, and the same values of the variables and files that it names. */
-  hash: Buffer
+  hashWith(key: Buffer): Buffer
   /** Check it, once. Throws one Error with a line for each problem. */
   parse(): GatewayFile
 }
@@ -31,36 +30,26 @@ const readerVersion = 1
 type Environment = Record<string, string | undefined>
 
 /** Read the file. Throws an Error for the operator when it cannot be read. `bounds` are those of this process. */
-export function readGatewaySource(
-  path: string,
-  env: Environment,
-  keeper: SecretKeeper,
-  bounds?: TimeoutBounds,
-): GatewaySource {
+export function readGatewaySource(path: string, env: Environment, bounds?: TimeoutBounds): GatewaySource {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
     throw new Error(`GATEWAY_CONFIG: ${path} cannot be read`, { cause })
   }
-  return gatewaySource(text, { path, env, keeper, bounds })
+  return gatewaySource(text, { path, env, bounds })
 }
 
 /** A file with this text. */
 export function gatewaySource(
   text: string,
-  {
-    path,
-    env,
-    keeper,
-    bounds,
-  }: { path: string; env: Environment; keeper: SecretKeeper; bounds?: TimeoutBounds | undefined },
+  { path, env, bounds }: { path: string; env: Environment; bounds?: TimeoutBounds | undefined },
 ): GatewaySource {
   const readFile = (name: string) => readFileSync(resolve(dirname(path), name), 'utf8')
   let file: GatewayFile | undefined
   return {
     place: { path: resolve(path), host: hostname(), pid: process.pid },
-    hash: hashOf(text, env, keeper, readFile),
+    hashWith: (key) => hashOf(text, env, key, readFile),
     parse() {
       file ??= readGatewayYaml(text, { path: basename(path), env, readFile, bounds })
       return file
@@ -68,16 +57,11 @@ export function gatewaySource(
   }
 }
 
-/** Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one SECRET_KEY from another. */
-function hashOf(
-  text: string,
-  env: Environment,
-  keeper: SecretKeeper,
-  readFile: (name: string) => string,
-): Buffer {
+/** Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one master key from another. */
+function hashOf(text: string, env: Environment, key: Buffer, readFile: (name: string) => string): Buffer {
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])
-  return createHmac('sha256', keeper.fileKey)
+  return createHmac('sha256', key)
     .update(
       JSON.stringify([
         readerVersion,

@@ -96,6 +96,10 @@ export const priceLibrary = pgTable('price_library', {
   renewedAt: moment('renewed_at'),
   /** When it was last fetched, or tried to. */
   triedAt: moment('tried_at'),
+  /** `file`: gateway.yaml has asked for it, and ends it when it no longer does. */
+  managedBy: text('managed_by', { enum: ['file', 'admin'] })
+    .notNull()
+    .default('file'),
 })
 
 export const channels = pgTable('channels', {
@@ -136,7 +140,7 @@ export const channelCredentials = pgTable(
       .notNull()
       .references(() => channels.id),
     ordinal: smallint('ordinal').notNull(),
-    /** The name of the SECRET_KEY that encrypted it. */
+    /** The id of the master key that encrypted it. */
     keyId: text('key_id').notNull(),
     sealed: bytea('sealed').notNull(),
   },
@@ -186,11 +190,15 @@ export const verdicts = pgTable(
   (t) => [primaryKey({ columns: [t.channelId, t.upstreamModel, t.protocol, t.subject, t.origin] })],
 )
 
-/** One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all else. */
+/**
+ * One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all else. Statements that
+ * change a master key raise `masters` themselves.
+ */
 export const revision = pgTable('revision', {
   id: smallint('id').primaryKey().default(1),
   catalog: bigint('catalog', { mode: 'number' }).notNull().default(0),
   keys: bigint('keys', { mode: 'number' }).notNull().default(0),
+  masters: bigint('masters', { mode: 'number' }).notNull().default(0),
 })
 
 /** The form of `prices.image_rates`: nano-USD as decimal digits. */

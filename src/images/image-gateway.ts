@@ -1,3 +1,4 @@
+import type { KeyRing } from '../canonical/key-ring.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { ImageJobs } from './jobs/jobs.ts'
@@ -22,5 +23,5 @@ export interface Images {
   storage: ImageStorage
   links: ImageLinks
   /** Signs webhooks. */
-  webhookKey: Buffer
+  webhookKeys: KeyRing
 }

@@ -1,6 +1,6 @@
-import type { TypedQueries } from '../db/connections.ts'
 import { and, desc, eq, inArray, sql } from '../db/drizzle.cjs'
-import { accounts, budgetPeriods, budgets, tenants } from '../db/schema.ts'
+import { accounts, budgetPeriods, budgets } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 import type { BudgetState } from './budgets.ts'
 import type { Balance } from './entries.ts'
 
@@ -10,28 +10,15 @@ const balanceColumns = {
   heldNano: accounts.reserved,
 }
 
-/** Undefined when there is no tenant of this name. */
-export async function findAccount(
-  db: TypedQueries,
-  tenantName: string,
-): Promise<(Balance & { id: string }) | undefined> {
-  const [row] = await db
-    .select({ id: accounts.id, ...balanceColumns })
-    .from(tenants)
-    .innerJoin(accounts, eq(accounts.id, tenants.id))
-    .where(eq(tenants.name, tenantName))
-  return row
-}
-
 /** Undefined when there is no such account. */
-export async function readBalance(db: TypedQueries, accountId: string): Promise<Balance | undefined> {
+export async function readBalance(db: Queries, accountId: string): Promise<Balance | undefined> {
   const [row] = await db.select(balanceColumns).from(accounts).where(eq(accounts.id, accountId))
   return row
 }
 
 /** The budgets of a key and of its group, in the period around a moment. */
 export function readBudgets(
-  db: TypedQueries,
+  db: Queries,
   { keyId, groupId }: { keyId: string; groupId: string },
   moment: Date,
 ): Promise<BudgetState[]> {

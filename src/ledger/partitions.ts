@@ -13,6 +13,8 @@ export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
   payloadRetentionDays: number
+  /** Of captured answers. */
+  answerRetentionDays: number
 }
 
 /**
@@ -100,11 +102,12 @@ export interface PartitionPass {
  */
 export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<PartitionPass> {
   const made = await makePartitions(sql, plan.partitionsAheadDays)
-  const { requestRetentionDays, payloadRetentionDays } = plan
+  const { requestRetentionDays, payloadRetentionDays, answerRetentionDays } = plan
   const expired = await sql<{ parent: string; child: string }[]>`
     SELECT t.parent, e.child
     FROM (VALUES ('requests', ${requestRetentionDays}::integer), ('request_tags', ${requestRetentionDays}),
-      ('attempts', ${requestRetentionDays}), ('request_payloads', ${payloadRetentionDays})) AS t (parent, keep_days)
+      ('attempts', ${requestRetentionDays}), ('request_payloads', ${payloadRetentionDays}),
+      ('request_answers', ${answerRetentionDays})) AS t (parent, keep_days)
     CROSS JOIN LATERAL expired_partitions(t.parent, t.keep_days) AS e (child)`
   const dropped = await changePartitions(
     expired.map(({ parent, child }) => ({

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReasoningSignature } from '../canonical/chat.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonical/json.ts'
+import { type KeyRing, ringOf } from '../canonical/key-ring.ts'
 
 /**
  * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope and open
@@ -16,10 +17,14 @@ export interface Envelope {
 const prefix = 'tg1.'
 const signatureBytes = 16
 
-/** `key`: 32 random bytes, the same in every process. */
-export function makeEnvelope(key: Buffer): Envelope {
-  const sign = (payload: string) =>
-    createHmac('sha256', key).update(payload).digest().subarray(0, signatureBytes)
+/** `key`: 32 random bytes, the same in every process. Envelopes of the former keys of a ring are opened as well. */
+export function makeEnvelope(key: Buffer | KeyRing): Envelope {
+  const ring = Buffer.isBuffer(key) ? ringOf(key) : key
+  const sign = (payload: string, by = ring.current) =>
+    createHmac('sha256', by).update(payload).digest().subarray(0, signatureBytes)
+  const isSigned = (payload: string, given: Buffer) =>
+    timingSafeEqual(given, sign(payload)) ||
+    ring.former.some((former) => timingSafeEqual(given, sign(payload, former.key)))
   return {
     wrap({ protocol, model, kind, value, id }) {
       const payload = Buffer.from(
@@ -31,7 +36,7 @@ export function makeEnvelope(key: Buffer): Envelope {
       if (!isEnvelope(text)) return undefined
       const [, payload = '', signature = ''] = text.split('.')
       const given = Buffer.from(signature, 'base64url')
-      if (given.length !== signatureBytes || !timingSafeEqual(given, sign(payload))) return undefined
+      if (given.length !== signatureBytes || !isSigned(payload, given)) return undefined
       const held = parseObject(Buffer.from(payload, 'base64url').toString('utf8'))
       const protocol = textOf(held?.p)
       const value = textOf(held?.v)

@@ -1,6 +1,7 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
+import type { CapturedAnswers } from '../bodies/captured-answers.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Refusals } from '../catalog/refusals.ts'
@@ -57,6 +58,8 @@ export interface Gateway {
   turns: TurnBudget
   /** Work on large ones. */
   bodyThreads: BodyThreads
+  /** The answers that keys ask the usage log to keep. */
+  capturedAnswers: CapturedAnswers
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

@@ -5,6 +5,7 @@ import { hashKeySecret, makeKeySecret } from '../../src/access/key-secret.ts'
 import { Keys } from '../../src/access/keys.ts'
 import { KnownHashes } from '../../src/access/known-hashes.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
+import { ringOf } from '../../src/canonical/key-ring.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import { openConnections } from '../../src/db/connections.ts'
@@ -19,6 +20,7 @@ const anna: Identity = {
   tenantId: 'tenant-1',
   groupId: 'group-1',
   capture: 'content',
+  captureAnswers: undefined,
   usageScope: 'tenant',
   strict: false,
   allowedModels: undefined,
@@ -50,7 +52,7 @@ function fakeKeys(rows: Record<string, Identity>, read?: (hash: Buffer) => Promi
       hashes.push(hash.toString('hex'))
       return read === undefined ? byHash.get(hash.toString('hex')) : read(hash)
     },
-    pepper,
+    peppers: ringOf(pepper),
     cacheMax: 3,
     negativeMs: 60_000,
     knownKeysMax: 1_000,

@@ -30,8 +30,8 @@ interface Place {
   using?: SecretKeeper
 }
 
-function sourceOf(text: string, { path = 'gateway.yaml', host = 'here', env = {}, using = keeper }: Place) {
-  const source = gatewaySource(text, { path, env, keeper: using })
+function sourceOf(text: string, { path = 'gateway.yaml', host = 'here', env = {} }: Place) {
+  const source = gatewaySource(text, { path, env })
   return { ...source, place: { ...source.place, host } }
 }
 
@@ -41,7 +41,7 @@ async function apply(text: string, place: Place = {}) {
   const outcome = await applyGatewayFile(database, source, place.using ?? keeper)
   const lines: { level: string; message: string; fields: object }[] = []
   const log = relayLog((level, fields, message) => void lines.push({ level, message, fields }))
-  logFileOutcome(log, source, outcome)
+  logFileOutcome(log, { ...source, hash: source.hashWith((place.using ?? keeper).fileKey) }, outcome)
   return { ...outcome, lines }
 }
 
@@ -66,7 +66,7 @@ describe('a file that is in force', () => {
         throw new Error('was read')
       },
     }
-    await checkGatewayFile(database, unread)
+    await checkGatewayFile(database, unread, keeper)
     expect(await applyGatewayFile(database, unread, keeper)).toEqual({
       kind: 'unchanged',
       revision: undefined,
@@ -101,7 +101,7 @@ describe('a file that is in force', () => {
   test('its hash tells nothing about secrets to somebody without SECRET_KEY', () => {
     const hashes = ['a secret key for tests, long enough', 'another secret key, also long enough'].map(
       (secretKey) =>
-        gatewaySource(tenant('acme'), { path: 'x', env: {}, keeper: new SecretKeeper(secretKey) }).hash,
+        gatewaySource(tenant('acme'), { path: 'x', env: {} }).hashWith(new SecretKeeper(secretKey).fileKey),
     )
     expect(hashes[0]).not.toEqual(hashes[1])
   })
@@ -111,8 +111,8 @@ test('the check before the migrations reads the file when there are no tables ye
   const empty = await emptyDatabase()
   const unmigrated = openDatabase(empty.url, { max: 1 })
   try {
-    await checkGatewayFile(unmigrated, sourceOf(tenant('acme'), {}))
-    await expect(checkGatewayFile(unmigrated, sourceOf('models: 5', {}))).rejects.toThrow(
+    await checkGatewayFile(unmigrated, sourceOf(tenant('acme'), {}), keeper)
+    await expect(checkGatewayFile(unmigrated, sourceOf('models: 5', {}), keeper)).rejects.toThrow(
       'gateway.yaml:1: models: must be a list',
     )
   } finally {
@@ -270,5 +270,39 @@ describe('of two files', () => {
     await expect(apply(tenant('acme', `revision: ${revision}`))).rejects.toThrow(
       'gateway.yaml:1: revision: must be',
     )
+  })
+})
+
+describe('a name that an admin has used', () => {
+  const named = (name: string) => `${tenant(name)}`
+
+  test('is taken over by the file, which the audit log says; what the file does not name stays', async () => {
+    await apply(named('acme'))
+    await database.sql`UPDATE tenants SET managed_by = 'admin'`
+    await database.sql`UPDATE keys SET managed_by = 'admin', strict = true, former_secret_hash = 'former'`
+    await apply(named('other').replace('the-secret-of-acme', 'the-secret-of-other'))
+    const left = await database.sql`SELECT disabled_at, managed_by FROM tenants WHERE name = 'acme'`
+    expect(left).toEqual([{ disabled_at: null, managed_by: 'admin' }])
+    await apply(named('acme'))
+    const [row] = await database.sql`
+      SELECT t.managed_by AS tenant, k.managed_by AS key, k.strict, k.former_secret_hash FROM keys k
+      JOIN tenants t ON t.id = k.tenant_id WHERE t.name = 'acme'`
+    expect(row).toEqual({ tenant: 'file', key: 'file', strict: false, former_secret_hash: null })
+    const [line] = await database.sql`SELECT after FROM audit_log ORDER BY id DESC LIMIT 1`
+    expect(line?.after).toMatchObject({
+      changes: {
+        tenants: { taken_over: ['acme'] },
+        keys: { taken_over: [expect.stringMatching(/^acme\//)] },
+      },
+    })
+    expect(JSON.stringify(line)).not.toContain('the-secret-of-acme')
+  })
+
+  test('and revoked is refused in the file: a revoked key never comes back', async () => {
+    await apply(named('acme'))
+    await database.sql`UPDATE keys SET managed_by = 'admin', revoked_at = now(), disabled_at = now()`
+    await expect(apply(named('acme'))).rejects.toThrow('was revoked through the admin API, which is final')
+    const rows = await database.sql`SELECT disabled_at FROM keys WHERE disabled_at IS NULL`
+    expect(rows).toEqual([])
   })
 })

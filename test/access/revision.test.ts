@@ -11,7 +11,12 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { until } from '../support/until.ts'
 
 const keeper = new SecretKeeper('a secret key for tests, long enough')
-const bounds = { keyCacheMax: 100, keyCacheNegativeMs: 60_000, knownKeysMax: 1_000, pepper: keeper.pepper }
+const bounds = {
+  keyCacheMax: 100,
+  keyCacheNegativeMs: 60_000,
+  knownKeysMax: 1_000,
+  peppers: keeper.ring('pepper'),
+}
 let origin: Awaited<ReturnType<typeof freshDatabase>>
 /** The database of the process under test, and the one through which the tests make changes. */
 let database: Database

@@ -16,9 +16,6 @@ beforeEach(async () => {
         "  - { name: shop, models: [ main ], channels: ['*'], price_multiplier: '1.5' }\n  - { name: abort,",
       ),
   )
-  await bed.context.database.state.ask(
-    ({ sql }) => sql`alter table key_groups add column if not exists public boolean not null default false`,
-  )
 })
 afterEach(() => bed.close())
 

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 /** The pool of threads for large bodies: who is next, how many wait, and what happens when a thread dies. */
 
 const data: BodyThreadData = {
-  envelopeKey: Buffer.alloc(32),
+  envelopeKeys: [Buffer.alloc(32)],
   bounds: { jsonDepthMax: 128, jsonValuesMax: 250_000 },
   redaction: { key: Buffer.alloc(32), bytesMax: 1000, stringBytesMax: 100 },
 }

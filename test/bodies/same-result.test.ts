@@ -29,7 +29,7 @@ const threads = new BodyThreads({
   threads: 2,
   waitingMax: 10_000,
   heapBytesMax: 256 * 1024 * 1024,
-  data: { envelopeKey, bounds, redaction },
+  data: { envelopeKeys: [envelopeKey], bounds, redaction },
   log: silentLog,
 })
 afterAll(() => threads.close())

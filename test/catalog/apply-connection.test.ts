@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 async function apply(settings: string, env: Record<string, string> = {}) {
   const text = `channels: [{ name: c, protocols: { openai-chat: https://api.mistral.example }, api_keys: [x], models: "*", ${settings} }]`
-  const source = gatewaySource(text, { path: join(home, 'gateway.yaml'), env, keeper })
+  const source = gatewaySource(text, { path: join(home, 'gateway.yaml'), env })
   return await applyGatewayFile(database, source, keeper)
 }
 
@@ -125,7 +125,7 @@ test('a channel that leaves the file loses its secrets', async () => {
   await apply('headers: { x-a: b }')
   expect(await sealed()).not.toBeNull()
   const text = 'models: [{ id: a }]'
-  await applyGatewayFile(database, gatewaySource(text, { path: 'x', env: {}, keeper }), keeper)
+  await applyGatewayFile(database, gatewaySource(text, { path: 'x', env: {} }), keeper)
   expect(await sealed()).toBeNull()
 })
 
@@ -134,7 +134,7 @@ test('a vendor that is not stated is the one whose host the channel calls', asyn
   - { name: a, protocols: { openai-chat: https://api.openai.com/v1 }, api_keys: [x], models: "*" }
   - { name: b, protocols: { openai-chat: https://api.openai.com/v1 }, vendor: vllm, api_keys: [x], models: "*" }
   - { name: c, protocols: { openai-chat: https://api.example/v1 }, api_keys: [x], models: "*" }`
-  await applyGatewayFile(database, gatewaySource(text, { path: 'x', env: {}, keeper }), keeper)
+  await applyGatewayFile(database, gatewaySource(text, { path: 'x', env: {} }), keeper)
   const { channels } = await load()
   expect(Object.fromEntries(channels.map(({ name, vendor }) => [name, vendor]))).toEqual({
     a: 'openai',

@@ -29,7 +29,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
   const { database } = await aDatabase()
   const secret = (await ensureFirstKey(database, keeper))?.secret ?? ''
   const keys = keysOf(database, {
-    pepper: keeper.pepper,
+    peppers: keeper.ring('pepper'),
     keyCacheMax: 100,
     keyCacheNegativeMs: 60_000,
     knownKeysMax: 1_000,

@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ringOf } from '../../src/canonical/key-ring.ts'
 import { EventStream, endAnswer, writeTo } from '../../src/http/event-stream.ts'
 import { answerAtOnce } from '../../src/images/image-answer.ts'
 import { sendFile } from '../../src/images/image-bytes.ts'
@@ -184,7 +185,7 @@ describe('a database that does not answer', () => {
       queue: { add: async () => {} },
       storage: fileStorage({ directory: temporaryDirectory() }),
       links: new ImageLinks(Buffer.alloc(32), 60),
-      webhookKey: Buffer.alloc(32),
+      webhookKeys: ringOf(Buffer.alloc(32)),
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {

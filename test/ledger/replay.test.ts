@@ -68,7 +68,7 @@ test('a replay that was cut off before its folder was renamed finds its row ther
 test('a row is mended in a file too: what ledger:inspect --show prints, changed', async () => {
   const { open } = await refused()
   const { id } = bed.theAside()
-  const shown = await runScript('src/inspect-ledger.ts', ['--show', open.id], environment())
+  const shown = await runScript('src/commands/inspect-ledger.ts', ['--show', open.id], environment())
   expect(shown.code).toBe(0)
   const mended = JSON.parse(shown.output)
   expect(mended).toMatchObject({ row: { id: open.id, served_model: 'poison' }, attempts: [{ ordinal: 1 }] })
@@ -233,6 +233,7 @@ async function refused({
 }
 
 const environment = () => ({ DATABASE_URL: bed.url, DATA_DIR: bed.home })
-const replay = (...parameters: string[]) => runScript('src/replay-ledger.ts', parameters, environment())
+const replay = (...parameters: string[]) =>
+  runScript('src/commands/replay-ledger.ts', parameters, environment())
 const row = async (id: string) => (await bed.database.sql`SELECT * FROM requests WHERE id = ${id}`)[0]
 const balance = async () => (await bed.database.sql`SELECT balance_nano FROM accounts`)[0]?.balance_nano

@@ -8,7 +8,7 @@ import { idAt, startMoneyBed } from './money-bed.ts'
 
 /** What `npm run ledger:verify` prints, on standard output and error together, and its exit code. */
 async function verify(url: string, ...options: string[]): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, ['runtime.cjs', 'src/verify-ledger.ts', ...options], {
+  const child = spawn(process.execPath, ['runtime.cjs', 'src/commands/verify-ledger.ts', ...options], {
     env: { PATH: process.env.PATH, DATABASE_URL: url },
   })
   const [said, complaint, [code]] = await Promise.all([

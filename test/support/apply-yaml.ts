@@ -11,7 +11,7 @@ export async function applyYaml(
   keeper: SecretKeeper,
   env: Record<string, string> = {},
 ): Promise<GeneratedKey[]> {
-  const source = gatewaySource(text, { path: 'gateway.yaml', env, keeper })
+  const source = gatewaySource(text, { path: 'gateway.yaml', env })
   const outcome = await applyGatewayFile(database, source, keeper)
   return outcome.kind === 'applied' ? outcome.generated : []
 }

@@ -1,21 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../canonical/error.ts'
+import { type KeyRing, ringOf } from '../../canonical/key-ring.ts'
 
 /** Links to images. With a link a client may read that image, without a key, until the link expires. */
 export class ImageLinks {
-  readonly #key: Buffer
+  readonly #keys: KeyRing
   readonly #seconds: number
 
   /** `key`: 32 secret bytes that nothing else uses. `seconds`: the lifetime of a link. */
-  constructor(key: Buffer, seconds: number) {
-    this.#key = key
+  constructor(key: Buffer | KeyRing, seconds: number) {
+    this.#keys = Buffer.isBuffer(key) ? ringOf(key) : key
     this.#seconds = seconds
   }
 
   /** Path and query of the image's address: `/v1/images/files/FILE?expires=SECONDS&signature=BASE64URL`. */
   sign(file: string, nowMs: number): string {
     const expires = String(Math.floor(nowMs / 1000) + this.#seconds)
-    return `/v1/images/files/${file}?expires=${expires}&signature=${this.#signatureOf(file, expires)}`
+    return `/v1/images/files/${file}?expires=${expires}&signature=${signatureOf(file, expires, this.#keys.current)}`
   }
 
   /** Throws a GatewayError when we did not sign this link, or when it has expired. */
@@ -26,7 +27,7 @@ export class ImageLinks {
         `The link is not whole: expires and signature belong to it. ${howToGetAnother}`,
       )
     }
-    if (!equal(signature, this.#signatureOf(file, expires))) {
+    if (!this.#isSigned(signature, file, expires)) {
       throw new GatewayError(
         'permission_denied',
         `The signature of the link is wrong: it must be used as it was given. ${howToGetAnother}`,
@@ -40,10 +41,23 @@ export class ImageLinks {
     )
   }
 
-  /** A file has no line break in its name, so no other pair of values gives the same text. */
-  #signatureOf(file: string, expires: string): string {
-    return createHmac('sha256', this.#key).update(`${file}\n${expires}`).digest('base64url')
+  /**
+   * A former key may be known to others, who could sign links that never expire: of its links only those count that it can have
+   * signed before another key took its place.
+   */
+  #isSigned(signature: string, file: string, expires: string): boolean {
+    if (equal(signature, signatureOf(file, expires, this.#keys.current))) return true
+    return this.#keys.former.some(
+      ({ key, retiredMs }) =>
+        Number(expires) * 1000 <= retiredMs + this.#seconds * 1000 &&
+        equal(signature, signatureOf(file, expires, key)),
+    )
   }
+}
+
+/** A file has no line break in its name, so no other pair of values gives the same text. */
+function signatureOf(file: string, expires: string, key: Buffer): string {
+  return createHmac('sha256', key).update(`${file}\n${expires}`).digest('base64url')
 }
 
 const howToGetAnother = 'GET /v1/images/generations/{id} answers with a new one.'

@@ -1,0 +1,143 @@
+import type { Sql } from 'postgres'
+import { isUnknownName } from '../db/failures.ts'
+import { idOfSecret, type MasterSecret, SecretKeeper, unwrapMaster, wrapMaster } from '../secret-key.ts'
+import {
+  addMaster,
+  addWrappings,
+  type MasterRow,
+  type MasterRows,
+  readMasters,
+  sealersOfCredentials,
+} from './master-key-queries.ts'
+
+/** The keys that the operator gives: SECRET_KEY, and the one before it while it is being replaced. */
+export interface SecretKeys {
+  secretKey: string
+  secretKeyPrevious?: string | undefined
+}
+
+/** The master keys of a database, open. */
+export interface OpenMasters {
+  revision: number
+  /** Seals. */
+  current: string
+  former: readonly MasterSecret[]
+  /** The id of the newest one, which may not seal as yet. */
+  newestId: string
+}
+
+/**
+ * The keeper for this database. It writes nothing, and the tables need not be there: then SECRET_KEY is the master key, as it was
+ * before there were any. Throws an Error for the operator when SECRET_KEY does not open the master keys.
+ */
+export async function readKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
+  const rows = await readMasters(sql).catch((error: unknown) => {
+    if (isUnknownName(error)) return undefined
+    throw error
+  })
+  if (rows === undefined || rows.masters.length === 0) return new SecretKeeper(await firstMaster(sql, keys))
+  const { current, former } = openMasters(rows, keys)
+  return new SecretKeeper(current, former)
+}
+
+/**
+ * As readKeeper, on a migrated database. It wraps the first master key, and wraps all master keys by SECRET_KEY where only the
+ * one before it does. The wrappings by that one stay, because other processes may still have it.
+ */
+export async function prepareKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
+  let rows = await readMasters(sql)
+  if (rows.masters.length === 0) {
+    const master = await firstMaster(sql, keys)
+    await addMaster(sql, { id: idOfSecret(master), used: true, wrappings: wrappingsOf(master, keys) })
+    rows = await readMasters(sql)
+  }
+  const { current, former } = openMasters(rows, keys)
+  await wrapBySecretKey(sql, rows, keys)
+  return new SecretKeeper(current, former)
+}
+
+/** A master key, wrapped by each key that the operator gives. */
+export function wrappingsOf(master: string, { secretKey, secretKeyPrevious }: SecretKeys) {
+  return [secretKey, ...(secretKeyPrevious === undefined ? [] : [secretKeyPrevious])].map((by) => ({
+    masterId: idOfSecret(master),
+    wrappedBy: idOfSecret(by),
+    wrapped: wrapMaster(master, by),
+  }))
+}
+
+/** Throws an Error for the operator when the keys do not open all master keys. */
+export function openMasters({ revision, masters }: MasterRows, keys: SecretKeys): OpenMasters {
+  const opened = masters.map((row) => ({ ...row, secret: openMaster(row, keys) }))
+  const used = opened
+    .filter(({ usedFrom }) => usedFrom !== null)
+    .sort((a, b) => timeOf(a.usedFrom) - timeOf(b.usedFrom))
+  const [current, newest] = [used.at(-1), opened.at(-1)]
+  if (current === undefined || newest === undefined)
+    throw new Error('no master key of this database is in use')
+  const retiredMs = (id: string) => {
+    const at = used.findIndex((one) => one.id === id)
+    return at === -1 ? Number.POSITIVE_INFINITY : timeOf(used[at + 1]?.usedFrom ?? null)
+  }
+  const former = opened
+    .filter(({ id }) => id !== current.id)
+    .map(({ id, secret }) => ({ secret, retiredMs: retiredMs(id) }))
+  return { revision, current: current.secret, former, newestId: newest.id }
+}
+
+function timeOf(moment: Date | null): number {
+  return moment?.getTime() ?? Number.POSITIVE_INFINITY
+}
+
+function openMaster({ id, wrappings }: MasterRow, { secretKey, secretKeyPrevious }: SecretKeys): string {
+  for (const key of [secretKey, secretKeyPrevious]) {
+    const wrapping = wrappings.find(({ wrappedBy }) => key !== undefined && wrappedBy === idOfSecret(key))
+    if (key === undefined || wrapping === undefined) continue
+    try {
+      return unwrapMaster(Buffer.from(wrapping.wrapped, 'hex'), id, key)
+    } catch (cause) {
+      throw new Error(
+        `master key ${id}, wrapped by SECRET_KEY ${wrapping.wrappedBy}, is damaged in the database`,
+        { cause },
+      )
+    }
+  }
+  const wrappedBy = wrappings.map((one) => one.wrappedBy)
+  throw new Error(
+    wrongKey(`are wrapped by SECRET_KEY ${wrappedBy.join(' and ')}`, secretKey, secretKeyPrevious),
+  )
+}
+
+function wrongKey(how: string, secretKey: string, previous: string | undefined): string {
+  const other = previous === undefined ? '' : ` and SECRET_KEY_PREVIOUS ${idOfSecret(previous)}`
+  return (
+    `the secrets of this database ${how}, but this process has SECRET_KEY ${idOfSecret(secretKey)}${other}. ` +
+    'Start with the right SECRET_KEY; to replace it, set the right one as SECRET_KEY_PREVIOUS'
+  )
+}
+
+/** The first master key is the SECRET_KEY with which the database was filled before it had master keys. */
+async function firstMaster(sql: Sql, { secretKey, secretKeyPrevious }: SecretKeys): Promise<string> {
+  const sealers: string[] = await sealersOfCredentials(sql).catch((error: unknown) => {
+    if (isUnknownName(error)) return []
+    throw error
+  })
+  if (sealers.length === 0) return secretKeyPrevious ?? secretKey
+  const given = secretKeyPrevious === undefined ? [secretKey] : [secretKey, secretKeyPrevious]
+  const known = given.find((key) => sealers.includes(idOfSecret(key)))
+  if (known !== undefined) return known
+  throw new Error(
+    wrongKey(`are sealed with SECRET_KEY ${sealers.join(' and ')}`, secretKey, secretKeyPrevious),
+  )
+}
+
+async function wrapBySecretKey(sql: Sql, { masters }: MasterRows, keys: SecretKeys): Promise<void> {
+  const id = idOfSecret(keys.secretKey)
+  const missing = masters.filter(({ wrappings }) => !wrappings.some(({ wrappedBy }) => wrappedBy === id))
+  if (missing.length === 0) return
+  const added = missing.map((row) => ({
+    masterId: row.id,
+    wrappedBy: id,
+    wrapped: wrapMaster(openMaster(row, keys), keys.secretKey),
+  }))
+  await addWrappings(sql, added)
+}

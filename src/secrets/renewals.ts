@@ -1,0 +1,59 @@
+import type { Sql } from 'postgres'
+
+/** What a leaked master key has revealed, and who has to renew it. */
+export interface Renewals {
+  /** Channels with credentials: all of them can be read with a leaked master key. */
+  channels: string[]
+  /** Keys that we did not generate: their hash can be tried with a leaked pepper. */
+  chosenKeys: { tenant: string; key: string }[]
+  /** Keys whose form says that we generated them: 238 random bits cannot be tried. */
+  generatedKeys: number
+  /** Tenants with image jobs that call webhooks. */
+  webhookTenants: string[]
+}
+
+/** At most 1000 names of each kind. */
+export async function readRenewals(sql: Sql): Promise<Renewals> {
+  const [channels, chosenKeys, [count], tenants] = [
+    await sql<{ name: string }[]>`
+      SELECT name FROM channels c WHERE disabled_at IS NULL
+        AND (connection_sealed IS NOT NULL OR EXISTS (SELECT FROM channel_credentials WHERE channel_id = c.id))
+      ORDER BY name LIMIT 1000`,
+    await sql<{ tenant: string; key: string }[]>`
+      SELECT t.name AS tenant, k.name AS key FROM keys k JOIN tenants t ON t.id = k.tenant_id
+      WHERE k.disabled_at IS NULL AND k.hint !~ ${generatedHint} ORDER BY 1, 2 LIMIT 1000`,
+    await sql<{ keys: number }[]>`
+      SELECT count(*)::integer AS keys FROM keys WHERE disabled_at IS NULL AND hint ~ ${generatedHint}`,
+    await sql<{ name: string }[]>`
+      SELECT DISTINCT t.name FROM image_jobs j JOIN tenants t ON t.id = j.tenant_id
+      WHERE j.webhook_url IS NOT NULL OR j.webhook_state IS NOT NULL ORDER BY 1 LIMIT 1000`,
+  ]
+  return {
+    channels: channels.map(({ name }) => name),
+    chosenKeys: [...chosenKeys],
+    generatedKeys: count?.keys ?? 0,
+    webhookTenants: tenants.map(({ name }) => name),
+  }
+}
+
+/** The hint of a generated key: see access/key-secret.ts. */
+const generatedHint = '^tg-[0-9A-Za-z]{4}…$'
+
+export function renewalsText({ channels, chosenKeys, generatedKeys, webhookTenants }: Renewals): string {
+  const list = (names: readonly string[]) =>
+    names.length === 0 ? ['  (none)'] : names.map((name) => `  ${name}`)
+  return [
+    'Whoever has the old master key and a copy of the database could read or forge these. Renew them:',
+    'Credentials of channels, at their vendors:',
+    ...list(channels),
+    'Client keys that were not generated, because a hash with a known pepper can be tried:',
+    ...list(chosenKeys.map(({ tenant, key }) => `${key} of tenant ${tenant}`)),
+    `Client keys that were generated need no renewal: ${generatedKeys}`,
+    'Webhook secrets, which tenants read at GET /v1/images/webhook-secret:',
+    ...list(webhookTenants),
+    'Nobody has to act for these:',
+    '  links to images: those of the old key end with their lifetime; a job answers with new ones',
+    '  envelopes of reasoning: those of the old key are opened, and new ones are signed with the new key',
+    '  image jobs and kept answers: sealed anew; copies of the database from before can be read',
+  ].join('\n')
+}

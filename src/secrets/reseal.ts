@@ -1,0 +1,43 @@
+import type { Sql } from 'postgres'
+import type { SecretKeeper } from '../secret-key.ts'
+import { type SealedColumn, sealedColumns } from './reseal-queries.ts'
+
+/** How many values of a column were sealed anew, and how many no master key opens. */
+export interface Resealed {
+  name: SealedColumn['name']
+  resealed: number
+  unreadable: number
+}
+
+/**
+ * Seal with the current master key what a former one sealed, one row at a time, while processes run. A row that changes
+ * meanwhile keeps its change. Interrupted, it goes on at the next call where it ended: what is done needs no more work.
+ */
+export async function resealAll(sql: Sql, keeper: SecretKeeper): Promise<Resealed[]> {
+  const outcomes: Resealed[] = []
+  for (const column of sealedColumns) outcomes.push(await resealColumn(sql, keeper, column))
+  return outcomes
+}
+
+async function resealColumn(sql: Sql, keeper: SecretKeeper, column: SealedColumn): Promise<Resealed> {
+  const { name, purpose } = column
+  const outcome = { name, resealed: 0, unreadable: 0 }
+  for (let after = ''; ; ) {
+    const page = await column.read(sql, after, rowsAtOnce)
+    for (const value of page) {
+      const resealed = keeper.resealed(purpose, value.sealed, value.owner)
+      if (resealed === 'current') continue
+      if (resealed === undefined) outcome.unreadable++
+      else {
+        await column.replace(sql, value, resealed, keeper.keyId)
+        outcome.resealed++
+      }
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < rowsAtOnce) return outcome
+    after = last.key
+  }
+}
+
+/** A kept answer may have many megabytes. */
+const rowsAtOnce = 8

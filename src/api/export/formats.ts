@@ -1,19 +1,6 @@
 import type { ColumnKind } from '../../ledger/column.ts'
 import { csvLine } from './csv.ts'
-
-/** A column of an export. */
-export interface ExportColumn {
-  readonly name: string
-  readonly kind: ColumnKind
-}
-
-/** Makes a file of rows, batch by batch. A row has its values in the order of the columns, as Postgres answers them. */
-export interface RowEncoder {
-  begin(): Buffer
-  /** At least one row. */
-  rows(rows: readonly (readonly unknown[])[]): Buffer | Promise<Buffer>
-  end(): Buffer | Promise<Buffer>
-}
+import type { ExportColumn, RowEncoder } from './row-encoder.ts'
 
 export const exportFormats = ['csv', 'ndjson', 'parquet'] as const
 export type ExportFormat = (typeof exportFormats)[number]

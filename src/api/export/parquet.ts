@@ -1,6 +1,6 @@
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
 import type { ColumnKind } from '../../ledger/column.ts'
-import type { ExportColumn, RowEncoder } from './formats.ts'
+import type { ExportColumn, RowEncoder } from './row-encoder.ts'
 
 type ParquetType = 'BOOLEAN' | 'INT32' | 'INT64' | 'STRING' | 'JSON' | 'TIMESTAMP'
 

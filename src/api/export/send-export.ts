@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { endAnswer, writeTo } from '../../http/event-stream.ts'
-import { type ExportColumn, type ExportFormat, encoderOf, mediaOf } from './formats.ts'
+import { type ExportFormat, encoderOf, mediaOf } from './formats.ts'
+import type { ExportColumn } from './row-encoder.ts'
 
 export interface Export {
   format: ExportFormat

@@ -6,12 +6,12 @@ import { outputTokensDefault } from '../gateway/output-tokens.ts'
 import { translate } from '../gateway/translate.ts'
 import { withoutEmptyTools } from '../protocols/empty-tools.ts'
 import { clientSide, upstreamSide } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import type { clients, upstreams } from './translate.ts'
 
 interface Asked {
-  from: (typeof clients)[number]
-  to: (typeof upstreams)[number]
+  from: ProtocolName
+  to: ProtocolName
   /** The body of a request in the format `from`. */
   request: Json
   /** As the client names it. */

@@ -348,7 +348,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The usage log, newest first */
+        /**
+         * The usage log, newest first
+         * @description A search by filters without an index answers what it has found so far: a page may have few rows, or none, and a cursor for the rest.
+         */
         get: operations["getUsageRequests"];
         put?: never;
         post?: never;
@@ -367,6 +370,26 @@ export interface paths {
         };
         /** One request, with its redacted body, attempts and the parts of its cost */
         get: operations["getUsageRequestsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage log as CSV or NDJSON
+         * @description Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.
+         */
+        get: operations["getUsageExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -401,6 +424,26 @@ export interface paths {
         };
         /** What this key may still spend */
         get: operations["getUsageBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The models and prices of the groups that are public
+         * @description For everybody, without a key. 404 while no group is public.
+         */
+        get: operations["getPublicVCatalog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1196,6 +1239,140 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The requests that match, as CSV, NDJSON or Parquet
+         * @description Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.
+         */
+        get: operations["getAdminVRequestsExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/tail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * New rows of the usage log, as they come
+         * @description Server-sent events. `row`: a row as in the list. `dropped`: so many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent behind the rows of a moment; its id, sent back as `last-event-id`, continues behind them. `end`: the process ends; connect again.
+         */
+        get: operations["getAdminVRequestsTail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One request with body, attempts, entries, and the command that sends it again */
+        get: operations["getAdminVRequestsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}/translation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What would be sent upstream today for the kept body of a request */
+        get: operations["getAdminVRequestsByIdTranslation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/playground": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a request under a key, and see what the client and the channel get
+         * @description A real request: it has a row, takes from the key's limits, and its cost is charged. Server-sent events, without secrets: `client.start`, `client.data`, `client.end` are what the client would get; `upstream.request`, `upstream.start`, `upstream.data`, `upstream.end` are each call to a channel, which members do not see; `end` has the id of the row.
+         */
+        post: operations["postAdminVPlayground"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your saved views, and those that others share with you */
+        get: operations["getAdminVViews"];
+        put?: never;
+        /** Save a view */
+        post: operations["postAdminVViews"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A saved view */
+        get: operations["getAdminVViewsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved view of yours
+         * @description Answers with the view as it was.
+         */
+        delete: operations["deleteAdminVViewsById"];
+        options?: never;
+        head?: never;
+        /** Change a saved view of yours */
+        patch: operations["patchAdminVViewsById"];
         trace?: never;
     };
     "/admin/v1/audit": {
@@ -2994,6 +3171,23 @@ export interface components {
              */
             email?: string;
         };
+        PlaygroundRequest: {
+            /** @description The key under which the request is made, by its id or by its name. */
+            key: {
+                /** Format: uuid */
+                id: string;
+            } | {
+                name: string;
+                /** @description The tenant's name. */
+                tenant: string;
+            };
+            /** @enum {string} */
+            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions";
+            /** @description The body, in the format of the endpoint. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
         ProbeRequest: {
             /** @description The name of a channel. */
             channel: string;
@@ -3098,6 +3292,278 @@ export interface components {
             action: string;
             reason: string;
         };
+        UsageRow: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream; in the detail, the list of them. */
+            attempts: number;
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+        };
+        UsageDetail: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The key that the request came with. */
+            key_id: string | null;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream, and candidates that were passed over. */
+            attempts: {
+                /** @description The channel. */
+                channel: string;
+                /** @description The format in which it was asked. */
+                upstream_protocol: string | null;
+                /** @description The upstream's name of the model. */
+                upstream_model: string | null;
+                /** @description Why it was chosen, or passed over. */
+                reason: string;
+                /** @description True for a candidate that was not called. */
+                passed_over: boolean;
+                /** @description The upstream's status; null where it gave none. */
+                status: number | null;
+                error: {
+                    /** @description The kind of the error; without an error, `error` is null. */
+                    kind: string;
+                    /** @description What the error says. */
+                    message: string | null;
+                } | null;
+                latency_ms: {
+                    /** @description From the call to the first byte of its answer. */
+                    first_byte: number | null;
+                    /** @description From the call to its end. */
+                    total: number | null;
+                };
+                /** @description The upstream's id of the call. */
+                upstream_request_id: string | null;
+            }[];
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            /** @description The client's address. */
+            client_address: string | null;
+            /** @description The client's `user-agent`. */
+            user_agent: string | null;
+            /** @description The request's `idempotency-key`. */
+            idempotency_key: string | null;
+            /** @description The multiplier of that price. */
+            price_multiplier: string | null;
+            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
+            cost_facts: components["schemas"]["CostFact"][];
+            /** @description Null where they are not what the row was charged. */
+            cost_parts_nano_usd: {
+                /** @description Nano-USD in decimal digits. */
+                input: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_read: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_write: string;
+                /** @description Nano-USD in decimal digits. */
+                output: string;
+                /** @description Nano-USD in decimal digits. */
+                reasoning: string;
+                /** @description Nano-USD in decimal digits. */
+                image: string;
+                /** @description Nano-USD of web searches, and the fee of the request. */
+                fees: string;
+                /** @description Nano-USD of other models that worked on the answer. */
+                others: string;
+            } | null;
+            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
+            price_source: string | null;
+            /** @description What is kept of the body: `none`, `shape` or `content`. */
+            capture: string | null;
+            /** @description The redacted body. */
+            body: string | null;
+            /** @description What the client got. Null where it is not kept, and until it is. */
+            answer: {
+                /** @description `content`. */
+                capture: string;
+                /** @description True: a part of what the client got is missing. */
+                truncated: boolean;
+                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
+                body: string;
+            } | null;
+        };
+        UsagePage: {
+            data: components["schemas"]["UsageRow"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        UsageSummary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            data: {
+                /**
+                 * Format: date
+                 * @description In UTC.
+                 */
+                day: string;
+                /** @description As requested. */
+                model: string | null;
+                requests: number;
+                succeeded: number;
+                failed: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+            }[];
+        };
         LogRow: {
             /**
              * Format: uuid
@@ -3199,6 +3665,240 @@ export interface components {
             } | null;
             client_address: string | null;
             user_agent: string | null;
+        };
+        LogDetail: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The key that the request came with. */
+            key_id: string | null;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream, and candidates that were passed over. */
+            attempts: ({
+                /** @description The channel's credential: the first 8 hex digits of its SHA-256. Null where none was used, where it is not known, and for members. */
+                credential: string | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            client_address: string | null;
+            user_agent: string | null;
+            /** @description The request's `idempotency-key`. */
+            idempotency_key: string | null;
+            /** @description The multiplier of that price. */
+            price_multiplier: string | null;
+            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
+            cost_facts: components["schemas"]["CostFact"][];
+            /** @description Null where they are not what the row was charged. */
+            cost_parts_nano_usd: {
+                /** @description Nano-USD in decimal digits. */
+                input: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_read: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_write: string;
+                /** @description Nano-USD in decimal digits. */
+                output: string;
+                /** @description Nano-USD in decimal digits. */
+                reasoning: string;
+                /** @description Nano-USD in decimal digits. */
+                image: string;
+                /** @description Nano-USD of web searches, and the fee of the request. */
+                fees: string;
+                /** @description Nano-USD of other models that worked on the answer. */
+                others: string;
+            } | null;
+            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
+            price_source: string | null;
+            /** @description What is kept of the body: `none`, `shape` or `content`. */
+            capture: string | null;
+            /** @description The redacted body. */
+            body: string | null;
+            /** @description What the client got. Null where it is not kept, and until it is. */
+            answer: {
+                /** @description `content`. */
+                capture: string;
+                /** @description True: a part of what the client got is missing. */
+                truncated: boolean;
+                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
+                body: string;
+            } | null;
+            /** @description The tenant, under its name of then; null where it is not known. */
+            tenant: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key, under its name of then; null where it is not known. */
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key's group, under its name of then; null where it is not known. */
+            group: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            price_id: string | null;
+            /** @description What the request moved on its account. */
+            entries: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                account_id: string;
+                /** Format: date-time */
+                created_at: string;
+                kind: string;
+                /** @description Nano-USD in decimal digits; negative where money was taken. */
+                amount_nano_usd: string;
+                note: string | null;
+            }[];
+            /** @description The request that a client would have to send; null for a path that no model answers. */
+            as_curl: {
+                /** @description For a POSIX shell, with `$TOLLGATE_KEY` in place of the key. */
+                command: string;
+                /** @description How it differs from the request as the client sent it. */
+                differs: string[];
+            } | null;
+        };
+        TranslationRequest: {
+            /**
+             * @description The format of `request`.
+             * @enum {string}
+             */
+            from: "openai-chat" | "openai-responses" | "anthropic-messages";
+            /**
+             * @description The format to translate to.
+             * @enum {string}
+             */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description The upstream's name of the model. Default: that of `request`. */
+            model?: string | null;
+            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
+            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
+            /** @description Refuse what would be dropped. */
+            strict?: boolean | null;
+            /** @description The body of a request in the format `from`. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
+        Translation: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+        };
+        TranslationMadeAnew: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+            /**
+             * @description It is made now, of the kept body and by what is known of the model now: what was sent then may differ.
+             * @constant
+             */
+            made_anew: true;
+            /** Format: date-time */
+            made_at: string;
+            catalog_revision: number;
+            /** @description Null for members, and where no channel was called. */
+            channel: string | null;
+            /** @enum {string} */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description False: the kept body has placeholders in place of secrets or of the middle of long texts. */
+            is_body_whole: boolean;
         };
         LogPage: {
             data: components["schemas"]["LogRow"][];
@@ -3522,6 +4222,27 @@ export interface components {
             /** @constant */
             deleted: true;
         };
+        SavedView: {
+            name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            shared: boolean;
+            /** Format: uuid */
+            id: string;
+            /** @description Who has made it, by the name then. */
+            user: string;
+            /** @description Whether it is yours: only then can you change it. */
+            own: boolean;
+            tenant_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
         OpenaiError: {
             error: {
                 /** @description What is wrong, and what to change. */
@@ -3566,278 +4287,6 @@ export interface components {
             input_tokens: number;
         } & {
             [key: string]: unknown;
-        };
-        UsageRow: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
-             */
-            created_at: string;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream; in the detail, the list of them. */
-            attempts: number;
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-        };
-        UsageDetail: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
-             */
-            created_at: string;
-            /** @description The key that the request came with. */
-            key_id: string | null;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream, and candidates that were passed over. */
-            attempts: {
-                /** @description The channel. */
-                channel: string;
-                /** @description The format in which it was asked. */
-                upstream_protocol: string | null;
-                /** @description The upstream's name of the model. */
-                upstream_model: string | null;
-                /** @description Why it was chosen, or passed over. */
-                reason: string;
-                /** @description True for a candidate that was not called. */
-                passed_over: boolean;
-                /** @description The upstream's status; null where it gave none. */
-                status: number | null;
-                error: {
-                    /** @description The kind of the error; without an error, `error` is null. */
-                    kind: string;
-                    /** @description What the error says. */
-                    message: string | null;
-                } | null;
-                latency_ms: {
-                    /** @description From the call to the first byte of its answer. */
-                    first_byte: number | null;
-                    /** @description From the call to its end. */
-                    total: number | null;
-                };
-                /** @description The upstream's id of the call. */
-                upstream_request_id: string | null;
-            }[];
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-            /** @description The client's address. */
-            client_address: string | null;
-            /** @description The client's `user-agent`. */
-            user_agent: string | null;
-            /** @description The request's `idempotency-key`. */
-            idempotency_key: string | null;
-            /** @description The multiplier of that price. */
-            price_multiplier: string | null;
-            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
-            cost_facts: components["schemas"]["CostFact"][];
-            /** @description Null where they are not what the row was charged. */
-            cost_parts_nano_usd: {
-                /** @description Nano-USD in decimal digits. */
-                input: string;
-                /** @description Nano-USD in decimal digits. */
-                cache_read: string;
-                /** @description Nano-USD in decimal digits. */
-                cache_write: string;
-                /** @description Nano-USD in decimal digits. */
-                output: string;
-                /** @description Nano-USD in decimal digits. */
-                reasoning: string;
-                /** @description Nano-USD in decimal digits. */
-                image: string;
-                /** @description Nano-USD of web searches, and the fee of the request. */
-                fees: string;
-                /** @description Nano-USD of other models that worked on the answer. */
-                others: string;
-            } | null;
-            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
-            price_source: string | null;
-            /** @description What is kept of the body: `none`, `shape` or `content`. */
-            capture: string | null;
-            /** @description The redacted body. */
-            body: string | null;
-            /** @description What the client got. Null where it is not kept, and until it is. */
-            answer: {
-                /** @description `content`. */
-                capture: string;
-                /** @description True: a part of what the client got is missing. */
-                truncated: boolean;
-                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
-                body: string;
-            } | null;
-        };
-        UsagePage: {
-            data: components["schemas"]["UsageRow"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        UsageSummary: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            data: {
-                /**
-                 * Format: date
-                 * @description In UTC.
-                 */
-                day: string;
-                /** @description As requested. */
-                model: string | null;
-                requests: number;
-                succeeded: number;
-                failed: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
-            }[];
         };
         ImageJobPage: {
             data: components["schemas"]["ImageJob"][];
@@ -3967,45 +4416,16 @@ export interface components {
         };
         AnyModelList: components["schemas"]["ModelList"] | components["schemas"]["MessagesModelList"];
         AnyModel: components["schemas"]["Model"] | components["schemas"]["MessagesModel"];
+        PublicCatalog: {
+            groups: {
+                name: string;
+                /** @description At the group's price. */
+                models: components["schemas"]["Model"][];
+            }[];
+        };
         /** @description The upstream's own answer, as it came. */
         UpstreamAnswer: {
             [key: string]: unknown;
-        };
-        TranslationRequest: {
-            /**
-             * @description The format of `request`.
-             * @enum {string}
-             */
-            from: "openai-chat" | "openai-responses" | "anthropic-messages";
-            /**
-             * @description The format to translate to.
-             * @enum {string}
-             */
-            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
-            /** @description The upstream's name of the model. Default: that of `request`. */
-            model?: string | null;
-            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
-            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
-            /** @description Refuse what would be dropped. */
-            strict?: boolean | null;
-            /** @description The body of a request in the format `from`. */
-            request: {
-                [key: string]: unknown;
-            };
-        };
-        Translation: {
-            /** @description The upstream's path, below its base URL. */
-            path: string;
-            /** @description What would be sent. */
-            body: {
-                [key: string]: unknown;
-            };
-            /** @description What is known of the model, in the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            };
-            /** @description What became of every field that could not be passed on as it is. */
-            notes: components["schemas"]["TranslationNote"][];
         };
         TenantList: {
             data: components["schemas"]["Tenant"][];
@@ -4759,6 +5179,38 @@ export interface components {
             data: components["schemas"]["ProbeRun"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
+        };
+        PlaygroundEvent: {
+            [key: string]: unknown;
+        };
+        SavedViewList: {
+            data: components["schemas"]["SavedView"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        NewSavedView: {
+            name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            /**
+             * @description Whether all of the tenant, or all operators, see it.
+             * @default false
+             */
+            shared: boolean;
+        };
+        SavedViewChanges: {
+            name?: string;
+            /** @description The page of the console, such as `log`. */
+            page?: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query?: {
+                [key: string]: string | string[];
+            };
+            shared?: boolean;
         };
         AuditList: {
             data: components["schemas"]["AuditEntry"][];
@@ -5641,6 +6093,126 @@ export interface operations {
                 cursor?: string;
                 /** @description Rows on a page. */
                 limit?: number;
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
             };
             header?: never;
             path?: never;
@@ -5693,6 +6265,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageDetail"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getUsageExport: {
+        parameters: {
+            query?: {
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. */
+                to?: string;
+                /** @description The format of the file. */
+                format?: "csv" | "ndjson";
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
+                columns?: string;
+                sort?: "-created_at" | "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage log as CSV or NDJSON */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
                 };
             };
             default: components["responses"]["AnyError"];
@@ -5756,6 +6502,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Budget"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getPublicVCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models and prices of the groups that are public */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicCatalog"];
                 };
             };
             default: components["responses"]["AnyError"];
@@ -8056,6 +8824,670 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogHistogram"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsExport: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. Default: all that are kept. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. Default: now. */
+                to?: string;
+                /** @description The format of the file. */
+                format?: "csv" | "ndjson" | "parquet";
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
+                columns?: string;
+                sort?: "-created_at" | "created_at";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests that match, as CSV, NDJSON or Parquet */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsTail: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description New rows of the usage log, as they come */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LogRow"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One request with body, attempts, entries, and the command that sends it again */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogDetail"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsByIdTranslation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What would be sent upstream today for the kept body of a request */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranslationMadeAnew"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVPlayground: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaygroundRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a request under a key, and see what the client and the channel get */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["PlaygroundEvent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVViews: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "created_at" | "-created_at";
+                page?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Your saved views, and those that others share with you */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVViews: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSavedView"];
+            };
+        };
+        responses: {
+            /** @description Save a view */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A saved view */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a saved view of yours */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedViewChanges"];
+            };
+        };
+        responses: {
+            /** @description Change a saved view of yours */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
                 };
             };
             default: components["responses"]["Problem"];

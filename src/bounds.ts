@@ -107,6 +107,8 @@ export const boundSettings = {
   readsMs: milliseconds(20 * second, 100),
   /** A query of an admin over the usage log answers after this time at the latest, with a cursor for the rest. */
   logQueryMs: milliseconds(2 * second, 100, 60 * second),
+  /** Rows of one export of the usage log. */
+  exportRowsMax: count(1_000_000, 1, 100_000_000),
   admitMs: milliseconds(5 * second),
   /** With DURABILITY=postgres: longest wait of the end of an answer until Postgres has its row. */
   durableMs: milliseconds(5 * second, 0),

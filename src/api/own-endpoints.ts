@@ -9,6 +9,7 @@ import { imageEndpoints } from './images.ts'
 import { keyEndpoints } from './key.ts'
 import { modelsEndpoints } from './models.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
+import { publicCatalogEndpoint } from './public-catalog.ts'
 import { heldAnswerEndpoints } from './responses.ts'
 import { translateEndpoint } from './translate.ts'
 import { usageEndpoints } from './usage.ts'
@@ -17,8 +18,8 @@ import { usageEndpoints } from './usage.ts'
 export function ownEndpoints(
   gateway: ImageGateway & { database: Database; archive: Archive; keeper: SecretKeeper; keys: Keys },
 ): OwnEndpoint[] {
-  const { database, archive, ledger } = gateway
-  const usage = { database, archive, shipNow: () => ledger.shipAll() }
+  const { database, archive, bounds, ledger } = gateway
+  const usage = { database, archive, bounds, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),
@@ -28,5 +29,6 @@ export function ownEndpoints(
     ...usageEndpoints(usage),
     budgetEndpoint(usage),
     ...keyEndpoints(gateway, usage),
+    publicCatalogEndpoint(gateway),
   ]
 }

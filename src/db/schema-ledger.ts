@@ -141,6 +141,8 @@ export const attempts = pgTable(
     firstByteMs: integer('first_byte_ms'),
     totalMs: integer('total_ms'),
     upstreamRequestId: text('upstream_request_id'),
+    /** Name of the channel's credential; NULL: none was used, or a former release has written the row. */
+    credential: text('credential'),
   },
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
 )

@@ -58,6 +58,9 @@ const typed = [
     'From the call to its end.', 'latency_ms.total'),
   column('upstream_request_id', orNull(name), ({ attempt }) => attempt.upstreamRequestId, 'list',
     "The upstream's id of the call."),
+  // Absent in records of an older release.
+  column('credential', orNull(word), ({ attempt }) => attempt.credential, 'detail',
+    "The channel's credential: the first 8 hex digits of its SHA-256. Admins alone see it."),
 ] as const
 
 /** An attempt as the API shows it. */

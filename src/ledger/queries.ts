@@ -124,10 +124,10 @@ function taggedRequests(
     order by t.created_at desc, t.request_id desc ${most}`
 }
 
-/** One request with its body and attempts; undefined when there is none in this scope. */
+/** One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant. */
 export async function findRequest(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: Scope | 'all',
   id: string,
 ): Promise<RequestDetail | undefined> {
   const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
@@ -218,13 +218,13 @@ const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 /** It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the index. */
 function conditions(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: Scope | 'all',
   filter: Omit<RequestFilter, 'model' | 'tags'>,
   after: Position | undefined,
 ) {
   const { from, to, statusRange, outcome, endpoint, requestId, endUser, session } = filter
-  const parts = [sql`tenant_id = ${scope.tenantId}`]
-  if (scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
+  const parts = scope === 'all' ? [sql`true`] : [sql`tenant_id = ${scope.tenantId}`]
+  if (scope !== 'all' && scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
   if (to !== undefined) parts.push(sql`created_at < ${to}`)
   if (requestId !== undefined)

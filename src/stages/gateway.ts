@@ -33,7 +33,7 @@ export interface Gateway {
   reservations: Reservations
   /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
-  upstreams: Upstreams
+  upstreams: Pick<Upstreams, 'call'>
   /** Which channels fail, and which credentials must wait. */
   routing: Routing
   /** What upstreams refuse of translated requests: all processes learn it. */

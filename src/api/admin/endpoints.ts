@@ -13,13 +13,19 @@ import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { linksEndpoints } from './links.ts'
 import { type OidcConfig, oidcEndpoints } from './oidc.ts'
+import { type AdminPlaygroundContext, adminPlaygroundEndpoint } from './playground.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
+import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
+import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
+import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { sessionEndpoints } from './session.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
 import { type AdminTenantsContext, tenantsEndpoints } from './tenants.ts'
 import { usersEndpoints } from './users.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
+import { viewsEndpoints } from './views.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
@@ -28,7 +34,12 @@ export function adminEndpoints(
     AdminKeysContext &
     AdminKeyUsageContext &
     AdminLedgerContext &
+    AdminPlaygroundContext &
     AdminProbesContext &
+    AdminExportContext &
+    AdminRequestContext &
+    AdminTailContext &
+    AdminTranslationContext &
     AdminSummaryContext &
     AdminRequestsContext &
     AdminTenantsContext &
@@ -49,6 +60,12 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
+    adminExportEndpoint(context),
+    adminTailEndpoint(context),
+    adminRequestEndpoint(context),
+    adminTranslationEndpoint(context),
+    adminPlaygroundEndpoint(context),
+    ...viewsEndpoints(context),
     ...auditEndpoints(context),
     ...adminSummaryEndpoints(context),
     ...sessionEndpoints(context),

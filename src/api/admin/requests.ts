@@ -1,37 +1,18 @@
 import { z } from 'zod'
-import type { Actor } from '../../access/actor.ts'
 import { invalid } from '../../canonical/field-error.ts'
-import type { Database } from '../../db/database.ts'
-import { askLogFor } from '../../ledger/log/ask.ts'
 import { countRequests } from '../../ledger/log/count.ts'
-import { type AdminFilter, ofTenant } from '../../ledger/log/filter.ts'
 import { firstRows } from '../../ledger/log/first-rows.ts'
-import { namesFor, withIds } from '../../ledger/log/names-queries.ts'
+import { namesFor } from '../../ledger/log/names-queries.ts'
 import { uuid } from '../../ledger/log/positions.ts'
-import { logSpan } from '../../ledger/log/span-queries.ts'
-import { type AskLog, walkRequests } from '../../ledger/log/walk.ts'
-import { moment, oneOf } from '../parameter.ts'
+import { walkRequests } from '../../ledger/log/walk.ts'
+import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, listParameters, orderOf, placeAt } from './list.ts'
-import { filterFrom, filterParameters } from './log-filter.ts'
+import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
-import { tenantOf } from './permit.ts'
+import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
 
-export interface AdminRequestsContext {
-  database: Pick<Database, 'log'>
-  bounds: { logQueryMs: number }
-  /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
-  ledger: { shipNow(): Promise<unknown> }
-}
-
-const times = {
-  from: moment('first moment')
-    .optional()
-    .describe('Requests from this moment on. Default: all that are kept.'),
-  to: moment('end')
-    .optional()
-    .describe('Requests before this moment; a day is meant to its end. Default: now.'),
-}
+export type AdminRequestsContext = WalkContext
 
 const progress = z
   .object({
@@ -72,37 +53,8 @@ const histogram = z
   .meta({ id: 'LogHistogram' })
 
 /** The usage log of all tenants. A member sees the rows of its own tenant. */
-export function adminRequestsEndpoints({ database, bounds, ledger }: AdminRequestsContext): AdminEndpoint[] {
-  /** A walk of this actor: it sees what it may. */
-  async function begin(
-    actor: Actor,
-    query: { from?: Date | undefined; to?: Date | undefined },
-    signal: AbortSignal,
-  ) {
-    await ledger.shipNow()
-    const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, away)
-    const own = tenantOf(actor)
-    const filter = filterFrom(query)
-    const asked = own === undefined ? filter : ofTenant(filter, own)
-    const resolved = await ask((sql) => withIds(sql, asked), { withinMs: bounds.logQueryMs, signal })
-    const span = await timesOf(ask, resolved, query, signal)
-    return { ask, filter: resolved, ...span, signal }
-  }
-
-  async function timesOf(
-    ask: AskLog,
-    filter: AdminFilter,
-    { from, to }: { from?: Date | undefined; to?: Date | undefined },
-    signal: AbortSignal,
-  ) {
-    const kept = await ask((sql) => logSpan(sql, filter), { withinMs: bounds.logQueryMs, signal })
-    const span = {
-      from: from === undefined || from < kept.from ? kept.from : from,
-      to: to === undefined || to > kept.to ? kept.to : to,
-    }
-    return span.from < span.to ? span : { from: span.to, to: span.to }
-  }
-
+export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndpoint[] {
+  const { bounds } = context
   return [
     adminEndpoint({
       method: 'GET',
@@ -112,16 +64,15 @@ export function adminRequestsEndpoints({ database, bounds, ledger }: AdminReques
       summary: 'The usage log, by any of its columns',
       description:
         'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
-      query: z.strictObject({ ...filterParameters, ...listParameters(['-created_at']), ...times }),
+      query: z.strictObject({ ...filterParameters, ...listParameters(['-created_at']), ...logTimes }),
       answer: page,
       async handle({ actor, query, signal }) {
         const { limit, cursor, sort } = query
-        if (query.from !== undefined && query.to !== undefined && query.from >= query.to)
-          throw invalid('to', 'expected a time after "from"')
+        requireOrder(query)
         const at = placeAt(sort, cursor)?.id
         if (at !== undefined && !uuid.test(at))
           throw invalid('cursor', 'expected next_cursor of the page before')
-        const { ask, ...walk } = await begin(actor, query, signal)
+        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
         const { descending } = orderOf(sort)
         const order = descending ? 'newest' : 'oldest'
         const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit })
@@ -150,14 +101,14 @@ export function adminRequestsEndpoints({ database, bounds, ledger }: AdminReques
       summary: 'How many requests match, by time and outcome',
       query: z.strictObject({
         ...filterParameters,
-        ...times,
+        ...logTimes,
         width: oneOf(['minute', 'hour', 'day'])
           .optional()
           .describe('Default: by the time between `from` and `to`.'),
       }),
       answer: histogram,
       async handle({ actor, query, signal }) {
-        const { ask, ...walk } = await begin(actor, query, signal)
+        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
         const spanMs = walk.to.getTime() - walk.from.getTime()
         const width =
           query.width ?? (spanMs <= 3 * widths.hour ? 'minute' : spanMs <= 7 * widths.day ? 'hour' : 'day')
@@ -188,9 +139,4 @@ export function adminRequestsEndpoints({ database, bounds, ledger }: AdminReques
       },
     }),
   ]
-}
-
-const away = {
-  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
-  retryAfterSeconds: 5,
 }

@@ -127,6 +127,10 @@ export const boundSettings = {
   /** 0: charges are never deleted. */
   entryRetentionMonths: count(0, 0, 1200),
   partitionsAheadDays: count(7, 1, 60),
+  /** How often the sums of the usage log take in what rows have added. Until then summaries read that beside them. */
+  rollupFoldMs: milliseconds(10 * second, 100, 600 * second),
+  /** Days for which sums by hour are kept. Those by day stay for ever. */
+  rollupHoursDays: count(400, 32, 36_500),
   unauthenticatedRowsPerMinute: count(60),
   /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */
   imageWaitMs: milliseconds(90 * second, 0),

@@ -35,6 +35,7 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
+import { keepRollups } from './ledger/rollups.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import { openLimits, openQueues, openStorage } from './open-services.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
@@ -177,6 +178,7 @@ export async function openContext(
     log,
   })
   const partitions = keepPartitions(database, bounds, log)
+  const rollups = keepRollups(database, bounds, log)
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -292,6 +294,7 @@ export async function openContext(
     async close() {
       await gatewayFile?.stop()
       partitions.stop()
+      rollups.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

@@ -3,11 +3,16 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
+import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext & AdminLedgerContext & AdminProbesContext & AdminVerdictsContext,
+  context: AdminEntriesContext &
+    AdminLedgerContext &
+    AdminProbesContext &
+    AdminSummaryContext &
+    AdminVerdictsContext,
 ): AdminEndpoint[] {
   return [
     ...adminEntriesEndpoints(context),
@@ -15,5 +20,6 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...auditEndpoints(context),
+    ...adminSummaryEndpoints(context),
   ]
 }

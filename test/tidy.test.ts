@@ -94,8 +94,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stages',
     'telemetry',
     'upstream',
+    'webhooks',
   ],
+  webhooks: ['upstream'],
+  alerts: ['canonical', 'catalog', 'db', 'ledger', 'redaction', 'telemetry', 'webhooks', 'address-blocks.ts'],
   api: [
+    'alerts',
+    'webhooks',
     'bodies',
     'canonical',
     'protocols',
@@ -140,6 +145,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'end-signals.ts': [],
   'open-services.ts': ['config.ts', 'images', 'limits', 'queue', 'telemetry'],
   'context.ts': [
+    'alerts',
     'open-services.ts',
     'access',
     'bodies',

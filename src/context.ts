@@ -9,6 +9,8 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import type { DestinationCipher } from './alerts/destination.ts'
+import { reportLedger } from './alerts/report-ledger.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -67,6 +69,8 @@ export interface Context extends ImageGateway {
   ledgerWatch: LedgerWatch
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
+  /** Seals the webhooks of alerts. */
+  alertCipher: DestinationCipher
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -198,6 +202,12 @@ export async function openContext(
     bounds,
     log,
   })
+  const ledgerReports = reportLedger({
+    database,
+    instanceId: ownId,
+    state: () => ledgerWatch.state(),
+    alertMs: bounds.alertMs,
+  })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
@@ -263,6 +273,10 @@ export async function openContext(
     }),
     idempotency,
     answers,
+    alertCipher: {
+      seal: (plain, ruleId) => keeper.seal('alertWebhook', plain, ruleId),
+      open: (sealed, ruleId) => keeper.open('alertWebhook', sealed, ruleId).toString('utf8'),
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),
@@ -295,6 +309,7 @@ export async function openContext(
       await gatewayFile?.stop()
       partitions.stop()
       rollups.stop()
+      ledgerReports.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

@@ -1,3 +1,5 @@
+import { alertEpisodesEndpoints } from './alert-episodes.ts'
+import { type AdminAlertsContext, adminAlertsEndpoints } from './alerts.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
@@ -8,7 +10,8 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext &
+  context: AdminAlertsContext &
+    AdminEntriesContext &
     AdminLedgerContext &
     AdminProbesContext &
     AdminSummaryContext &
@@ -21,5 +24,8 @@ export function adminEndpoints(
     ...adminVerdictsEndpoints(context),
     ...auditEndpoints(context),
     ...adminSummaryEndpoints(context),
+    // Before `/alerts/{id}`.
+    ...alertEpisodesEndpoints(context),
+    ...adminAlertsEndpoints(context),
   ]
 }

@@ -9,6 +9,11 @@ import { pauseAfter, type Receipt, sendWebhook } from '../src/webhooks/send-webh
 const within = { withinMs: 10_000 }
 const problemCharactersMax = 500
 
+export type DeliveryContext = Pick<
+  Context,
+  'database' | 'bounds' | 'log' | 'alertCipher' | 'publicUrl' | 'privateWebhooks'
+>
+
 /** The id of a message in the queue. */
 export function queueIdOf({ episodeId, event }: MessageKey): string {
   return `${episodeId}-${event}`
@@ -22,7 +27,7 @@ function messageOf(id: string): MessageKey {
  * Sends the webhook of an alert: at least once, each time with the same `webhook-id` and body. When the receiver does not take
  * it, the sweep queues it again, with growing pauses, until it is given up.
  */
-export function alertRunner(context: Context) {
+export function alertRunner(context: DeliveryContext) {
   const { database, bounds, log } = context
   return async (id: string): Promise<undefined> => {
     const key = messageOf(id)
@@ -50,11 +55,12 @@ export function alertRunner(context: Context) {
 type Outcome = Pick<Receipt, 'taken' | 'problem' | 'final'>
 
 async function deliver(
-  { alertCipher, publicUrl, privateWebhooks, bounds }: Context,
+  { alertCipher, publicUrl, privateWebhooks, bounds }: DeliveryContext,
   key: MessageKey,
   { message, episode, webhookSealed }: DueMessage,
 ): Promise<Outcome> {
-  if (webhookSealed === null) return { taken: false, problem: 'the rule has no webhook any more', final: true }
+  if (webhookSealed === null)
+    return { taken: false, problem: 'the rule has no webhook any more', final: true }
   let destination: Destination
   try {
     destination = openDestination(alertCipher, webhookSealed, message.ruleId)

@@ -47,7 +47,8 @@ async function scanStep(sql: Sql, name: string, untilMs: number): Promise<boolea
     return false
   }
   const earliest = idAt(untilMs - behindMsMax)
-  const after = scan.last_id > earliest ? scan.last_id : earliest
+  const isFarBehind = scan.last_id < earliest
+  const after = isFarBehind ? earliest : scan.last_id
   if (after >= end) return false
   const rows = await sql<StepRow[]>`
     WITH step AS MATERIALIZED (

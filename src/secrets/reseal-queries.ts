@@ -10,7 +10,13 @@ export interface SealedValue {
 
 /** A column with sealed values. */
 export interface SealedColumn {
-  name: 'credentials' | 'connections' | 'bodies of jobs' | 'webhooks of jobs' | 'webhooks of alerts' | 'kept answers'
+  name:
+    | 'credentials'
+    | 'connections'
+    | 'bodies of jobs'
+    | 'webhooks of jobs'
+    | 'webhooks of alerts'
+    | 'kept answers'
   purpose: 'credential' | 'job' | 'alertWebhook' | 'answer'
   /** A page of at most `rows` values after this key, in the order of their keys. */
   read(sql: Sql, after: string, rows: number): Promise<SealedValue[]>

@@ -14,11 +14,7 @@ const flag = oneOf(['true', 'false'])
 const noEpisode = 'such episode'
 
 /** The times in which the condition of a rule held. */
-export function alertEpisodesEndpoints({
-  database,
-}: {
-  database: Pick<Database, 'reads'>
-}): AdminEndpoint[] {
+export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 'reads'> }): AdminEndpoint[] {
   return [
     adminEndpoint({
       method: 'GET',

@@ -7,11 +7,9 @@ import { integer } from '../../canonical/checked.ts'
 import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
 import { isStorable } from './entry.ts'
 
-const name = z
-  .string()
-  .refine((text) => text !== '' && text.length <= 200 && isStorable(text), {
-    error: 'expected 1 to 200 characters of text',
-  })
+const name = z.string().refine((text) => text !== '' && text.length <= 200 && isStorable(text), {
+  error: 'expected 1 to 200 characters of text',
+})
 
 const webhook = z.strictObject({ url: z.string().describe(`Write-only: ${webhookUrlForm}.`) })
 
@@ -71,9 +69,13 @@ export const alertRule = z
 const secret = z
   .string()
   .nullable()
-  .describe('The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only.')
+  .describe(
+    'The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only.',
+  )
 
-export const alertWithSecret = alertRule.extend({ webhook_secret: secret }).meta({ id: 'AlertRuleWithSecret' })
+export const alertWithSecret = alertRule
+  .extend({ webhook_secret: secret })
+  .meta({ id: 'AlertRuleWithSecret' })
 
 export const alertTestResult = z
   .object({
@@ -137,10 +139,7 @@ export function ruleShown(row: RuleRow): Omit<z.output<typeof alertRule>, 'evalu
   return shown
 }
 
-export function episodeJson(
-  row: EpisodeRow,
-  messages: readonly MessageRow[],
-): z.output<typeof alertEpisode> {
+export function episodeJson(row: EpisodeRow, messages: readonly MessageRow[]): z.output<typeof alertEpisode> {
   const { acknowledgedAt, acknowledgedBy } = row
   return {
     id: row.id,

@@ -46,7 +46,7 @@ export function webhookOf(
       url:
         publicUrl === undefined
           ? null
-          : `${publicUrl.replace(/\/+$/, '')}/admin/v1/alerts/episodes/${episode.id}`,
+          : `${publicUrl.replace(/\/+$/, '')}/admin/v1/alerts/episodes?id=${episode.id}`,
     },
   }
 }

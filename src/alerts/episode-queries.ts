@@ -8,6 +8,7 @@ export type EpisodeRow = typeof alertEpisodes.$inferSelect
 export type MessageRow = typeof alertMessages.$inferSelect
 
 export interface EpisodeFilter {
+  id?: string | undefined
   tenantId?: string | undefined
   ruleId?: string | undefined
   kind?: string | undefined
@@ -25,7 +26,7 @@ export interface EpisodeFilter {
 
 /** In the order of the ids, which is that of the openings. */
 export function listEpisodes(db: Queries, filter: EpisodeFilter): Promise<EpisodeRow[]> {
-  const { tenantId, ruleId, kind, open, acknowledged, from, to, after, descending, limit } = filter
+  const { id, tenantId, ruleId, kind, open, acknowledged, from, to, after, descending, limit } = filter
   const is = (wanted: boolean | undefined, yes: typeof isNull, no: typeof isNull) =>
     wanted === undefined ? undefined : wanted ? yes : no
   return db
@@ -33,6 +34,7 @@ export function listEpisodes(db: Queries, filter: EpisodeFilter): Promise<Episod
     .from(alertEpisodes)
     .where(
       and(
+        id === undefined ? undefined : eq(alertEpisodes.id, id),
         tenantId === undefined ? undefined : eq(alertEpisodes.tenantId, tenantId),
         ruleId === undefined ? undefined : eq(alertEpisodes.ruleId, ruleId),
         kind === undefined ? undefined : eq(alertEpisodes.kind, kind),
@@ -55,10 +57,9 @@ export async function messagesOf(db: Queries, episodeIds: readonly string[]): Pr
     .where(inArray(alertMessages.episodeId, [...episodeIds]))
 }
 
-/** `lock`: for a change of it. */
-export async function findEpisode(db: Queries, id: string, lock = false): Promise<EpisodeRow | undefined> {
-  const query = db.select().from(alertEpisodes).where(eq(alertEpisodes.id, id))
-  const [row] = await (lock ? query.for('update') : query)
+/** Locked for a change. */
+export async function findEpisode(tx: Queries, id: string): Promise<EpisodeRow | undefined> {
+  const [row] = await tx.select().from(alertEpisodes).where(eq(alertEpisodes.id, id)).for('update')
   return row
 }
 

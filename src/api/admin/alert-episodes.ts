@@ -24,6 +24,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
       summary: 'The episodes of alerts, open and closed, with the state of their webhooks',
       query: z.strictObject({
         ...listParameters(['-opened_at']),
+        id: uuidText.optional().describe('Only this one.'),
         rule_id: uuidText.optional(),
         kind: oneOf(alertKinds).optional(),
         tenant_id: uuidText.optional().describe('Of the rule.'),
@@ -34,12 +35,13 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
       }),
       answer: pageSchema(alertEpisode).meta({ id: 'AlertEpisodeList' }),
       async handle({ actor, query, signal }) {
-        const { limit, cursor, sort, rule_id: ruleId, kind, from, to, open, acknowledged } = query
+        const { id, limit, cursor, sort, rule_id: ruleId, kind, from, to, open, acknowledged } = query
         const terms = { owner: 'admin', signal }
         const rows = await database.reads.ask(
           ({ db }) =>
             listEpisodes(db, {
               tenantId: tenantOf(actor, query.tenant_id),
+              id,
               ruleId,
               kind,
               open: isTrue(open),
@@ -58,23 +60,6 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
         return { body: { ...page, data: page.data.map((row) => episodeJson(row, messages)) } }
       },
     }),
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/alerts/episodes/{id}',
-      area: 'alerts',
-      tenants: 'own',
-      summary: 'An episode of an alert',
-      params,
-      answer: alertEpisode,
-      async handle({ actor, params: { id }, signal }) {
-        const terms = { owner: 'admin', signal }
-        const row = await database.reads.ask(({ db }) => findEpisode(db, id), terms)
-        if (row === undefined) throw notFound(noEpisode)
-        requireOwn(actor, row.tenantId, noEpisode)
-        const messages = await database.reads.ask(({ db }) => messagesOf(db, [id]), terms)
-        return { body: episodeJson(row, messages) }
-      },
-    }),
     adminChange({
       method: 'POST',
       path: '/admin/v1/alerts/episodes/{id}/acknowledge',
@@ -85,7 +70,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
       params,
       answer: alertEpisode,
       async change({ actor, tx, params: { id }, audit }) {
-        const row = await findEpisode(tx, id, true)
+        const row = await findEpisode(tx, id)
         if (row === undefined) throw notFound(noEpisode)
         requireOwn(actor, row.tenantId, noEpisode)
         const isFirst = row.acknowledgedAt === null

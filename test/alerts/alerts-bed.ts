@@ -32,6 +32,8 @@ export function memberOf(tenantId: string): Actor {
   return { kind: 'user', id, userId: id, name: 'a member', role: 'member', tenantId, scopes: undefined }
 }
 
+export const secretKey = 'a-secret-key-for-tests-and-nothing-else'
+
 const yaml = `
 models: [ { id: words } ]
 channels:
@@ -82,7 +84,7 @@ export async function startReceiver() {
 export async function startAlertsBed(privateWebhooks = true) {
   const { url, drop } = await freshDatabase()
   const plain = openPlain(url)
-  const keeper = new SecretKeeper('a-secret-key-for-tests-and-nothing-else')
+  const keeper = new SecretKeeper(secretKey)
   await applyYaml(plain, yaml, keeper)
   const { bounds } = readConfig({ WEBHOOK_BACKOFF_MS: '1', ALERT_TENANT_RULES_MAX: '50' })
   const database = openDatabase(url, bounds)

@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeTransitions } from '../../src/alerts/transition.ts'
+import { SecretKeeper } from '../../src/secret-key.ts'
+import { resealAll } from '../../src/secrets/reseal.ts'
 import {
   type AlertsBed,
   memberOf,
   operator,
   requestRow,
+  secretKey,
   signatureBy,
   startAlertsBed,
   startReceiver,
@@ -330,6 +333,17 @@ describe('a webhook', () => {
     const sealed = await bed.sql<{ webhook_sealed: Buffer }[]>`SELECT webhook_sealed FROM alert_rules`
     expect(sealed[0]?.webhook_sealed.includes('planted-token')).toBe(false)
   })
+})
+
+test('a new master key seals addresses and secrets of webhooks anew', async () => {
+  const { id } = await makeRule(channelDown)
+  const former = [{ secret: secretKey, retiredMs: Number.POSITIVE_INFINITY }]
+  const outcomes = await resealAll(bed.sql, new SecretKeeper('another-secret-key-for-these-tests', former))
+  expect(outcomes).toContainEqual({ name: 'webhooks of alerts', resealed: 1, unreadable: 0 })
+  const [row] = await bed.sql<{ sealed: Buffer }[]>`SELECT webhook_sealed AS sealed FROM alert_rules`
+  const alone = new SecretKeeper('another-secret-key-for-these-tests')
+  const opened = alone.open('alertWebhook', row?.sealed ?? Buffer.alloc(0), id).toString('utf8')
+  expect(opened).toContain('planted-token')
 })
 
 describe('the condition', () => {

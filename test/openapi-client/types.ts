@@ -555,6 +555,160 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests, errors, tokens, cost and latency by anything, over any time */
+        get: operations["getAdminVSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/summary/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same over time: one series for each of the highest */
+        get: operations["getAdminVSummaryTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The episodes of alerts, open and closed, with the state of their webhooks */
+        get: operations["getAdminVAlertsEpisodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/episodes/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note that somebody knows of an episode
+         * @description The first one stays. It changes nothing of the episode, which closes by itself.
+         */
+        post: operations["postAdminVAlertsEpisodesByIdAcknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of alerts */
+        get: operations["getAdminVAlerts"];
+        put?: never;
+        /**
+         * Make a rule
+         * @description The answer has the secret that its webhooks are signed with, this time only.
+         */
+        post: operations["postAdminVAlerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A rule */
+        get: operations["getAdminVAlertsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rule
+         * @description Its episodes are closed, and stay in the list.
+         */
+        delete: operations["deleteAdminVAlertsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule
+         * @description A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.
+         */
+        patch: operations["patchAdminVAlertsById"];
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new secret for the webhooks of a rule
+         * @description For 24 hours webhooks are signed with the former one too.
+         */
+        post: operations["postAdminVAlertsByIdRotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test message to the webhook of a rule, once */
+        post: operations["postAdminVAlertsByIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "image.generation": {
@@ -571,6 +725,26 @@ export interface webhooks {
          * @description Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.
          */
         post: operations["imageGenerationEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An episode of an alert has opened or closed, for the webhook of its rule
+         * @description Signed as the Standard Webhooks say, with the secret of the rule. It may come twice: `webhook-id` is then the same.
+         */
+        post: operations["alertChanged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -599,33 +773,157 @@ export interface components {
                 detail: string;
             }[];
         };
-        AuditEntry: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            created_at: string;
-            actor: {
-                /** @enum {string} */
-                kind: "operator" | "user" | "token" | "file" | "system";
-                id: string | null;
-                /** @description Its name then. */
+        AlertBudget: {
+            /** @constant */
+            kind: "budget";
+            /**
+             * @description The budgets of keys or of groups, or the balances of tenants.
+             * @enum {string}
+             */
+            of: "key" | "group" | "tenant";
+            /**
+             * @description Of the key, group or tenant. Null: each that has one.
+             * @default null
+             */
+            id: string | null;
+            /** @description Of a budget. Holds from this share on. */
+            spent_percent?: number;
+            /** @description Holds while less is left of the budget, or on the account. */
+            below_usd?: string;
+        };
+        AlertErrorRate: {
+            /** @constant */
+            kind: "error_rate";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /** @description Of the requests that failed; those that were refused are no failures. */
+            above_percent: number;
+        };
+        AlertLatency: {
+            /** @constant */
+            kind: "latency";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /**
+             * @default total
+             * @enum {string}
+             */
+            metric: "total" | "first_token";
+            /**
+             * @default p95
+             * @enum {string}
+             */
+            percentile: "p50" | "p95" | "p99";
+            above_ms: number;
+        };
+        AlertLedgerLag: {
+            /** @constant */
+            kind: "ledger_lag";
+            /**
+             * @description Holds while rows of a process wait for Postgres for longer.
+             * @default 60
+             */
+            older_than_seconds: number;
+            /**
+             * @description Holds also while frames of a journal are set aside.
+             * @default true
+             */
+            set_aside: boolean;
+        };
+        AlertNewNetwork: {
+            /** @constant */
+            kind: "new_network";
+            /**
+             * @description Null: each key.
+             * @default null
+             */
+            key_id: string | null;
+            /**
+             * @description Networks of the first days of a key are not new. 0: all but its first one are.
+             * @default 7
+             */
+            learning_days: number;
+        };
+        AlertChannelDown: {
+            /** @constant */
+            kind: "channel_down";
+            /**
+             * @description Null: each channel.
+             * @default null
+             */
+            channel: string | null;
+            /**
+             * @description Holds once the breaker has opened so many times in a row.
+             * @default 1
+             */
+            openings: number;
+        };
+        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
+        AlertWebhook: {
+            /** @enum {string} */
+            type: "alert.opened" | "alert.closed" | "alert.test";
+            /**
+             * Format: date-time
+             * @description When the episode opened or closed.
+             */
+            timestamp: string;
+            data: {
+                /** @description Null: a test. */
+                episode_id: string | null;
+                rule: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                    /** @enum {string} */
+                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                };
+                /** @description The rule's; null: it is of the operators. */
+                tenant_id: string | null;
+                /** @description What it is about, such as `channel openai-eu`. */
                 name: string;
+                /** @description The message in plain words. */
+                summary: string;
+                /** @description The value that was compared, with its unit. */
+                value: string | null;
+                opened_at: string | null;
+                closed_at: string | null;
+                /** @description By the kind of the rule. */
+                details: {
+                    [key: string]: unknown;
+                };
+                /** @description The episode in the admin API; null: PUBLIC_URL is not set. */
+                url: string | null;
             };
-            address: string | null;
-            user_agent: string | null;
-            /** @description `x-request-id` of the call. */
-            request_id: string | null;
-            /** @description Resource and verb, such as `key.rotate`. */
-            action: string;
-            resource: string;
-            resource_id: string;
-            /** @description Its name then. */
-            resource_name: string | null;
-            tenant_id: string | null;
-            /** @description Without secrets; null: it was not there. */
-            before: unknown;
-            /** @description Without secrets; null: it is no more. */
-            after: unknown;
         };
         EntryRequest: {
             /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
@@ -677,6 +975,171 @@ export interface components {
                 /** Format: date-time */
                 created_at: string;
             };
+        };
+        AlertRequest: {
+            name: string;
+            condition: components["schemas"]["AlertCondition"];
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.
+             * @default 300
+             */
+            resolve_after_seconds: number;
+            /**
+             * @description Where to POST when an episode opens and closes. Null: episodes are listed only.
+             * @default null
+             */
+            webhook: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
+            } | null;
+            /**
+             * @description The rule watches this tenant only, and its members see it. A member's rule is of its own.
+             * @default null
+             */
+            tenant_id: string | null;
+        };
+        AlertChange: {
+            name?: string;
+            condition?: components["schemas"]["AlertCondition"];
+            enabled?: boolean;
+            /** @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode. */
+            resolve_after_seconds?: number;
+            /** @description Where to POST when an episode opens and closes. Null: episodes are listed only. */
+            webhook?: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
+            } | null;
+        };
+        AlertRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+        };
+        AlertRuleWithSecret: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+            /** @description The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only. */
+            webhook_secret: string | null;
+        };
+        AlertTest: {
+            delivered: boolean;
+            /** @description Of the answer; null: there was none. */
+            status: number | null;
+            /** @description The begin of what the receiver said; null for a member of one tenant. */
+            answer: string | null;
+            problem: string | null;
+        };
+        AlertEpisode: {
+            /** Format: uuid */
+            id: string;
+            rule: {
+                /** Format: uuid */
+                id: string;
+                /** @description Its name then. */
+                name: string;
+                /** @enum {string} */
+                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            };
+            /** @description The rule's. */
+            tenant_id: string | null;
+            /** @description What it is about, such as `channel openai-eu`. */
+            name: string;
+            /** @enum {string} */
+            state: "open" | "closed";
+            /** Format: date-time */
+            opened_at: string;
+            closed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the condition was last seen to hold.
+             */
+            last_held_at: string;
+            /** @description The message at its opening. */
+            summary: string;
+            /** @description The newest value that was compared, with its unit. */
+            value: string;
+            details: {
+                [key: string]: unknown;
+            };
+            acknowledged: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+            } | null;
+            /** @description Its webhooks. None: the rule had no webhook. */
+            deliveries: {
+                /** @enum {string} */
+                event: "opened" | "closed";
+                summary: string;
+                /** @enum {string} */
+                state: "pending" | "delivered" | "failed";
+                tries: number;
+                /** @description Why the last try failed. */
+                problem: string | null;
+                /** Format: date-time */
+                created_at: string;
+            }[];
+        };
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            actor: {
+                /** @enum {string} */
+                kind: "operator" | "user" | "token" | "file" | "system";
+                id: string | null;
+                /** @description Its name then. */
+                name: string;
+            };
+            address: string | null;
+            user_agent: string | null;
+            /** @description `x-request-id` of the call. */
+            request_id: string | null;
+            /** @description Resource and verb, such as `key.rotate`. */
+            action: string;
+            resource: string;
+            resource_id: string;
+            /** @description Its name then. */
+            resource_name: string | null;
+            tenant_id: string | null;
+            /** @description Without secrets; null: it was not there. */
+            before: unknown;
+            /** @description Without secrets; null: it is no more. */
+            after: unknown;
         };
         LedgerState: {
             /**
@@ -806,6 +1269,212 @@ export interface components {
                     request_ids: string[];
                 }[];
             }[] | null;
+        };
+        SummarySums: {
+            requests: number;
+            succeeded: number;
+            refused: number;
+            failed: number;
+            cancelled: number;
+            orphaned: number;
+            /** @description Refused, failed and orphaned. */
+            errors: number;
+            tokens: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            images: number;
+            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+            cost_nano_usd: string;
+            /** @description Requests whose cost is not known. */
+            unpriced_requests: number;
+            latency_ms: {
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                total: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                first_token: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+            };
+        };
+        Summary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            data: {
+                /**
+                 * Format: date-time
+                 * @description The beginning of the minute, the hour or the day.
+                 */
+                at?: string;
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            }[];
+            /** @description The groups behind this page together; null: there are none. */
+            other: {
+                groups: number;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            } | null;
+            /** @description Of all groups. */
+            total: components["schemas"]["SummarySums"];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        SummaryTimeline: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            /** @enum {string} */
+            step: "minute" | "hour" | "day";
+            series: {
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                /** @description True: all that have no series of their own, together. */
+                other: boolean;
+                /** @description In the order of time; steps without requests are left out. */
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    requests: number;
+                    succeeded: number;
+                    refused: number;
+                    failed: number;
+                    cancelled: number;
+                    orphaned: number;
+                    /** @description Refused, failed and orphaned. */
+                    errors: number;
+                    tokens: {
+                        input: number;
+                        cache_read: number;
+                        cache_write: number;
+                        output: number;
+                        reasoning: number;
+                    };
+                    images: number;
+                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                    cost_nano_usd: string;
+                    /** @description Requests whose cost is not known. */
+                    unpriced_requests: number;
+                    latency_ms: {
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        total: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        first_token: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                    };
+                }[];
+            }[];
         };
         Verdict: {
             /** @description For DELETE. */
@@ -1490,6 +2159,22 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
+        };
+        AlertEpisodeList: {
+            data: components["schemas"]["AlertEpisode"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        AlertRuleList: {
+            data: components["schemas"]["AlertRule"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        DeletedAlertRule: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
         };
     };
     responses: {
@@ -2728,6 +3413,376 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getAdminVSummary: {
+        parameters: {
+            query?: {
+                /** @description Default: 24 hours before `to`. */
+                from?: string;
+                /** @description Default: the end of this hour. A day is meant to its end. */
+                to?: string;
+                tenant_id?: string;
+                key_id?: string;
+                group_id?: string;
+                /** @description As requested. */
+                model?: string;
+                channel?: string;
+                outcome?: "succeeded" | "refused" | "failed" | "cancelled" | "orphaned";
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-requests" | "requests" | "-errors" | "errors" | "-cost" | "cost" | "-tokens" | "tokens" | "-latency" | "latency";
+                /** @description Any of tenant, key, group, model, channel and outcome, and one of minute, hour and day, with commas. */
+                group_by?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests, errors, tokens, cost and latency by anything, over any time */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSummaryTimeline: {
+        parameters: {
+            query?: {
+                /** @description Default: 24 hours before `to`. */
+                from?: string;
+                /** @description Default: the end of this hour. A day is meant to its end. */
+                to?: string;
+                tenant_id?: string;
+                key_id?: string;
+                group_id?: string;
+                /** @description As requested. */
+                model?: string;
+                channel?: string;
+                outcome?: "succeeded" | "refused" | "failed" | "cancelled" | "orphaned";
+                /** @description Default: hours up to 8 days, then days. */
+                step?: "minute" | "hour" | "day";
+                /** @description One series for each of the highest, and one for the others. */
+                by?: "tenant" | "key" | "group" | "model" | "channel" | "outcome";
+                /** @description Series, without that of the others. */
+                top?: number;
+                /** @description What the highest are. */
+                sort?: "-requests" | "-errors" | "-cost" | "-tokens" | "-latency";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The same over time: one series for each of the highest */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummaryTimeline"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAlertsEpisodes: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-opened_at" | "opened_at";
+                /** @description Only this one. */
+                id?: string;
+                rule_id?: string;
+                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                /** @description Of the rule. */
+                tenant_id?: string;
+                open?: "true" | "false";
+                acknowledged?: "true" | "false";
+                /** @description Of the opening. */
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The episodes of alerts, open and closed, with the state of their webhooks */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertEpisodeList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsEpisodesByIdAcknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Note that somebody knows of an episode */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertEpisode"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAlerts: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at" | "name" | "-name";
+                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                tenant_id?: string;
+                enabled?: "true" | "false";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules of alerts */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlerts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a rule */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertChange"];
+            };
+        };
+        responses: {
+            /** @description Change a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsByIdRotateSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Make a new secret for the webhooks of a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsByIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a test message to the webhook of a rule, once */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertTest"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     imageGenerationEnded: {
         parameters: {
             query?: never;
@@ -2738,6 +3793,35 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageWebhook"];
+            };
+        };
+        responses: {
+            /** @description Nobody is to be told any more: it is not tried again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken. Anything else is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    alertChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertWebhook"];
             };
         };
         responses: {

@@ -154,6 +154,16 @@ export const boundSettings = {
   rollupFoldMs: milliseconds(10 * second, 100, 600 * second),
   /** Days for which sums by hour are kept. Those by day stay for ever. */
   rollupHoursDays: count(400, 32, 36_500),
+  /** How often the rules of alerts are evaluated. */
+  alertMs: milliseconds(15 * second, 100, 600 * second),
+  /** Rules of all tenants and operators together. */
+  alertRulesMax: count(1000, 1, 10_000),
+  /** Rules of one tenant. */
+  alertTenantRulesMax: count(50, 0, 1000),
+  /** Open episodes of one rule. Further subjects wait until one of them closes. */
+  alertOpenMax: count(100, 1, 1000),
+  /** Days for which closed episodes are kept. */
+  alertEpisodeDays: count(365, 1, 36_500),
   unauthenticatedRowsPerMinute: count(60),
   /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */
   imageWaitMs: milliseconds(90 * second, 0),

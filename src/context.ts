@@ -12,6 +12,8 @@ import { followRevisions } from './access/revision.ts'
 import type { People } from './access/users/people.ts'
 import type { Archive } from './archive/archive.ts'
 import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
+import type { DestinationCipher } from './alerts/destination.ts'
+import { reportLedger } from './alerts/report-ledger.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -77,6 +79,8 @@ export interface Context extends ImageGateway {
   answers: AnswerCipher
   /** What the parts that deal with users of the admin API need. */
   people: People
+  /** Seals the webhooks of alerts. */
+  alertCipher: DestinationCipher
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -218,6 +222,12 @@ export async function openContext(
     bounds,
     log,
   })
+  const ledgerReports = reportLedger({
+    database,
+    instanceId: ownId,
+    state: () => ledgerWatch.state(),
+    alertMs: bounds.alertMs,
+  })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
@@ -294,6 +304,10 @@ export async function openContext(
       bounds,
       log,
     },
+    alertCipher: {
+      seal: (plain, ruleId) => keeper.seal('alertWebhook', plain, ruleId),
+      open: (sealed, ruleId) => keeper.open('alertWebhook', sealed, ruleId).toString('utf8'),
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),
@@ -328,6 +342,7 @@ export async function openContext(
       partitions.stop()
       rollups.stop()
       older.close()
+      ledgerReports.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

@@ -95,9 +95,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stages',
     'telemetry',
     'upstream',
+    'webhooks',
   ],
+  webhooks: ['upstream'],
+  alerts: ['canonical', 'catalog', 'db', 'ledger', 'redaction', 'telemetry', 'webhooks', 'address-blocks.ts'],
   api: [
     'archive',
+    'alerts',
+    'webhooks',
     'bodies',
     'canonical',
     'protocols',
@@ -147,6 +152,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'end-signals.ts': [],
   'open-services.ts': ['config.ts', 'images', 'limits', 'queue', 'telemetry'],
   'context.ts': [
+    'alerts',
     'open-services.ts',
     'access',
     'archive',

@@ -1,7 +1,9 @@
 import type { Context } from '../src/context.ts'
 import { archiveLog } from './archive-log.ts'
+import { alertRunner } from './deliver-alert.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { imageRunner } from './generate-image.ts'
+import { keepAlerts } from './keep-alerts.ts'
 import { keepImages } from './keep-images.ts'
 import { keepProbes } from './keep-probes.ts'
 import { probeRunner } from './probe-offer.ts'
@@ -28,11 +30,13 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
       run: webhookRunner(context, { allowPrivateAddresses: context.privateWebhooks }),
       log,
     }),
+    queues.work('alerts', { concurrency: webhooksAtOnce, run: alertRunner(context), log }),
     queues.work('probes', { concurrency: probesAtOnce, run: probes.run, log }),
   ]
   const keeping = [
     keepImages(context, queues.webhooks),
     keepProbes(context, queues.probes),
+    keepAlerts(context, queues.alerts),
     renewPrices(context),
     archiveLog(context),
   ]

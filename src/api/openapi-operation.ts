@@ -1,3 +1,4 @@
+import { alertWebhook } from '../alerts/alert-webhook.ts'
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
 import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
@@ -69,6 +70,21 @@ export const webhooks: Json = {
       description: 'Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.',
       externalDocs: { url: 'https://www.standardwebhooks.com' },
       requestBody: jsonBody(referenceTo(imageWebhook)),
+      responses: {
+        '2XX': { description: 'Taken. Anything else is tried again later.' },
+        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+      },
+    },
+  },
+  alert: {
+    post: {
+      operationId: 'alertChanged',
+      security: [],
+      summary: 'An episode of an alert has opened or closed, for the webhook of its rule',
+      description:
+        'Signed as the Standard Webhooks say, with the secret of the rule. It may come twice: `webhook-id` is then the same.',
+      externalDocs: { url: 'https://www.standardwebhooks.com' },
+      requestBody: jsonBody(referenceTo(alertWebhook)),
       responses: {
         '2XX': { description: 'Taken. Anything else is tried again later.' },
         410: { description: 'Nobody is to be told any more: it is not tried again.' },

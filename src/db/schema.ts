@@ -1,6 +1,7 @@
 // All tables, for drizzle and drizzle-kit.
 export * from './schema-access.ts'
 export * from './schema-admin.ts'
+export * from './schema-alerts.ts'
 export * from './schema-answers.ts'
 export * from './schema-archive.ts'
 export * from './schema-catalog.ts'

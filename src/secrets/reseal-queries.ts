@@ -10,8 +10,14 @@ export interface SealedValue {
 
 /** A column with sealed values. */
 export interface SealedColumn {
-  name: 'credentials' | 'connections' | 'bodies of jobs' | 'webhooks of jobs' | 'kept answers'
-  purpose: 'credential' | 'job' | 'answer'
+  name:
+    | 'credentials'
+    | 'connections'
+    | 'bodies of jobs'
+    | 'webhooks of jobs'
+    | 'webhooks of alerts'
+    | 'kept answers'
+  purpose: 'credential' | 'job' | 'alertWebhook' | 'answer'
   /** A page of at most `rows` values after this key, in the order of their keys. */
   read(sql: Sql, after: string, rows: number): Promise<SealedValue[]>
   /** Put another value in place of this one, unless it has changed. */
@@ -58,6 +64,15 @@ export const sealedColumns: readonly SealedColumn[] = [
       WHERE webhook_url IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
     replace: (sql, { key, sealed: before }, sealed) => sql`
       UPDATE image_jobs SET webhook_url = ${sealed} WHERE id = ${key}::uuid AND webhook_url = ${before}`,
+  },
+  {
+    name: 'webhooks of alerts',
+    purpose: 'alertWebhook',
+    read: (sql, after, rows) => sql<SealedValue[]>`
+      SELECT id::text AS key, webhook_sealed AS sealed, id::text AS owner FROM alert_rules
+      WHERE webhook_sealed IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
+    replace: (sql, { key, sealed: before }, sealed) => sql`
+      UPDATE alert_rules SET webhook_sealed = ${sealed} WHERE id = ${key}::uuid AND webhook_sealed = ${before}`,
   },
   {
     name: 'kept answers',

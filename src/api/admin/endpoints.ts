@@ -1,6 +1,8 @@
 import { accountEndpoints } from './account.ts'
 import { apiTokensEndpoints } from './api-tokens.ts'
 import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
+import { alertEpisodesEndpoints } from './alert-episodes.ts'
+import { type AdminAlertsContext, adminAlertsEndpoints } from './alerts.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import { type AdminCatalogContext, catalogEndpoints } from './catalog-endpoints.ts'
@@ -29,7 +31,8 @@ import { viewsEndpoints } from './views.ts'
 
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
-  context: AdminEntriesContext &
+  context: AdminAlertsContext &
+    AdminEntriesContext &
     AdminGroupsContext &
     AdminKeysContext &
     AdminKeyUsageContext &
@@ -75,5 +78,8 @@ export function adminEndpoints(
     ...linksEndpoints(context),
     ...apiTokensEndpoints(context),
     ...archiveEndpoints(context),
+    // Before `/alerts/{id}`.
+    ...alertEpisodesEndpoints(context),
+    ...adminAlertsEndpoints(context),
   ]
 }

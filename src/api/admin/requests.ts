@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
+import type { Archive } from '../../archive/archive.ts'
+import { olderDays } from '../../archive/older-days.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { askLogFor } from '../../ledger/log/ask.ts'
@@ -19,6 +21,7 @@ import { tenantOf } from './permit.ts'
 
 export interface AdminRequestsContext {
   database: Pick<Database, 'log'>
+  archive: Archive
   bounds: { logQueryMs: number }
   /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
@@ -72,7 +75,13 @@ const histogram = z
   .meta({ id: 'LogHistogram' })
 
 /** The usage log of all tenants. A member sees the rows of its own tenant. */
-export function adminRequestsEndpoints({ database, bounds, ledger }: AdminRequestsContext): AdminEndpoint[] {
+export function adminRequestsEndpoints({
+  database,
+  archive,
+  bounds,
+  ledger,
+}: AdminRequestsContext): AdminEndpoint[] {
+  const older = olderDays(archive)
   /** A walk of this actor: it sees what it may. */
   async function begin(
     actor: Actor,
@@ -86,7 +95,7 @@ export function adminRequestsEndpoints({ database, bounds, ledger }: AdminReques
     const asked = own === undefined ? filter : ofTenant(filter, own)
     const resolved = await ask((sql) => withIds(sql, asked), { withinMs: bounds.logQueryMs, signal })
     const span = await timesOf(ask, resolved, query, signal)
-    return { ask, filter: resolved, ...span, signal }
+    return { ask, filter: resolved, ...span, signal, older }
   }
 
   async function timesOf(
@@ -124,8 +133,10 @@ export function adminRequestsEndpoints({ database, bounds, ledger }: AdminReques
         const { ask, ...walk } = await begin(actor, query, signal)
         const { descending } = orderOf(sort)
         const order = descending ? 'newest' : 'oldest'
-        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit })
-        const found = await firstRows(batches, { most: limit, withinMs: bounds.logQueryMs, order })
+        const withinMs = bounds.logQueryMs
+        const endAt = performance.now() + withinMs
+        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
+        const found = await firstRows(batches, { most: limit, withinMs, order })
         const names = await ask((sql) => namesFor(sql, found.rows), { withinMs: bounds.logQueryMs, signal })
         const begins = descending ? walk.to : walk.from
         const reached = found.searchedTo ?? (descending ? walk.from : walk.to)

@@ -167,11 +167,31 @@ export class Archive {
     return rows.map((row) => asRow(row) as unknown as AttemptRow)
   }
 
+  /** The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is not known. */
+  async credentials(id: string, signal?: AbortSignal): Promise<(string | null)[]> {
+    const where = ofRequest(id)
+    const select = `SELECT credential FROM archive WHERE ${where.text} ORDER BY ordinal`
+    const rows = await this.#ofRequest('attempts', id, select, where, signal)
+    return rows.map(({ credential }) => (typeof credential === 'string' ? credential : null))
+  }
+
   async payload(id: string, signal?: AbortSignal): Promise<{ capture: string; body: string } | undefined> {
     const where = ofRequest(id)
     const select = `SELECT capture, body FROM archive WHERE ${where.text}`
     const [row] = await this.#ofRequest('request_payloads', id, select, where, signal)
     return row === undefined ? undefined : { capture: String(row.capture), body: String(row.body) }
+  }
+
+  async answer(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<{ capture: string; truncated: boolean; answer: string } | undefined> {
+    const where = ofRequest(id)
+    const select = `SELECT capture, truncated, answer FROM archive WHERE ${where.text}`
+    const [row] = await this.#ofRequest('request_answers', id, select, where, signal)
+    return row === undefined
+      ? undefined
+      : { capture: String(row.capture), truncated: row.truncated === true, answer: String(row.answer) }
   }
 
   async #ofRequest(
@@ -273,11 +293,22 @@ function typed(columns: readonly Pick<Column<never>, 'name' | 'kind'>[]): { name
 
 const typesOf: Readonly<Record<ArchivedTable, { name: string; type: string }[]>> = {
   requests: typed(requestColumns),
-  attempts: typed(attemptColumns),
+  // A younger column: DuckDB reads NULL where a file has none.
+  attempts: [
+    ...typed(attemptColumns).filter(({ name }) => name !== 'credential'),
+    { name: 'credential', type: 'VARCHAR' },
+  ],
   request_payloads: [
     { name: 'request_id', type: 'VARCHAR' },
     { name: 'created_at', type: 'TIMESTAMPTZ' },
     { name: 'capture', type: 'VARCHAR' },
     { name: 'body', type: 'VARCHAR' },
+  ],
+  request_answers: [
+    { name: 'request_id', type: 'VARCHAR' },
+    { name: 'created_at', type: 'TIMESTAMPTZ' },
+    { name: 'capture', type: 'VARCHAR' },
+    { name: 'truncated', type: 'BOOLEAN' },
+    { name: 'answer', type: 'VARCHAR' },
   ],
 }

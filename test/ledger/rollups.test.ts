@@ -251,7 +251,7 @@ test('ledger:verify finds a sum that is wrong, in each table, and a delta that i
   expect(await about()).toEqual([])
   await fold()
   expect(await about()).toEqual([])
-  for (const table of ['rollup_hours', 'rollup_days', 'rollup_minutes']) {
+  for (const table of ['rollup_hours', 'rollup_days', 'rollup_minutes', 'rollup_months']) {
     for (const change of [
       'cost_nano = cost_nano + 1',
       'total_latency = total_latency + 1e24',
@@ -259,7 +259,9 @@ test('ledger:verify finds a sum that is wrong, in each table, and a delta that i
     ]) {
       await sql.unsafe(`CREATE TABLE kept AS SELECT * FROM ${table}`)
       await sql.unsafe(`UPDATE ${table} SET ${change} WHERE ctid = (SELECT min(ctid) FROM ${table})`)
-      expect(await about(), `${table} ${change}`).toHaveLength(1)
+      // A month is compared with its days: it may differ from a wrong one as well.
+      const found = (await about()).filter((rule) => table !== 'rollup_days' || !rule.includes('by month'))
+      expect(found, `${table} ${change}`).toHaveLength(1)
       await sql.unsafe(`DELETE FROM ${table}`)
       await sql.unsafe(`INSERT INTO ${table} SELECT * FROM kept`)
       await sql.unsafe('DROP TABLE kept')

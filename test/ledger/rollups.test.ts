@@ -68,6 +68,43 @@ test('a summary equals plain SQL over the usage log, for any parts, filters and 
   }
 })
 
+test('a range of many months equals plain SQL, from sums by month for one part and by day for two', async () => {
+  const { database, insert, fold, ask, truth } = await startRollupsBed()
+  const start = midnight - 200 * dayMs
+  await insert(Array.from({ length: 2_000 }, () => aRow(start, midnight)))
+  await fold()
+  // Late rows of a month that was summed long ago.
+  await insert(Array.from({ length: 50 }, () => aRow(start, midnight)))
+  const months = () => database.sql`SELECT DISTINCT month FROM rollup_months`
+  expect((await months()).length).toBeGreaterThanOrEqual(7)
+  for (const parts of [
+    [],
+    ['tenant'],
+    ['model', 'outcome'],
+    ['channel'],
+    ['group'],
+    ['key'],
+    ['tenant', 'model'],
+  ] satisfies Part[][]) {
+    for (const [from, to] of [
+      [start, midnight],
+      [start + 40 * dayMs + 5 * hourMs, midnight - 33 * dayMs + 2 * hourMs],
+      [midnight - 20 * dayMs, midnight],
+    ] as const) {
+      const question = { from, to, parts, filter: parts.length === 0 ? { channel: 'eu' } : {} }
+      const found = await ask(question)
+      expect(comparable(found.groups), JSON.stringify(question)).toEqual(comparable(await truth(question)))
+    }
+  }
+  await fold()
+  await database.sql`UPDATE rollup_days SET requests = requests + 1000000`
+  const whole = await ask({ from: start, to: midnight, parts: ['model'] })
+  const [found] = await database.sql<{ days: string }[]>`
+    SELECT count(*) AS days FROM rollup_days WHERE cut = 'model' AND day < ${new Date(midnight)}`
+  // Whole months are read from their own sums alone.
+  expect(Number(whole.total.requests)).toBeLessThan(Number(found?.days) * 1_000_000 * 0.5)
+})
+
 test('groups behind the limit are one other, pages follow each other, and the total is that of all', async () => {
   const { insert, fold, ask } = await startRollupsBed()
   await insert(Array.from({ length: 400 }, () => aRow(midnight - 2 * dayMs, midnight)))

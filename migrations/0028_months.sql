@@ -25,6 +25,9 @@ CREATE TABLE "rollup_months" (
 
 -- The sums of a month change in place.
 ALTER TABLE "rollup_months" SET (fillfactor = 50);--> statement-breakpoint
+-- With more room in a page, nearly all changes of a sum stay in it, and its index is left alone.
+ALTER TABLE "rollup_days" SET (fillfactor = 50);--> statement-breakpoint
+ALTER TABLE "rollup_hours" SET (fillfactor = 50);--> statement-breakpoint
 -- No process folds meanwhile.
 SELECT pg_advisory_xact_lock(7023917);--> statement-breakpoint
 INSERT INTO "rollup_months"

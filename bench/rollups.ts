@@ -111,7 +111,14 @@ async function timeYear(client: Client): Promise<void> {
       "lpad(n::text, 32, '0')::uuid",
     ),
   )
-  await client.query('VACUUM ANALYZE rollup_days')
+  await client.query(`INSERT INTO rollup_months
+    SELECT date_trunc('month', day, 'UTC'), cut, tenant_id, group_id, model, channel, outcome, sum(rows), sum(requests),
+      sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens), sum(output_tokens), sum(reasoning_tokens), sum(images),
+      sum(cost_nano), sum(unpriced), sum(total_latency), sum(first_token_latency)
+    FROM rollup_days WHERE cut IN ('model', 'tenant') AND day < date_bin('1 day', now(), 'epoch')
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+    ON CONFLICT ON CONSTRAINT rollup_months_parts DO NOTHING`)
+  await client.query('VACUUM ANALYZE rollup_days, rollup_months')
   const { sql, end } = openConnections(postgres.url, { max: 1 })
   const nowMs = Date.now()
   const to = Math.floor(nowMs / dayMs) * dayMs

@@ -84,8 +84,9 @@ async function keepTimes({ sql }: Archiver, options: ArchiverOptions, pass: Arch
   for (const table of archivedTables) pass.expired += await expireDays(sql, table, daysKept(table, options))
 }
 
-function daysKept(table: string, { rowDays, payloadDays }: ArchiverOptions): number {
-  return table === 'request_payloads' ? Math.min(payloadDays, rowDays) : rowDays
+function daysKept(table: string, { rowDays, payloadDays, answerDays }: ArchiverOptions): number {
+  if (table === 'request_payloads') return Math.min(payloadDays, rowDays)
+  return table === 'request_answers' ? Math.min(answerDays, rowDays) : rowDays
 }
 
 /** The tags of a day follow from its rows: once Postgres has none of these, they go too. */

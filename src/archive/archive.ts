@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
+import { SliceTooLong } from '../ledger/log/older-days.ts'
 import type { Position } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
@@ -94,8 +95,9 @@ export class Archive {
   }
 
   /**
-   * Rows of a span with all their columns, in its order, `most` at most. `to` is not included. One query: ask for a span that
-   * is short enough. Rejects as ArchiveReader.ask; it lists the files itself.
+   * Rows of a span with all their columns, in its order, `most` at most. `to` is not included. One query. Rejects as
+   * ArchiveReader.ask, and SliceTooLong where the files of several days are more than one query may read. It lists the files
+   * itself.
    */
   async slice(
     { where, from, to, order, most }: Slice & { order: 'newest' | 'oldest'; most: number },
@@ -107,7 +109,7 @@ export class Archive {
     const select = `
       SELECT ${names} FROM archive WHERE ${all.text}
       ORDER BY created_at ${direction}, id ${direction} LIMIT ${Math.trunc(most)}`
-    const rows = await this.#overSpan({ from, to }, select, all, signal)
+    const rows = await this.#overSpan({ from, to }, select, all, signal, 'requests', true)
     return rows.map((row) => asRow(row) as unknown as LogRow)
   }
 
@@ -123,6 +125,7 @@ export class Archive {
     const parts = await this.parts('requests', { from, to }, signal === undefined ? {} : { signal })
     if (JSON.stringify(parts) !== JSON.stringify(expected)) return undefined
     if (parts.length === 0) return []
+    this.#requireOneTurn(parts)
     const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
     const bucket = Math.trunc(bucketMs)
     const select = `
@@ -164,11 +167,31 @@ export class Archive {
     return rows.map((row) => asRow(row) as unknown as AttemptRow)
   }
 
+  /** The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is not known. */
+  async credentials(id: string, signal?: AbortSignal): Promise<(string | null)[]> {
+    const where = ofRequest(id)
+    const select = `SELECT credential FROM archive WHERE ${where.text} ORDER BY ordinal`
+    const rows = await this.#ofRequest('attempts', id, select, where, signal)
+    return rows.map(({ credential }) => (typeof credential === 'string' ? credential : null))
+  }
+
   async payload(id: string, signal?: AbortSignal): Promise<{ capture: string; body: string } | undefined> {
     const where = ofRequest(id)
     const select = `SELECT capture, body FROM archive WHERE ${where.text}`
     const [row] = await this.#ofRequest('request_payloads', id, select, where, signal)
     return row === undefined ? undefined : { capture: String(row.capture), body: String(row.body) }
+  }
+
+  async answer(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<{ capture: string; truncated: boolean; answer: string } | undefined> {
+    const where = ofRequest(id)
+    const select = `SELECT capture, truncated, answer FROM archive WHERE ${where.text}`
+    const [row] = await this.#ofRequest('request_answers', id, select, where, signal)
+    return row === undefined
+      ? undefined
+      : { capture: String(row.capture), truncated: row.truncated === true, answer: String(row.answer) }
   }
 
   async #ofRequest(
@@ -188,11 +211,13 @@ export class Archive {
     { parameters }: Pick<Condition, 'parameters'>,
     signal: AbortSignal | undefined,
     table: ArchivedTable = 'requests',
+    inOneTurn = false,
   ): Promise<Record<string, unknown>[]> {
     const terms = signal === undefined ? {} : { signal }
     for (let attempt = 0; ; attempt++) {
       const parts = await this.parts(table, span, terms)
       if (parts.length === 0) return []
+      if (inOneTurn) this.#requireOneTurn(parts)
       try {
         return await this.#ask(table, parts, {
           select,
@@ -203,6 +228,13 @@ export class Archive {
         if (!(error instanceof ListAgainError) || attempt === listAgainMax) throw error
       }
     }
+  }
+
+  #requireOneTurn(parts: readonly PartInForce[]): void {
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+    // A span of a day may touch two.
+    if (bytes > this.#needs.turnBytes && new Set(parts.map(({ day }) => day)).size > 2)
+      throw new SliceTooLong(`${bytes} bytes of the archive are more than one query may read`)
   }
 
   #ask(
@@ -261,11 +293,22 @@ function typed(columns: readonly Pick<Column<never>, 'name' | 'kind'>[]): { name
 
 const typesOf: Readonly<Record<ArchivedTable, { name: string; type: string }[]>> = {
   requests: typed(requestColumns),
-  attempts: typed(attemptColumns),
+  // A younger column: DuckDB reads NULL where a file has none.
+  attempts: [
+    ...typed(attemptColumns).filter(({ name }) => name !== 'credential'),
+    { name: 'credential', type: 'VARCHAR' },
+  ],
   request_payloads: [
     { name: 'request_id', type: 'VARCHAR' },
     { name: 'created_at', type: 'TIMESTAMPTZ' },
     { name: 'capture', type: 'VARCHAR' },
     { name: 'body', type: 'VARCHAR' },
+  ],
+  request_answers: [
+    { name: 'request_id', type: 'VARCHAR' },
+    { name: 'created_at', type: 'TIMESTAMPTZ' },
+    { name: 'capture', type: 'VARCHAR' },
+    { name: 'truncated', type: 'BOOLEAN' },
+    { name: 'answer', type: 'VARCHAR' },
   ],
 }

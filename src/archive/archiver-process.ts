@@ -37,12 +37,13 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
 
 function rewriteDays({ options, from, to, matches }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
-    const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0 }
+    const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
     for (const day of await daysInForce(archiver.sql, from, to)) {
-      const { requests, attempts, payloads } = await rewriteWithout(archiver, day, matches)
+      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, matches)
       sum.requests += requests
       sum.attempts += attempts
       sum.payloads += payloads
+      sum.answers += answers
     }
     await removeAbandoned(archiver)
     return sum

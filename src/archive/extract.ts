@@ -26,7 +26,7 @@ export async function extractPartition(
 ): Promise<number> {
   const definition = columns.map((column) => `${quoted(column.name)} ${duckType(column)}`)
   await connection.run(`CREATE OR REPLACE TABLE extracted (${definition.join(', ')})`)
-  const hasBodies = columns.some(({ name }) => name === 'body')
+  const hasBodies = columns.some(({ name }) => name === 'body' || name === 'answer')
   let rows = 0
   const appender = await connection.createAppender('extracted')
   try {

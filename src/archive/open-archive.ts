@@ -32,7 +32,8 @@ export function openArchive(
 
 /** For archivers. With `hotDays` of 0 they only delete what the archive has for too long. */
 export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions {
-  const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays } = config.bounds
+  const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays, answerRetentionDays } =
+    config.bounds
   const dataDir = resolve(config.dataDir)
   return {
     databaseUrl,
@@ -42,6 +43,7 @@ export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions
     hotDays,
     rowDays: archiveDays === 0 ? requestRetentionDays : archiveDays,
     payloadDays: payloadRetentionDays,
+    answerDays: answerRetentionDays,
   }
 }
 

@@ -1,8 +1,14 @@
 import type { S3StorageOptions } from '../images/storage/s3-bucket.ts'
 
 /** The tables of the usage log that go into the archive, with the rows first. `request_tags` follows from `requests.tags`. */
-export const archivedTables = ['requests', 'attempts', 'request_payloads'] as const
+export const archivedTables = ['requests', 'attempts', 'request_payloads', 'request_answers'] as const
 export type ArchivedTable = (typeof archivedTables)[number]
+
+/** Of these, a row is content as a whole, and long. */
+export const contentTables: readonly string[] = [
+  'request_payloads',
+  'request_answers',
+] satisfies ArchivedTable[]
 
 /** Where the files are. */
 export type ArchivePlace = { kind: 'files'; directory: string } | { kind: 's3'; bucket: S3StorageOptions }
@@ -26,4 +32,6 @@ export interface ArchiverOptions {
   rowDays: number
   /** Days after which bodies are. */
   payloadDays: number
+  /** Days after which captured answers are. */
+  answerDays: number
 }

@@ -52,7 +52,7 @@ export function listOwn(
 }
 
 /**
- * One request, its row, attempts and body each from where it is. Postgres is asked first, so that a day which is archived
+ * One request, its row, attempts, body and answer each from where it is. Postgres is asked first, so that a day which is archived
  * meanwhile is not missed.
  */
 export async function findOwn(
@@ -71,22 +71,24 @@ export async function findOwn(
   return {
     ...row,
     price: beside.price,
-    answer: beside.answer,
     ...(await completed(archive, id, beside, signal)),
   }
 }
 
-/** Attempts and body, from the archive where Postgres has them no longer. */
-async function completed(
-  archive: Archive,
+type Beside = Pick<RequestDetail, 'attempt_rows' | 'payload' | 'answer'>
+
+/** Attempts, body and answer, from the archive where Postgres has them no longer. */
+export async function completed(
+  archive: Pick<Archive, 'attempts' | 'payload' | 'answer'>,
   id: string,
-  { attempt_rows: attempts, payload }: Pick<RequestDetail, 'attempt_rows' | 'payload'>,
+  { attempt_rows: attempts, payload, answer }: Beside,
   signal: AbortSignal | undefined,
-): Promise<Pick<RequestDetail, 'attempt_rows' | 'payload'>> {
+): Promise<Beside> {
   return {
     // One after the other: a reader of the archive runs one query at a time.
     attempt_rows: attempts.length > 0 ? attempts : await archive.attempts(id, signal),
     payload: payload ?? (await archive.payload(id, signal)) ?? null,
+    answer: answer ?? (await archive.answer(id, signal)) ?? null,
   }
 }
 

@@ -4,6 +4,7 @@ import { type Archiver, type Expected, writeAndVerify } from './archive-day.ts'
 import { abandonPart, beginPart, type KnownPart, partsOf, replaceParts } from './archived-days.ts'
 import { type ArchivedColumn, literal, quoted } from './columns.ts'
 import { columnsOf, writeParquet } from './extract.ts'
+import { contentTables } from './options.ts'
 import { typesOf, valuesOf } from './parameters.ts'
 import { sha256Of } from './sha256.ts'
 import { nameOf } from './store.ts'
@@ -31,11 +32,13 @@ export interface RewriteReport {
   requests: number
   attempts: number
   payloads: number
+  /** Captured answers. */
+  answers: number
 }
 
 /**
  * Write the files of a day anew without the content of the requests that match, a condition on the columns of `requests`. Their
- * rows stay with NULL in the columns of content; their bodies are removed. The new files are verified as all others, and come
+ * rows stay with NULL in the columns of content; their bodies and answers are removed. The new files are verified as all others, and come
  * into force each in one statement; the former ones are then deleted. Rejects when a file is damaged. Calling it again does no
  * harm, also after a kill.
  */
@@ -46,7 +49,7 @@ export async function rewriteWithout(
 ): Promise<RewriteReport> {
   const { connection } = archiver
   const requests = await localParts(archiver, 'requests', day)
-  const report: RewriteReport = { requests: 0, attempts: 0, payloads: 0 }
+  const report: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
   if (requests.paths.length === 0) return report
   await connection.run(
     `CREATE OR REPLACE TABLE erased AS SELECT id FROM ${tableOf(requests.paths)} WHERE ${matches.text}`,
@@ -54,8 +57,9 @@ export async function rewriteWithout(
     typesOf(archiver.duck, matches.parameters),
   )
   const erased = 'IN (SELECT id FROM erased)'
-  // Bodies first: after a kill, the rows still say which bodies match.
+  // Bodies and answers first: after a kill, the rows still say which of them match.
   report.payloads = await rewrite(archiver, 'request_payloads', day, `request_id ${erased}`)
+  report.answers = await rewrite(archiver, 'request_answers', day, `request_id ${erased}`)
   report.attempts = await rewrite(archiver, 'attempts', day, `request_id ${erased}`)
   report.requests = await rewrite(archiver, 'requests', day, `id ${erased}`)
   return report
@@ -95,7 +99,8 @@ async function rewrite(archiver: Archiver, table: string, day: string, matched: 
     columns.some((column) => column.name === name),
   )
   const anyContent = blanked.map((name) => `${quoted(name)} IS NOT NULL`).join(' OR ')
-  const isLeft = table === 'request_payloads' ? matched : `${matched} AND (${anyContent})`
+  const isContent = contentTables.includes(table)
+  const isLeft = isContent ? matched : `${matched} AND (${anyContent})`
   const count = await countOf(connection, `${tableOf(paths)} WHERE ${isLeft}`)
   if (count === 0) return 0
   const begun = await beginPart(sql, table, day, (part) => nameOf(table, day, part))
@@ -110,7 +115,7 @@ async function rewrite(archiver: Archiver, table: string, day: string, matched: 
         connection,
         `${kept(table, paths, matched, blanked)} ORDER BY ${order}`,
         path,
-        table === 'request_payloads',
+        isContent,
       )
       const former = await sumUp(connection, paths, columns)
       const sums = (await sumUp(connection, [path], columns)).sums
@@ -128,7 +133,7 @@ async function rewrite(archiver: Archiver, table: string, day: string, matched: 
 }
 
 function kept(table: string, paths: readonly string[], matched: string, blanked: readonly string[]): string {
-  if (table === 'request_payloads') return `SELECT * FROM ${tableOf(paths)} WHERE NOT (${matched})`
+  if (contentTables.includes(table)) return `SELECT * FROM ${tableOf(paths)} WHERE NOT (${matched})`
   const replaced = blanked.map(
     (name) => `CASE WHEN ${matched} THEN NULL ELSE ${quoted(name)} END AS ${quoted(name)}`,
   )
@@ -143,9 +148,9 @@ function requireKept(
   blanked: readonly string[],
   count: number,
 ): void {
-  if (table === 'request_payloads') {
+  if (contentTables.includes(table)) {
     if (Number(next.rows) === Number(former.rows) - count) return
-    throw new Error(`${next.rows} bodies are left, expected ${Number(former.rows) - count}`)
+    throw new Error(`${next.rows} rows of ${table} are left, expected ${Number(former.rows) - count}`)
   }
   const wrong = Object.keys(former).filter((name) => !blanked.includes(name) && former[name] !== next[name])
   if (wrong.length > 0) throw new Error(`${table} would lose other things than content: ${wrong.join(', ')}`)

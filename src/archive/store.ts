@@ -20,4 +20,4 @@ export function nameOf(table: string, day: string, part: number): string {
   return `${folders[table] ?? table}/day=${day}/part-${part}.parquet`
 }
 
-const folders: Readonly<Record<string, string>> = { request_payloads: 'payloads' }
+const folders: Readonly<Record<string, string>> = { request_payloads: 'payloads', request_answers: 'answers' }

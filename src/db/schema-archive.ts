@@ -9,7 +9,7 @@ export const archivedDays = pgTable(
   'archived_days',
   {
     day: date('day').notNull(),
-    /** The table that the rows come from: `requests`, `attempts` or `request_payloads`. */
+    /** The table that the rows come from: `requests`, `attempts`, `request_payloads` or `request_answers`. */
     tableName: text('table_name').notNull(),
     /** From 0. No two attempts to write a file have the same number. */
     part: integer('part').notNull(),

@@ -85,5 +85,28 @@ export const rollupDays = pgTable(
   ],
 )
 
+/**
+ * Sums by month (UTC) for the cuts of `rollup_days` that have one part: a year of them is read in a moment. The cuts of two
+ * parts would be as many upserts again.
+ */
+export const rollupMonths = pgTable(
+  'rollup_months',
+  {
+    month: moment('month').notNull(),
+    cut: text('cut', { enum: ['tenant', 'group', 'model', 'channel'] }).notNull(),
+    tenantId: uuid('tenant_id'),
+    groupId: uuid('group_id'),
+    model: text('model'),
+    channel: text('channel'),
+    outcome: text('outcome').notNull(),
+    ...sums(),
+  },
+  (t) => [
+    unique('rollup_months_parts')
+      .on(t.cut, t.month, t.tenantId, t.groupId, t.model, t.channel, t.outcome)
+      .nullsNotDistinct(),
+  ],
+)
+
 /** Days whose rows were there before the sums, and that the upkeep has not counted yet. Their deltas do not count. */
 export const rollupBackfill = pgTable('rollup_backfill', { day: date('day').primaryKey() })

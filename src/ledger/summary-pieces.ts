@@ -85,7 +85,8 @@ export function summedPieces(
         where id >= ${firstId(piece)}::uuid and id < ${firstId({ from: piece.to })}::uuid and created_at >= ${from} and created_at < ${to}) as r
         where true ${filters}`
     const unit = unitOf[piece.table]
-    const ofCut = piece.table === 'rollup_days' ? sql`and cut = ${cut ?? ''}` : sql``
+    const ofCut =
+      piece.table === 'rollup_days' || piece.table === 'rollup_months' ? sql`and cut = ${cut ?? ''}` : sql``
     return sql`select ${columns(unit)} from ${sql.unsafe(piece.table)}
       where ${sql.unsafe(unit)} >= ${from} and ${sql.unsafe(unit)} < ${to} ${ofCut} ${filters}`
   })
@@ -94,7 +95,12 @@ export function summedPieces(
   return [deltas, ...arms].flatMap((arm, index) => (index === 0 ? [arm] : [sql`union all`, arm]))
 }
 
-const unitOf = { rollup_days: 'day', rollup_hours: 'hour', rollup_minutes: 'minute' } as const
+const unitOf = {
+  rollup_months: 'month',
+  rollup_days: 'day',
+  rollup_hours: 'hour',
+  rollup_minutes: 'minute',
+} as const
 
 /** The least id of a moment: the ids of the usage log are in the order of time, and their index finds them. */
 function firstId({ from }: Pick<Piece, 'from'>): string {

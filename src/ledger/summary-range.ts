@@ -10,14 +10,14 @@ export type Cut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' | 'chann
 
 /** A part of a range, and the table that answers it. `requests` is the usage log itself. */
 export interface Piece extends Span {
-  table: 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
+  table: 'rollup_months' | 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
 }
 
 export interface RangePlan {
   pieces: readonly Piece[]
   /** The time that sums answer. Deltas of it count too. */
   summed: Span
-  /** The cut of `rollup_days`. */
+  /** The cut of `rollup_months` and `rollup_days`. */
   cut: Cut | undefined
 }
 
@@ -60,7 +60,7 @@ export function planRange(question: RangeQuestion): RangePlan | string {
       ? [{ table: 'rollup_hours', ...hours }]
       : [
           { table: 'rollup_hours', from: hours.from, to: days.from },
-          { table: 'rollup_days', ...days },
+          ...daysOf(days, step === undefined && isCoarse(cut)),
           { table: 'rollup_hours', from: days.to, to: hours.to },
         ]
   const ends: Span[] = [
@@ -87,6 +87,24 @@ function planOf(summed: readonly Piece[], { from, to }: Span, cut: Cut | undefin
     { table: 'requests', from: span.to, to },
   ]
   return { pieces: [...summed, ...edges.filter((edge) => edge.from < edge.to)], summed: span, cut }
+}
+
+/** Whole months (UTC) have sums of their own, by one part. */
+function daysOf(days: Span, hasMonths: boolean): Piece[] {
+  const first = new Date(days.from)
+  const from = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + (first.getUTCDate() === 1 ? 0 : 1), 1)
+  const last = new Date(days.to)
+  const to = Date.UTC(last.getUTCFullYear(), last.getUTCMonth(), 1)
+  if (!hasMonths || from >= to) return [{ table: 'rollup_days', ...days }]
+  return [
+    { table: 'rollup_days', from: days.from, to: from },
+    { table: 'rollup_months', from, to },
+    { table: 'rollup_days', from: to, to: days.to },
+  ]
+}
+
+function isCoarse(cut: Cut | undefined): boolean {
+  return cut !== undefined && cut !== 'key' && cut !== 'tenant_model'
 }
 
 function inner(table: Piece['table'], span: Span, unitMs: number): Piece[] {

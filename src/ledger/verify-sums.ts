@@ -35,7 +35,30 @@ export async function checkSums(sql: Sql, since: string): Promise<Finding[]> {
     }
     findings.push(total)
   }
-  return findings
+  return [...findings, await checkMonths(sql)]
+}
+
+/** Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept for ever. */
+async function checkMonths(sql: Sql): Promise<Finding> {
+  const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
+  const signed = sumNames.map((name) => `-${name} AS ${name}`).join(', ')
+  const found = await sql.unsafe<{ sample: string; differences: string }[]>(`
+    WITH broken AS (
+      SELECT concat_ws(' ', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ${parts.join(', ')}) || ': requests differ by '
+        || sum(requests) || ', nano-USD by ' || sum(cost_nano) || ' and in all by ' || sum(rows) || ' rows' AS sample
+      FROM (
+        SELECT month AS at, ${list(parts)} FROM rollup_months
+        UNION ALL SELECT date_trunc('month', day, 'UTC') AS at, ${parts.join(', ')}, ${signed} FROM rollup_days
+        WHERE cut IN ('tenant', 'group', 'model', 'channel')
+      ) AS t
+      GROUP BY at, ${parts.join(', ')} HAVING ${sumNames.map((name) => `sum(${name}) <> 0`).join(' OR ')}
+    )
+    SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`)
+  return {
+    rule: 'every sum by month is that of its days',
+    differences: Number(found[0]?.differences ?? 0),
+    samples: found.map(({ sample }) => sample),
+  }
 }
 
 /** Less than the shortest time for which sums by hour may be kept. */

@@ -6,6 +6,7 @@ import type { Actor } from '../../src/access/actor.ts'
 import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { adminRequestsEndpoints } from '../../src/api/admin/requests.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
+import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** The usage log for admins, over HTTP. test/ledger/log-walk.test.ts has the filters one by one. */
@@ -44,8 +45,9 @@ beforeAll(async () => {
     answers: { encrypt: (bytes: Buffer) => bytes, decrypt: (bytes: Buffer) => bytes },
     log: makeLog('silent'),
   }
+  const archive = emptyArchive(database)
   const ledger = { shipNow: async () => void shipped++ }
-  for (const endpoint of adminRequestsEndpoints({ database, bounds, ledger }))
+  for (const endpoint of adminRequestsEndpoints({ database, archive, bounds, ledger }))
     app.get(endpoint.path, answerAdmin(context, endpoint))
   server = createServer(app).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

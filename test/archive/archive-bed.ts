@@ -34,6 +34,7 @@ export async function aBed(
     hotDays: 5,
     rowDays: 90,
     payloadDays: 90,
+    answerDays: 90,
     ...change,
   }
   const reader = new ArchiveReader(
@@ -86,7 +87,7 @@ export async function aBed(
           { rows: number }[]
         >`SELECT count(*)::integer AS rows FROM ${database.sql(table)}`
         counts[table] = hot?.rows ?? 0
-        const name = table === 'request_payloads' ? 'request_id' : table === 'attempts' ? 'request_id' : 'id'
+        const name = table === 'requests' ? 'id' : 'request_id'
         for (const part of await archive.parts(table, {})) {
           const [cold] = await reader.ask(
             {

@@ -6,12 +6,12 @@ import { type ArchiverOptions, archivedTables } from '../../src/archive/options.
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
-/** Seven steps of each of the three tables. */
-const steps = 21
+/** Seven steps of each of the four tables. */
+const steps = 28
 
 test('an archiver that is killed after any step loses no row and doubles none', async () => {
-  const bed = await aBed({ rowDays: 400, payloadDays: 400 })
-  const counts = { requests: 0, attempts: 0, request_payloads: 0 }
+  const bed = await aBed({ rowDays: 400, payloadDays: 400, answerDays: 400 })
+  const counts = { requests: 0, attempts: 0, request_payloads: 0, request_answers: 0 }
   for (let step = 1; step <= steps; step++) {
     const ids = await seedDay(bed.sql, midnight(9 + step), 30, bed.seed)
     for (const table of archivedTables) counts[table] += await bed.countOf(table, midnight(9 + step))
@@ -28,7 +28,7 @@ test('an archiver that is killed after any step loses no row and doubles none', 
   const [left] = await bed.sql`SELECT count(*)::integer AS rows FROM requests`
   expect(left?.rows).toBe(0)
   expect(bed.files()).toEqual(await bed.locations())
-}, 180_000)
+}, 240_000)
 
 function runArchiver(options: ArchiverOptions, step: number): Promise<NodeJS.Signals | number | null> {
   const file = resolve(import.meta.dirname, '../support/archiver-process.ts')

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 import { archivePass } from '../../src/archive/archive-pass.ts'
 import { missingDuck } from '../../src/archive/duck.ts'
+import { findAnywhere } from '../../src/archive/find-anywhere.ts'
 import { requireDuck } from '../../src/archive/open-archive.ts'
 import { findOwn, summariseOwn } from '../../src/archive/own-log.ts'
 import { readConfig } from '../../src/config.ts'
+import type { LogRow } from '../../src/ledger/log/filter.ts'
+import { findBeside, type RequestDetail } from '../../src/ledger/queries.ts'
+import { requestColumns } from '../../src/ledger/row.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
 const terms = { owner: 'test', signal: new AbortController().signal }
 
-test('a request of an archived day has its row, attempts and body as before', async () => {
+test('a request of an archived day has its row, attempts, body and answer as before', async () => {
   const bed = await aBed()
   const ids = [
     ...(await seedDay(bed.sql, midnight(9), 40, bed.seed)),
@@ -18,7 +22,7 @@ test('a request of an archived day has its row, attempts and body as before', as
   const log = { database: bed.database, archive: bed.archive, now: Date.now }
   const before = []
   for (const id of ids) before.push(await findOwn(log, bed.scope, id, terms))
-  expect(await archivePass(bed.options)).toMatchObject({ archived: 3 })
+  expect(await archivePass(bed.options)).toMatchObject({ archived: 4 })
   expect(await bed.countOf('requests', midnight(9))).toBe(0)
   const after = []
   for (const id of ids) after.push(await findOwn(log, bed.scope, id, terms))
@@ -26,8 +30,51 @@ test('a request of an archived day has its row, attempts and body as before', as
   expect(
     after.some((row) => (row?.payload?.body.length ?? 0) > 20 && (row?.attempt_rows.length ?? 0) > 1),
   ).toBe(true)
+  expect(after.some((row) => (row?.answer?.answer.length ?? 0) > 5 && row?.answer?.truncated === false)).toBe(
+    true,
+  )
   expect(after).toEqual(before)
 }, 60_000)
+
+test('an admin finds a request of any tenant as before, and a member that of its own', async () => {
+  const bed = await aBed()
+  const ids = [
+    ...(await seedDay(bed.sql, midnight(9), 20, bed.seed)),
+    ...(await seedDay(bed.sql, midnight(2), 3, bed.seed)),
+  ]
+  const asked = async (tenantId: string | undefined) => {
+    const found = []
+    for (const id of ids)
+      found.push(await findAnywhere({ archive: bed.archive, ...needsOf(bed, id, tenantId) }, id, tenantId))
+    return found
+  }
+  const before = [await asked(undefined), await asked(bed.scope.tenantId)]
+  expect(await archivePass(bed.options)).toMatchObject({ archived: 4 })
+  expect([await asked(undefined), await asked(bed.scope.tenantId)]).toEqual(before)
+  expect(before[0]?.every((found) => found !== undefined)).toBe(true)
+  expect(before[1]?.some((found) => found === undefined)).toBe(true)
+  expect(before[0]?.some((found) => (found?.detail.answer?.answer.length ?? 0) > 0)).toBe(true)
+  expect(before[0]?.some((found) => found?.credentials.length === 2)).toBe(true)
+}, 60_000)
+
+/** What an admin's endpoint asks Postgres. */
+function needsOf({ sql }: Awaited<ReturnType<typeof aBed>>, id: string, tenantId: string | undefined) {
+  return {
+    async recent() {
+      const [row] = await sql<LogRow[]>`
+        SELECT ${sql.unsafe(requestColumns.map(({ name }) => name).join(', '))} FROM requests
+        WHERE id = ${id} ${tenantId === undefined ? sql`` : sql`AND tenant_id = ${tenantId}`}`
+      if (row === undefined) return undefined
+      const { price, payload, answer, attempt_rows } = await findBeside(sql, id, row.price_id)
+      const shown = requestColumns
+        .filter(({ shown }) => shown !== 'nowhere')
+        .map(({ name }) => [name, row[name]])
+      const detail: RequestDetail = { ...Object.fromEntries(shown), price, payload, answer, attempt_rows }
+      return { row, detail, credentials: attempt_rows.map(() => null) }
+    },
+    beside: (priceId: string | null) => findBeside(sql, id, priceId),
+  }
+}
 
 test('totals over the border are those from before, beyond 2^53', async () => {
   const bed = await aBed()
@@ -56,7 +103,7 @@ test('a page whose days no reader can open ends before them, and the next one sa
   await seedDay(bed.sql, midnight(9), 20, bed.seed)
   await seedDay(bed.sql, midnight(2), 20, bed.seed)
   const hot = await bed.all({ from: new Date(midnight(2)) })
-  expect(await archivePass(bed.options)).toMatchObject({ archived: 3 })
+  expect(await archivePass(bed.options)).toMatchObject({ archived: 4 })
   const first = await bed.page({}, undefined, 50)
   expect(first.rows).toEqual(hot)
   await expect(bed.page({}, first.next ?? undefined, 50)).rejects.toThrow('its DuckDB is not installed')

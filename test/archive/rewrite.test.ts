@@ -12,6 +12,11 @@ test('the content of an end user goes from the archive; the rows and the money s
   await archivePass(bed.options)
   const before = await bed.all({})
   const bodies = await bed.bodiesOf(ids)
+  const answers = new Map<string, unknown>()
+  for (const id of ids) {
+    const answer = await bed.archive.answer(id)
+    if (answer !== undefined) answers.set(id, answer)
+  }
   const named = before.filter((row) => row.end_user === 'ボブ')
   expect(named.length).toBeGreaterThan(2)
 
@@ -31,6 +36,10 @@ test('the content of an end user goes from the archive; the rows and the money s
     upstream_request_id: null,
   }
   expect(await bed.all({})).toEqual(before.map((row) => (gone.has(row.id) ? { ...row, ...content } : row)))
+  expect(report?.answers).toBeGreaterThan(0)
+  expect(answers.size).toBeGreaterThan(report?.answers ?? 0)
+  for (const id of ids)
+    expect(await bed.archive.answer(id)).toEqual(gone.has(id) ? undefined : answers.get(id))
   const left = await bed.bodiesOf(ids)
   for (const id of ids) expect(left.get(id), id).toBe(gone.has(id) ? '' : bodies.get(id))
   expect(bed.files()).toEqual(await bed.locations())
@@ -39,6 +48,7 @@ test('the content of an end user goes from the archive; the rows and the money s
     requests: 0,
     attempts: 0,
     payloads: 0,
+    answers: 0,
   })
 }, 60_000)
 

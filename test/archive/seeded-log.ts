@@ -90,7 +90,18 @@ export async function seedDay(
     }))
   await sql`
     INSERT INTO request_payloads SELECT * FROM jsonb_populate_recordset(NULL::request_payloads, ${JSON.stringify(payloads)}::jsonb)`
-  for (const table of ['requests', 'request_tags', 'attempts', 'request_payloads'])
+  const answers = requests
+    .filter((_, index) => index % 3 === 0)
+    .map(({ id, created_at }, index) => ({
+      request_id: id,
+      created_at,
+      capture: 'content',
+      truncated: index % 2 === 0,
+      answer: `{"text":"${'答'.repeat(index === 0 ? 100_000 : 7)}\\u0000"}`,
+    }))
+  await sql`
+    INSERT INTO request_answers SELECT * FROM jsonb_populate_recordset(NULL::request_answers, ${JSON.stringify(answers)}::jsonb)`
+  for (const table of ['requests', 'request_tags', 'attempts', 'request_payloads', 'request_answers'])
     await sql`SELECT make_partition(${table}, ${day}::date)`
   return requests.map(({ id }) => id)
 }

@@ -15,9 +15,7 @@ test('a file that is damaged after it was stored is found, and nothing is droppe
   const before = await bed.all({})
   const pass = await archivePass(bed.options, (step, table) => {
     if (step !== 'stored') return
-    const [file = ''] = bed
-      .files()
-      .filter((name) => name.startsWith(table === 'request_payloads' ? 'payloads' : table))
+    const [file = ''] = bed.files().filter((name) => name.startsWith(table.replace('request_', '')))
     const path = join(bed.directory, 'archive', file)
     const bytes = readFileSync(path)
     bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
@@ -27,11 +25,12 @@ test('a file that is damaged after it was stored is found, and nothing is droppe
     ['requests', true],
     ['attempts', true],
     ['request_payloads', true],
+    ['request_answers', true],
   ])
   expect(await bed.locations()).toEqual([])
   expect(await bed.countOf('requests', midnight(10))).toBe(50)
   expect(await bed.all({})).toEqual(before)
-  expect(await archivePass(bed.options)).toMatchObject({ archived: 3, failed: [] })
+  expect(await archivePass(bed.options)).toMatchObject({ archived: 4, failed: [] })
   expect(bed.files()).toEqual(await bed.locations())
   expect(await bed.all({})).toEqual(before)
 })
@@ -44,7 +43,7 @@ test('a file with other rows than the partition is found by its sums, and nothin
     if (step === 'verified' && table === 'requests')
       await bed.sql`UPDATE requests SET cost_nano = cost_nano + 1 WHERE cost_nano IS NOT NULL`
   })
-  expect(pass).toMatchObject({ archived: 2, postponed: 1 })
+  expect(pass).toMatchObject({ archived: 3, postponed: 1 })
   expect(await bed.countOf('requests', midnight(10))).toBe(50)
   const before = await bed.all({})
   expect(await archivePass(bed.options)).toMatchObject({ archived: 1, postponed: 0 })
@@ -65,7 +64,7 @@ test('rows that come while their day is archived, and days after it, are found a
   const pass = await archivePass(bed.options, async (step, table) => {
     if (step === 'verified' && table === 'requests') during = await late()
   })
-  expect(pass).toMatchObject({ archived: 2, postponed: 1, failed: [] })
+  expect(pass).toMatchObject({ archived: 3, postponed: 1, failed: [] })
   expect(await archivePass(bed.options)).toMatchObject({ archived: 1, failed: [] })
   expect((await bed.all({ endpoint: '/late' })).map(({ id }) => id)).toEqual([during])
 
@@ -96,7 +95,7 @@ test('an S3 bucket has the files, and the local cache fetches and forgets them',
   try {
     for (const day of [7, 8, 9, 10]) await seedDay(bed.sql, midnight(day), 30, bed.seed)
     const before = await bed.all({})
-    expect(await archivePass(bed.options)).toMatchObject({ archived: 12, failed: [] })
+    expect(await archivePass(bed.options)).toMatchObject({ archived: 16, failed: [] })
     expect(await s3.objects()).toEqual((await bed.locations()).map((name) => `log/${name}`))
     expect(await bed.all({})).toEqual(before)
     // The bound is smaller than a file: each turn of days keeps only what it uses.
@@ -137,7 +136,7 @@ test('two archivers do not work at once, and one that was replaced cannot put it
     // As an archiver does that finds what this one has begun.
     if (step === 'summed') await bed.sql`UPDATE archived_days SET state = 'abandoned', abandoned_at = now()`
   })
-  expect(pass).toMatchObject({ archived: 2, postponed: 1 })
+  expect(pass).toMatchObject({ archived: 3, postponed: 1 })
   expect(await bed.countOf('requests', midnight(10))).toBe(30)
 })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { archivedTables } from '../../archive/options.ts'
 import { archiveSums, askForPass, listFiles } from '../../archive/queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
@@ -76,7 +77,7 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
       summary: 'The days of the usage log that are archived, and their files',
       query: z.strictObject({
         ...listParameters(['-day']),
-        table: oneOf(['requests', 'attempts', 'request_payloads']).optional(),
+        table: oneOf(archivedTables).optional(),
         state: oneOf(states).optional(),
       }),
       answer: archiveState,

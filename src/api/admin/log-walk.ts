@@ -1,4 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
+import type { Archive } from '../../archive/archive.ts'
+import { olderDays } from '../../archive/older-days.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { askLogFor } from '../../ledger/log/ask.ts'
@@ -12,6 +14,7 @@ import { tenantOf } from './permit.ts'
 
 export interface WalkContext {
   database: Pick<Database, 'log'>
+  archive: Archive
   bounds: { logQueryMs: number }
   /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
@@ -40,7 +43,7 @@ export const logAway = {
 
 /** A walk of this actor through the log: it sees what it may. */
 export async function beginWalk(
-  { database, bounds, ledger }: WalkContext,
+  { database, archive, bounds, ledger }: WalkContext,
   actor: Actor,
   query: Asked,
   signal: AbortSignal,
@@ -55,7 +58,8 @@ export async function beginWalk(
     from: from === undefined || from < kept.from ? kept.from : from,
     to: to === undefined || to > kept.to ? kept.to : to,
   }
-  return { ask, filter, ...(span.from < span.to ? span : { from: span.to, to: span.to }), signal }
+  const times = span.from < span.to ? span : { from: span.to, to: span.to }
+  return { ask, filter, ...times, signal, older: olderDays(archive) }
 }
 
 /** The filter of a query, with ids in place of names, and bound to what the actor may see. */

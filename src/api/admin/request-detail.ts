@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import type { Archive } from '../../archive/archive.ts'
+import { findAnywhere } from '../../archive/find-anywhere.ts'
 import type { Database } from '../../db/database.ts'
 import { askLogFor } from '../../ledger/log/ask.ts'
-import { findLogDetail } from '../../ledger/log/detail-queries.ts'
+import { findEntries, findLogDetail } from '../../ledger/log/detail-queries.ts'
+import { findBeside } from '../../ledger/queries.ts'
 import { namesFor } from '../../ledger/log/names-queries.ts'
 import { detailJson } from '../usage-json.ts'
 import { usageDetail } from '../usage-row.ts'
@@ -13,6 +16,7 @@ import { notFound } from './refusals.ts'
 
 export interface AdminRequestContext {
   database: Pick<Database, 'log'>
+  archive: Archive
   bounds: { logQueryMs: number }
   /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
@@ -59,6 +63,7 @@ const logDetail = usageDetail
 /** One row of the usage log with all that is kept of it. */
 export function adminRequestEndpoint({
   database,
+  archive,
   bounds,
   ledger,
   publicUrl,
@@ -76,9 +81,17 @@ export function adminRequestEndpoint({
       await ledger.shipNow()
       const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, away)
       const terms = { withinMs: bounds.logQueryMs, signal }
-      const found = await ask((sql) => findLogDetail(sql, id, tenantOf(actor)), terms)
+      const own = tenantOf(actor)
+      const needs = {
+        archive,
+        recent: () => ask((sql) => findLogDetail(sql, id, own), terms),
+        beside: (priceId: string | null) => ask((sql) => findBeside(sql, id, priceId), terms),
+        signal,
+      }
+      const found = await findAnywhere(needs, id, own)
       if (found === undefined) throw noSuchRequest()
-      const { row, detail, credentials, entries } = found
+      const { row, detail, credentials } = found
+      const entries = await ask((sql) => findEntries(sql, id), terms)
       const names = await ask((sql) => namesFor(sql, [row]), terms)
       const { attempts, ...shown } = detailJson(detail)
       const isMember = actor.tenantId !== null

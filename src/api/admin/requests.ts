@@ -75,8 +75,10 @@ export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndp
         const { ask, ...walk } = await beginWalk(context, actor, query, signal)
         const { descending } = orderOf(sort)
         const order = descending ? 'newest' : 'oldest'
-        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit })
-        const found = await firstRows(batches, { most: limit, withinMs: bounds.logQueryMs, order })
+        const withinMs = bounds.logQueryMs
+        const endAt = performance.now() + withinMs
+        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
+        const found = await firstRows(batches, { most: limit, withinMs, order })
         const names = await ask((sql) => namesFor(sql, found.rows), { withinMs: bounds.logQueryMs, signal })
         const begins = descending ? walk.to : walk.from
         const reached = found.searchedTo ?? (descending ? walk.from : walk.to)

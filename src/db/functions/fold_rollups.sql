@@ -33,6 +33,25 @@ BEGIN
       sum(images)::bigint AS images, sum(cost_nano) AS cost_nano, sum(unpriced)::bigint AS unpriced,
       sum(total_latency) AS total_latency, sum(first_token_latency) AS first_token_latency
     FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ), months AS (
+    INSERT INTO rollup_months AS r
+    SELECT date_trunc('month', hour, 'UTC'),
+      CASE grouping(tenant_id, group_id, model, channel) WHEN 7 THEN 'tenant' WHEN 11 THEN 'group' WHEN 13 THEN 'model'
+        ELSE 'channel' END,
+      tenant_id, group_id, model, channel, outcome, sum(rows), sum(requests), sum(input_tokens), sum(cache_read_tokens),
+      sum(cache_write_tokens), sum(output_tokens), sum(reasoning_tokens), sum(images), sum(cost_nano), sum(unpriced),
+      sum(total_latency), sum(first_token_latency)
+    FROM hourly
+    GROUP BY 1, outcome, GROUPING SETS ((tenant_id), (group_id), (model), (channel))
+    ON CONFLICT ON CONSTRAINT rollup_months_parts DO UPDATE SET rows = r.rows + excluded.rows,
+      requests = r.requests + excluded.requests, input_tokens = r.input_tokens + excluded.input_tokens,
+      cache_read_tokens = r.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = r.cache_write_tokens + excluded.cache_write_tokens,
+      output_tokens = r.output_tokens + excluded.output_tokens,
+      reasoning_tokens = r.reasoning_tokens + excluded.reasoning_tokens, images = r.images + excluded.images,
+      cost_nano = r.cost_nano + excluded.cost_nano, unpriced = r.unpriced + excluded.unpriced,
+      total_latency = r.total_latency + excluded.total_latency,
+      first_token_latency = r.first_token_latency + excluded.first_token_latency
   ), hours AS (
     INSERT INTO rollup_hours AS r SELECT * FROM hourly WHERE hour >= now() - make_interval(hours => keep_hours)
     ON CONFLICT ON CONSTRAINT rollup_hours_parts DO UPDATE SET rows = r.rows + excluded.rows,

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import type { Terms } from '../../db/pool.ts'
-import { type AskLog, SliceTooLong } from './walk.ts'
+import { SliceTooLong } from './older-days.ts'
+import type { AskLog } from './walk.ts'
 
 /** Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn. */
 export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {

@@ -4,17 +4,16 @@ import { requestColumns } from '../row.ts'
 import { momentOf } from '../tuple.ts'
 import type { LogRow } from './filter.ts'
 
-/** A request with all that the log has of it. */
+/** A request with all that Postgres has of it. */
 export interface LogDetail {
   row: LogRow
   detail: RequestDetail
   /** Of its attempts, in their order; null: none was used, or it is not known. */
   credentials: (string | null)[]
-  entries: EntryRow[]
 }
 
 /** A movement of money for the request. */
-export interface EntryRow {
+interface EntryRow {
   id: string
   account_id: string
   created_at: Date
@@ -35,16 +34,20 @@ export async function findLogDetail(
   const [row] = await sql<LogRow[]>`
     select ${sql.unsafe(rowColumns)} from requests where id = ${id} and created_at = ${createdAt} ${own}`
   if (row === undefined) return undefined
-  const [detail, credentials, entries] = await Promise.all([
+  const [detail, credentials] = await Promise.all([
     findRequest(sql, 'all', id),
     sql<{ credential: string | null }[]>`
       select credential from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
-    sql<EntryRow[]>`
-      select id, account_id, created_at, kind, amount_nano, note from entries
-      where id = ${id} and created_at = ${createdAt}`,
   ])
   if (detail === undefined) return undefined
-  return { row, detail, credentials: credentials.map(({ credential }) => credential), entries }
+  return { row, detail, credentials: credentials.map(({ credential }) => credential) }
+}
+
+/** What a request moved on its account. */
+export function findEntries(sql: postgres.Sql, id: string): Promise<EntryRow[]> {
+  return sql<EntryRow[]>`
+    select id, account_id, created_at, kind, amount_nano, note from entries
+    where id = ${id} and created_at = ${new Date(momentOf(id))}`
 }
 
 const rowColumns = requestColumns.map(({ name }) => name).join(', ')

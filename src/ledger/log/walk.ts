@@ -1,17 +1,22 @@
 import type postgres from 'postgres'
 import { momentOf } from '../tuple.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
+import {
+  mayBeOlder,
+  mergedRows,
+  type OlderDays,
+  OlderDaysError,
+  OlderTooLong,
+  SliceTooLong,
+} from './older-days.ts'
 import { firstIdAt, idAfter } from './positions.ts'
 import { type CountRow, countsOf, type Order, rowsOf, type Slice, sliceOf } from './slice.ts'
 
-/** Asks Postgres one statement. The signal ends it on the server. Rejects TooLong when it took longer than `withinMs`. */
+/** Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer than `withinMs`. */
 export type AskLog = <T>(
   question: (sql: postgres.Sql) => Promise<T>,
   terms: { withinMs: number; signal: AbortSignal | undefined },
 ) => Promise<T>
-
-/** A slice took too long. The walk goes on with shorter ones. */
-export class SliceTooLong extends Error {}
 
 export interface Walk {
   readonly filter: AdminFilter
@@ -26,6 +31,13 @@ export interface Walk {
   /** The most rows of a batch. */
   readonly rowsMax: number
   readonly signal?: AbortSignal | undefined
+  /** Absent: Postgres has the whole log. */
+  readonly older?: OlderDays | undefined
+  /**
+   * A time of performance.now(). After the first batch, older days have no longer than until then, and the walk rejects
+   * OlderDaysError. Its caller still has what it found.
+   */
+  readonly endAt?: number | undefined
 }
 
 export interface Batch<Row> {
@@ -44,8 +56,28 @@ export interface Batch<Row> {
  * the rows of one slice, also none. The caller stops when it has enough.
  */
 export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<Batch<LogRow>> {
-  const { order = 'newest' } = walk
-  return slices(ask, walk, (sql, slice) => rowsOf(sql, walk.filter, slice, order, walk.rowsMax), walk.rowsMax)
+  const { filter, order = 'newest', rowsMax: most, older, signal } = walk
+  const read = async (slice: Slice, olderMs: number | undefined) => {
+    const recent = await ask((sql) => rowsOf(sql, filter, slice, order, most), {
+      withinMs: sliceMsMax,
+      signal,
+    })
+    if (older === undefined) return recent
+    // A full batch leaves only the rows before its last one to be looked for.
+    const last = recent.length < most ? undefined : recent.at(-1)?.id
+    const rest =
+      last === undefined
+        ? slice
+        : order === 'newest'
+          ? sliceOf(last, slice.toId, momentOf)
+          : sliceOf(slice.fromId, last, momentOf)
+    if (!mayBeOlder(rest)) return recent
+    const found = await fromOlder(rest, olderMs, (withinMs) =>
+      older.rows({ filter, slice: rest, order, most }, { withinMs, signal }),
+    )
+    return mergedRows(recent, found, order, most)
+  }
+  return slices(walk, read, most)
 }
 
 /** The same walk, but Postgres only counts. */
@@ -54,13 +86,42 @@ export function walkCounts(
   walk: Omit<Walk, 'rowsMax'>,
   bucketMs: number,
 ): AsyncGenerator<Batch<CountRow>> {
-  return slices(ask, walk, (sql, slice) => countsOf(sql, walk.filter, slice, bucketMs), undefined)
+  const { filter, older, signal } = walk
+  return slices(
+    walk,
+    (slice, olderMs) => {
+      const recent = () =>
+        ask((sql) => countsOf(sql, filter, slice, bucketMs), { withinMs: sliceMsMax, signal })
+      if (older === undefined || !mayBeOlder(slice)) return recent()
+      return fromOlder(slice, olderMs, (withinMs) =>
+        older.counts({ filter, slice, bucketMs, recent }, { withinMs, signal }),
+      )
+    },
+    undefined,
+  )
+}
+
+/** A file of the archive has a whole day, so that a slice of less than a day is hardly faster: it is not tried again. */
+async function fromOlder<Row>(
+  { from, to }: Slice,
+  olderMs: number | undefined,
+  ask: (withinMs: number | undefined) => Promise<Row[]>,
+): Promise<Row[]> {
+  const isLong = to.getTime() - from.getTime() > dayMs
+  try {
+    return await ask(isLong ? sliceMsMax : olderMs)
+  } catch (error) {
+    if (!(error instanceof OlderTooLong) || isLong) throw error
+    throw new OlderDaysError('unavailable', 'Older days did not answer in time. Ask for the next page.', {
+      cause: error,
+      retryAfterSeconds: 2,
+    })
+  }
 }
 
 async function* slices<Row extends object>(
-  ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
-  read: (sql: postgres.Sql, slice: Slice) => Promise<Row[]>,
+  read: (slice: Slice, olderMs: number | undefined) => Promise<Row[]>,
   rowsMax: number | undefined,
 ): AsyncGenerator<Batch<Row>> {
   const isNewest = (walk.order ?? 'newest') === 'newest'
@@ -69,13 +130,16 @@ async function* slices<Row extends object>(
   if (walk.cursor !== undefined && isNewest && walk.cursor < high) high = walk.cursor
   if (walk.cursor !== undefined && !isNewest && walk.cursor > low) low = walk.cursor
   let spanMs = firstSpanMs
+  let isFirst = true
   while (low < high) {
     const [from, to] = isNewest ? [startOf(low, high, spanMs), high] : [low, endOf(low, high, spanMs)]
     const slice = sliceOf(from, to, momentOf)
     const began = performance.now()
+    const olderMs =
+      isFirst || walk.endAt === undefined ? undefined : Math.max(leastOlderMs, walk.endAt - began)
     let rows: Row[]
     try {
-      rows = await ask((sql) => read(sql, slice), { withinMs: sliceMsMax, signal: walk.signal })
+      rows = await read(slice, olderMs)
     } catch (error) {
       if (!(error instanceof SliceTooLong) || spanMs <= leastSpanMs) throw error
       spanMs = Math.max(leastSpanMs, spanMs / shrink)
@@ -87,6 +151,7 @@ async function* slices<Row extends object>(
     const done = low >= high
     const reached = isNewest ? high : low
     const tookMs = performance.now() - began
+    isFirst = false
     yield { rows, cursor: reached, searchedTo: new Date(momentOf(reached)), done }
     spanMs = Math.max(leastSpanMs, Math.min(spanMs * grow, (spanMs * sliceMs) / Math.max(tookMs, 1)))
   }
@@ -107,10 +172,12 @@ function endOf(low: string, high: string, spanMs: number): string {
 }
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 const firstSpanMs = hourMs
 const leastSpanMs = 1_000
 /** The walk aims at slices that Postgres answers in this time: short enough to stop in time, long enough to be few. */
 const sliceMs = 150
 const sliceMsMax = 1_500
+const leastOlderMs = 1
 const grow = 4
 const shrink = 8

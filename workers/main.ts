@@ -1,5 +1,6 @@
 import type { Context } from '../src/context.ts'
 import { webhookRunner } from './deliver-webhook.ts'
+import { eraseContent } from './erase-content.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepImages } from './keep-images.ts'
 import { keepProbes } from './keep-probes.ts'
@@ -33,6 +34,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     keepImages(context, queues.webhooks),
     keepProbes(context, queues.probes),
     renewPrices(context),
+    eraseContent(context),
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {

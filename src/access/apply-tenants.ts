@@ -83,11 +83,11 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, balance } of tenants) {
+  for (const { name, limits, retention, balance } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), disabledAt: null, managedBy: 'file' as const }
+    const row = { ...limitColumns(limits), ...retention, disabledAt: null, managedBy: 'file' as const }
     if (existing === undefined) {
       changes.added++
       fresh.push({ row: { id, name, ...row }, balance })

@@ -236,11 +236,31 @@ const keyEntry = z
     budget: k.budget,
   }))
 
+/** Days for which a tenant's rows, bodies and answers are kept, where these are fewer than for all. */
+export const retention = z
+  .strictObject({
+    rows_days: wholeNumber(1, 36_500).optional(),
+    bodies_days: wholeNumber(1, 36_500).optional(),
+    answers_days: wholeNumber(1, 36_500).optional(),
+  })
+  .transform((days) => ({
+    rowsDays: days.rows_days ?? null,
+    bodiesDays: days.bodies_days ?? null,
+    answersDays: days.answers_days ?? null,
+  }))
+
 export const tenantEntry = z
   .strictObject({
     name: name(128),
     balance_usd: usd.optional(),
     limits: limits.prefault({}),
+    retention: retention.prefault({}),
     keys: z.array(keyEntry).default([]),
   })
-  .transform((t) => ({ name: t.name, balance: t.balance_usd, limits: t.limits, keys: t.keys }))
+  .transform((t) => ({
+    name: t.name,
+    balance: t.balance_usd,
+    limits: t.limits,
+    retention: t.retention,
+    keys: t.keys,
+  }))

@@ -1,13 +1,10 @@
 import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
-import type { Database } from '../db/database.ts'
-import type { ImageStorage } from '../images/storage/storage.ts'
 import { redactText } from '../redaction/redact.ts'
 import { countSubject } from './count-subject.ts'
 import {
   addCounts,
   claimErasure,
-  type Erasure,
   endErasure,
   noteErasure,
   readErasure,
@@ -16,38 +13,7 @@ import {
 import { removeImagesOf, removeLeftovers } from './other-places.ts'
 import { eraseBatch, nextBatch, type Place, partitionsOf, type Subject } from './row-batch.ts'
 import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
-
-/** What the archive of the usage log must do; null: it is busy, so ask again. Calling it again does no harm. */
-export type EraseArchive = (
-  subject: Subject,
-  what: 'content' | 'rows',
-) => Promise<Readonly<Record<string, number>> | null>
-
-export interface ErasureNeeds {
-  database: Pick<Database, 'jobs'>
-  storage: Pick<ImageStorage, 'remove' | 'isShared'>
-  /** Have all processes ship their journals; false: one of them did not in time. */
-  shipAll(): Promise<boolean>
-  /** Undefined: there is no archive. */
-  archive?: EraseArchive
-  /** All that a request leaves is in Postgres so long after its arrival. */
-  settleMs: number
-  /** A process whose heartbeat is older counts as silent. */
-  silentMs: number
-  /** Rows that one transaction erases. */
-  batchRows: number
-  /** Nobody takes a job from a process that has worked on it within this time. */
-  leaseMs: number
-  /** Time between two looks at what a job waits for. */
-  waitMs: number
-}
-
-/** A job under way in this process. */
-export interface Work extends ErasureNeeds {
-  job: Erasure
-  ask<T>(question: (sql: Sql) => PromiseLike<T>): Promise<T>
-  signal: AbortSignal | undefined
-}
+import type { ErasureNeeds, Work } from './work.ts'
 
 /**
  * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process, each batch is done

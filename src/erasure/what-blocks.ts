@@ -1,5 +1,5 @@
 import { type Obstacles, obstaclesTo } from './erasure-queries.ts'
-import type { Work } from './run-erasure.ts'
+import type { Work } from './work.ts'
 
 /** Whether a job may make its last passes. */
 export interface Readiness {

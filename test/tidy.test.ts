@@ -97,6 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
   ],
   api: [
+    'erasure',
     'bodies',
     'canonical',
     'protocols',

@@ -4,6 +4,7 @@ import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
+import { type AdminErasuresContext, erasuresEndpoints } from './erasures.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { linksEndpoints } from './links.ts'
 import { type OidcConfig, oidcEndpoints } from './oidc.ts'
@@ -17,6 +18,7 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 /** Our own API for operators, in the order of /openapi.json. */
 export function adminEndpoints(
   context: AdminEntriesContext &
+    AdminErasuresContext &
     AdminLedgerContext &
     AdminProbesContext &
     AdminSummaryContext &
@@ -38,5 +40,6 @@ export function adminEndpoints(
     ...usersEndpoints(context),
     ...linksEndpoints(context),
     ...apiTokensEndpoints(context),
+    ...erasuresEndpoints(context),
   ]
 }
